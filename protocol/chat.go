@@ -54,7 +54,8 @@ func (c *Chat) Append(dst []byte) (message, rest []byte, more bool) {
 // ParseChat reads a Chat, whose text lies in src. more reports whether the rest of the text
 // follows. The error is a packet.Drop.
 func ParseChat(src []byte) (c Chat, more bool, err error) {
-	if len(src) < chatHead || len(src) > packet.MaxMessageSize || src[0] != MessageChat || src[1] >= byte(NumChatKinds) {
+	if len(src) < chatHead || len(src) > packet.MaxMessageSize || src[0] != MessageChat ||
+		src[1] >= byte(NumChatKinds) {
 		return c, false, packet.DropMessage
 	}
 	c = Chat{ChatKind(src[1]), le.Uint32(src[2:]), le.Uint32(src[6:]), le.Uint32(src[10:]), src[chatHead:]}

@@ -2,7 +2,8 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Tags of the reliable messages that carry what players are to each other. They lie apart from those of the game and of a session's beginning.
+// Tags of the messages about players and their lines. Messages of the game and of a session's
+// start have other tags.
 const (
 	MessageRoster        byte = 0xc0 // server to client: players
 	MessageChat          byte = 0xc1 // server to client: a line
@@ -11,7 +12,7 @@ const (
 	MessageConsole       byte = 0xc5 // client to server: a line for the console
 )
 
-// Bounds of names. Servers hold them to 16 characters as well.
+// Bounds of names. A server allows 16 characters.
 const (
 	MaxName      = 64 // bytes
 	rosterRow    = 6  // bytes before the name

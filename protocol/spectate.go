@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Tags of the reliable messages about looking on, and about the server's time.
+// Tags of the messages about spectating and the time scale.
 const (
 	MessageViewpoint byte = 0xc8 // server to spectator: its viewpoint
 	MessageSpectate  byte = 0xc9 // spectator to server: the viewpoint it asks for
@@ -12,7 +12,7 @@ const (
 // SpectateMode is how a client spectates, or what it asks for.
 type SpectateMode uint8
 
-// The kinds. The first two are also what a Target says.
+// The modes. A server sends the first two only.
 const (
 	SpectateFree   SpectateMode = iota // free camera, if the server allows it
 	SpectatePlayer                     // the eyes of a player
@@ -47,13 +47,15 @@ func ParseSpectate(src []byte, tag byte) (w Spectate, err error) {
 		return w, packet.DropMessage
 	}
 	w = Spectate{SpectateMode(src[1]), le.Uint32(src[2:])}
-	if w.Mode >= numSpectateModes || tag == MessageViewpoint && w.Mode > SpectatePlayer || (w.Mode == SpectatePlayer) != (w.Player != 0) {
+	if w.Mode >= numSpectateModes || tag == MessageViewpoint && w.Mode > SpectatePlayer ||
+		(w.Mode == SpectatePlayer) != (w.Player != 0) {
 		return Spectate{}, packet.DropMessage
 	}
 	return w, nil
 }
 
-// TimescaleSize is the length of a Tempo, and FullTimescale the speed of a server that keeps up.
+// TimescaleSize is the length of a time scale; FullTimescale is the speed of a server that keeps
+// up.
 const (
 	TimescaleSize = 1 + 2
 	FullTimescale = 1000
@@ -71,7 +73,8 @@ func AppendTimescale(dst []byte, timescale uint16) []byte {
 
 // ParseTimescale reads a time scale. The error is a packet.Drop.
 func ParseTimescale(src []byte) (timescale uint16, err error) {
-	if len(src) != TimescaleSize || src[0] != MessageTimescale || le.Uint16(src[1:]) < MinTimescale || le.Uint16(src[1:]) > FullTimescale {
+	if len(src) != TimescaleSize || src[0] != MessageTimescale || le.Uint16(src[1:]) < MinTimescale ||
+		le.Uint16(src[1:]) > FullTimescale {
 		return 0, packet.DropMessage
 	}
 	return le.Uint16(src[1:]), nil

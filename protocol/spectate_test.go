@@ -10,7 +10,8 @@ import (
 func TestGoldenSpectate(t *testing.T) {
 	doc := goldenSocial(t)
 	target, watch := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
-	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint), "watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
+	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint),
+		"watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
 		}
@@ -28,7 +29,8 @@ func TestGoldenSpectate(t *testing.T) {
 
 func TestBadSpectate(t *testing.T) {
 	for i, c := range []string{
-		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00", "c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
+		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00",
+		"c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
 	} {
 		src := unhex(t, c)
 		for _, tag := range []byte{MessageViewpoint, MessageSpectate} {
@@ -90,7 +92,8 @@ func FuzzSpectate(f *testing.F) {
 		if tempo, err := ParseTimescale(src); err == nil && !bytes.Equal(AppendTimescale(nil, tempo), src) {
 			t.Fatalf("%x was read as %d", src, tempo)
 		}
-		if world, event, err := ParseMapChange(src); err == nil && !bytes.Equal(append(AppendMapChange(nil, world), event...), src) {
+		if world, event, err := ParseMapChange(src); err == nil &&
+			!bytes.Equal(append(AppendMapChange(nil, world), event...), src) {
 			t.Fatalf("%x was read as world %d and %x", src, world, event)
 		}
 	})

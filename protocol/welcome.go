@@ -2,18 +2,19 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Tags of the reliable messages that begin a session. They lie apart from those of the game.
+// Tags of the messages that begin a session. Messages of the game have other tags.
 const (
 	MessageWelcome byte = 0xf1 // server to client
 	MessageReady   byte = 0xf2 // client to server
-	MessageSchemas byte = 0xf3 // server to client after a Ready that does not match: 1 to 255 bytes of its schemas
+	// server to client after a Ready that does not match: 1 to 255 bytes of its schemas
+	MessageSchemas byte = 0xf3
 	MessageFetch   byte = 0xf4 // client to server before its Ready: it lacks content
 )
 
 // MaxPlayers is the most players of a lobby. It bounds the memory of a client.
 const MaxPlayers = 4096
 
-// Sizes of a Welcome: without names and content, and with all, the names the longest.
+// Sizes of a Welcome: without names and content, and with the longest of all.
 const (
 	MinWelcome = 1 + 1 + 8 + 8 + 4 + 1 + 1 + 4 + 2 + 32 + 1
 	MaxWelcome = MinWelcome + MaxArenaName + 32 + 1 + MaxModeName
@@ -100,7 +101,8 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 	if err = w.parseContent(rest); err != nil {
 		return w, err
 	}
-	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers || !ValidText(name, MaxArenaName) {
+	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers ||
+		!ValidText(name, MaxArenaName) {
 		return w, packet.DropMessage
 	}
 	w.ArenaName = string(name)

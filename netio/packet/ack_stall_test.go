@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes on at once. Reliable messages queued
-// meanwhile arrive.
+// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes
+// on at once. Reliable messages queued meanwhile arrive.
 func TestRow28AckStallAndRecovery(t *testing.T) {
 	server, client := pair()
 	const tick = 10 * time.Millisecond
@@ -61,11 +61,13 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 		}
 	}
 	if before != 500 || during < 22 || during > 24 || after < 890 || got != 1 {
-		t.Fatalf("%d packets in 5 s, %d in 7 s of choke, %d in 9 s after it; %d reliable messages", before, during, after, got)
+		t.Fatalf("%d packets in 5 s, %d in 7 s of choke, %d in 9 s after it; %d reliable messages", before,
+			during, after, got)
 	}
 }
 
-// A choke by number comes before one by time when a peer sends fast, and by time when it sends slowly.
+// A choke by number comes before one by time when a peer sends fast, and by time when it sends
+// slowly.
 func TestAckStallLimits(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A session is closed by ten packets; one of ten is enough to learn why, whichever it is, and the rest are counted as of a
-// session that is over.
+// A session is closed by ten packets; one of ten is enough to learn why, whichever it is, and the
+// rest are counted as of a session that is over.
 func TestRow28CloseWithReason(t *testing.T) {
 	for heard := range CloseRepeats {
 		server, client := pair()
@@ -52,7 +52,8 @@ func TestRow28CloseWithReason(t *testing.T) {
 	}
 }
 
-// The section closes for a reason that exists, whole, and in its place; otherwise the session goes on.
+// The section closes for a reason that exists, whole, and in its place; otherwise the session
+// goes on.
 func TestCloseSection(t *testing.T) {
 	type row struct {
 		name    string
@@ -64,7 +65,8 @@ func TestCloseSection(t *testing.T) {
 	rows := []row{
 		{"cut short", []byte{6}, 0, DropReason, 0},
 		{"behind unreliable messages", []byte{4, 1, 0, 9, 6, 7}, 0, nil, ReasonLeft},
-		{"behind all others", []byte{1, 1, 0, 0, 0, 9, 4, 1, 0, 9, 5, 0, 0, 0, 1, 0, 0, 0, 7, 6, 8}, 0, nil, ReasonTimeout},
+		{"behind all others", []byte{1, 1, 0, 0, 0, 9, 4, 1, 0, 9, 5, 0, 0, 0, 1, 0, 0, 0, 7, 6, 8}, 0, nil,
+			ReasonTimeout},
 		{"before an owner's section", []byte{6, 8, 3, 1, 2}, 3, nil, ReasonTimeout},
 		{"before unreliable messages", []byte{6, 8, 4, 1, 0, 9}, 4, nil, ReasonTimeout},
 		{"twice", []byte{6, 8, 6, 9}, 2, nil, ReasonTimeout},

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// link is a bad network for tests, in virtual time: one direction, a sorted list of what is under way.
+// link is a bad network for tests, in virtual time: one direction, a sorted list of what is under
+// way.
 type link struct {
 	rng             *rand.Rand
 	loss, dup       float64

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What a server that has received sequences 1 to 70 but for 60, and sent three packets, does with one packet more.
+// What a server that has received sequences 1 to 70 but for 60, and sent three packets, does with
+// one packet more.
 func TestBadPackets(t *testing.T) {
 	header := func(h Header) []byte { return h.Append(nil) }
 	whole := header(Header{Sequence: 71})
@@ -68,14 +69,15 @@ func TestBadPackets(t *testing.T) {
 	}
 }
 
-// Any packets: a Drop or sections, each packet counted once, and what Append writes is well formed ever after. The first
-// comes twice.
+// Any packets: a Drop or sections, each packet counted once, and what Append writes is well
+// formed ever after. The first comes twice.
 func FuzzPeer(f *testing.F) {
 	header := func(h Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
 	f.Add(header(Header{Sequence: 1}), header(Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
 	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9), header(Header{Sequence: 16384}))
 	f.Add(header(Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63}), []byte{})
-	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), header(Header{Sequence: 2}))
+	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7),
+		header(Header{Sequence: 2}))
 	f.Add(header(Header{Sequence: 1}, 4, 1, 0, 9, 6, 10, 3, 1), header(Header{Sequence: 2}))
 	f.Add(header(Header{Sequence: 1}, 6, 12), header(Header{Sequence: 2}, 6))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
@@ -84,7 +86,8 @@ func FuzzPeer(f *testing.F) {
 			now := time.Duration(i) * 20 * time.Millisecond
 			d, seq := p.Append(now, nil)
 			p.SetAckTag(seq, uint64(i))
-			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 && h.AckBits != 0 {
+			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 &&
+				h.AckBits != 0 {
 				t.Fatalf("wrote %+v, %v", h, err)
 			}
 			before := *p
@@ -211,7 +214,8 @@ func BenchmarkPeer(b *testing.B) {
 			in  slowWindow
 		}
 		fresh := func() *end {
-			return &end{slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}}, slowWindow{seen: map[uint64]bool{}}}
+			return &end{slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}},
+				slowWindow{seen: map[uint64]bool{}}}
 		}
 		ends := [2]*end{fresh(), fresh()}
 		b.ReportAllocs()

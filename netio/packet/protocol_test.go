@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+// page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it,
+// indented.
 func page(t *testing.T) map[string][]byte {
 	t.Helper()
 	text, err := os.ReadFile("../../PROTOCOL.md")
@@ -94,7 +95,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them together again.
+// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them
+// together again.
 func TestPageByHand(t *testing.T) {
 	doc := page(t)
 	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)
@@ -135,7 +137,8 @@ func TestPageByHand(t *testing.T) {
 	want("bytes", take(min(1024, size-1024*index)), "\xa0\xa1\xa2\xa3\xa4")
 	want("close", next(1), 6)
 	want("reason", next(1), 6)
-	if len(src) != 0 || !bytes.Equal(again, bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
+	if len(src) != 0 || !bytes.Equal(again,
+		bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
 		t.Errorf("%x remains", src)
 	}
 }

@@ -37,7 +37,8 @@ func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
 		if n == 0 {
 			first = id
 		}
-		if step := int(id - first); step <= last || step >= MaxReliable || int16(id-uint16(q.next)) >= MaxReliable {
+		if step := int(id - first); step <= last || step >= MaxReliable ||
+			int16(id-uint16(q.next)) >= MaxReliable {
 			return nil, DropMessage // not ascending, or further ahead than an honest peer sends
 		} else {
 			last = step
@@ -56,7 +57,8 @@ func (q *reliableReceiver) store(body []byte) {
 		if planted.On(planted.EventTwice) && q.next != 0 && id == uint16(q.next-1) {
 			q.next--
 		}
-		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) && q.have>>(q.next%MaxReliable)&1 == 0 {
+		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) &&
+			q.have>>(q.next%MaxReliable)&1 == 0 {
 			q.next++
 		}
 		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {

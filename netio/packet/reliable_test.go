@@ -16,7 +16,8 @@ func drain(p *Peer, take func([]byte)) {
 	}
 }
 
-// Every reliable message arrives exactly once and in order over bad links, both ways, through more than one wrap of the 16-bit id.
+// Every reliable message arrives exactly once and in order over bad links, both ways, through
+// more than one wrap of the 16-bit id.
 func TestRow21ReliableMessagesExactlyOnceInOrder(t *testing.T) {
 	for i, c := range []struct {
 		name          string
@@ -36,12 +37,14 @@ func TestRow21ReliableMessagesExactlyOnceInOrder(t *testing.T) {
 			var links [2]*link // links[i] leads away from ends[i]
 			for k := range links {
 				links[k] = newLink(uint64(10*i + k))
-				links[k].loss, links[k].dup, links[k].delay, links[k].jitter = c.loss, c.dup, c.delay, c.jitter
+				links[k].loss, links[k].dup, links[k].delay, links[k].jitter = c.loss, c.dup, c.delay,
+					c.jitter
 			}
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			var queued, taken [2]uint32
 			var buf [MaxMessageSize]byte
-			for now := time.Duration(0); taken[0] < uint32(c.events) || taken[1] < uint32(c.events); now += time.Millisecond {
+			for now := time.Duration(0); taken[0] < uint32(c.events) ||
+				taken[1] < uint32(c.events); now += time.Millisecond {
 				if now > 4*time.Hour {
 					t.Fatalf("stuck: %v queued, %v taken", queued, taken)
 				}
@@ -57,7 +60,8 @@ func TestRow21ReliableMessagesExactlyOnceInOrder(t *testing.T) {
 						before := len(d)
 						d = p.AppendReliable(d, c.budget)
 						if len(d)-before > c.budget || len(d) > MaxPacketSize {
-							t.Fatalf("%d bytes of reliable messages, the budget is %d", len(d)-before, c.budget)
+							t.Fatalf("%d bytes of reliable messages, the budget is %d", len(d)-before,
+								c.budget)
 						}
 						links[k].push(now, d)
 					}
@@ -72,7 +76,8 @@ func TestRow21ReliableMessagesExactlyOnceInOrder(t *testing.T) {
 						}
 						drain(p, func(e []byte) {
 							if n := binary.LittleEndian.Uint32(e); n != taken[k] || len(e) != int(4+n%9) {
-								t.Fatalf("reliable message %d of %d bytes came where %d was due", n, len(e), taken[k])
+								t.Fatalf("reliable message %d of %d bytes came where %d was due", n, len(e),
+									taken[k])
 							}
 							taken[k]++
 						})
@@ -110,7 +115,8 @@ func TestQueueBounds(t *testing.T) {
 	}
 }
 
-// An reliable message that does not fit waits whole, a section that would be empty is not written, and a small reliable message does not overtake.
+// An reliable message that does not fit waits whole, a section that would be empty is not
+// written, and a small reliable message does not overtake.
 func TestReliableBudget(t *testing.T) {
 	p, _ := pair()
 	_ = p.QueueReliable(bytes.Repeat([]byte{7}, 100))
@@ -127,7 +133,8 @@ func TestReliableBudget(t *testing.T) {
 	}
 }
 
-// Reliable messages are not repeated in every packet: not before an ack is overdue, at once when a packet that had them is lost.
+// Reliable messages are not repeated in every packet: not before an ack is overdue, at once when
+// a packet that had them is lost.
 func TestReliableResend(t *testing.T) {
 	server, client := pair()
 	_ = server.QueueReliable([]byte("x"))
@@ -186,7 +193,8 @@ func TestReliableResend(t *testing.T) {
 	}
 }
 
-// Reliable messages added to a packet in two calls, with an ack between them that moves the oldest, are acked as what they are.
+// Reliable messages added to a packet in two calls, with an ack between them that moves the
+// oldest, are acked as what they are.
 func TestReliableAddedTwice(t *testing.T) {
 	server, client := pair()
 	deliver := func(now time.Duration, d []byte) {
@@ -214,7 +222,8 @@ func TestReliableAddedTwice(t *testing.T) {
 	deliver(time.Second, server.AppendReliable(second, 100))
 	answer(time.Second)
 	if server.ReliablePending() != 0 || server.out.reliable.acked != 0 {
-		t.Fatalf("%d reliable messages queued, acked bits %b", server.ReliablePending(), server.out.reliable.acked)
+		t.Fatalf("%d reliable messages queued, acked bits %b", server.ReliablePending(),
+			server.out.reliable.acked)
 	}
 }
 
@@ -308,7 +317,8 @@ func FuzzReliable(f *testing.F) {
 	f.Add([]byte{1, 2, 1, 0, 0, 9, 63, 0, 0, 9, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Add([]byte{1, 2, 255, 255, 0, 9, 0, 0, 0, 9}, uint64(65535))
 	f.Add([]byte{1, 1, 64, 0, 0, 9}, uint64(0))
-	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0)) // the same id with other bytes
+	// the same id with other bytes
+	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
 		fast, slow := reliableReceiver{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {

@@ -106,7 +106,8 @@ func (o *sendWindow) applyAck(a, mask uint64) {
 	}
 	for o.oldest < o.acked {
 		r := &o.packets[o.oldest%sendWindowSize]
-		if r.pending && o.acked-o.oldest <= ackWindow && o.packets[o.acked%sendWindowSize].at-r.at <= lostAfter {
+		if r.pending && o.acked-o.oldest <= ackWindow &&
+			o.packets[o.acked%sendWindowSize].at-r.at <= lostAfter {
 			break // later packets were sent later still
 		}
 		o.lose(r)

@@ -21,7 +21,8 @@ func (o *slowOutbox) send(now time.Duration, ackTag uint64) {
 	o.ackTag[o.newest] = ackTag
 }
 
-// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
+// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the
+// newest sent with these low bits.
 func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	a := o.newest
 	for uint16(a) != ack {
@@ -43,8 +44,8 @@ func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	return delivered, lost
 }
 
-// Over a bad link and more than one wrap of 16 bits, every ack tag comes back once, delivered or lost, exactly when the twin says;
-// and none is called delivered that the other end did not get.
+// Over a bad link and more than one wrap of 16 bits, every ack tag comes back once, delivered or
+// lost, exactly when the twin says; and none is called delivered that the other end did not get.
 func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	for i, c := range []struct {
 		name          string
@@ -109,7 +110,8 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 					slices.Sort(lost)
 					got := slices.Sorted(slices.Values(server.Lost()))
 					if !slices.Equal(delivered, server.Delivered()) || !slices.Equal(lost, got) {
-						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now, h.Ack, h.AckBits,
+						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now,
+							h.Ack, h.AckBits,
 							server.Delivered(), got, delivered, lost)
 					}
 					for _, k := range server.Delivered() {
@@ -127,18 +129,22 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
 				}
 			}
-			if open := len(twin.ackTag); refused != 0 || nDelivered+nLost+open != sent || open > stallPackets+64 {
-				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered, nLost, open)
+			if open := len(twin.ackTag); refused != 0 || nDelivered+nLost+open != sent ||
+				open > stallPackets+64 {
+				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered,
+					nLost, open)
 			}
 			if c.loss == 0 && nLost != 0 {
 				t.Fatalf("%d lost on a clean link", nLost)
 			}
-			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost, len(slices.Collect(maps.Keys(arrived))))
+			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost,
+				len(slices.Collect(maps.Keys(arrived))))
 		})
 	}
 }
 
-// Who ignores Ready while nobody answers is told that his ack tags are not taken, and gets those that were taken once.
+// Who ignores Ready while nobody answers is told that his ack tags are not taken, and gets those
+// that were taken once.
 func TestRow20PacketInfoOverwritten(t *testing.T) {
 	server, client := pair()
 	hello, _ := client.Append(0, nil)
@@ -192,8 +198,9 @@ func TestRow20PacketInfoOverwritten(t *testing.T) {
 
 func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 
-// Three times round the 16 bits and a thousand times round the ring, with every seventh packet lost and stalls of 100
-// packets: each ack tag comes back once, by the name of what happened to it.
+// Three times round the 16 bits and a thousand times round the ring, with every seventh packet
+// lost and stalls of 100 packets: each ack tag comes back once, by the name of what happened to
+// it.
 func TestRow20PacketInfoWraps(t *testing.T) {
 	server, client := pair()
 	const packages = 200_000
@@ -244,13 +251,15 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 	}
 }
 
-// A packet is lost by acks when the newest is 65 ahead, however fast they came, and by time when what was sent more than
-// 250 ms after it arrived, however few they are; not a packet or a millisecond sooner.
+// A packet is lost by acks when the newest is 65 ahead, however fast they came, and by time when
+// what was sent more than 250 ms after it arrived, however few they are; not a packet or a
+// millisecond sooner.
 func TestRow18LossByAcksAndByTime(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration
 		want  int // packets after the lost one, when it is known
-	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51}, {50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
+	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51},
+		{50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
 		server, client := pair()
 		_, seq := server.Append(0, nil)
 		server.SetAckTag(seq, 77)
@@ -281,7 +290,8 @@ func TestRow20PacketInfoAncientAck(t *testing.T) {
 		}
 	}
 	h := Header{Sequence: 1, Ack: 20, AckBits: 1<<19 - 1}
-	if _, err := server.Receive(0, h.Append(nil)); err != nil || len(server.Delivered())+len(server.Lost()) != 0 {
+	if _, err := server.Receive(0, h.Append(nil)); err != nil ||
+		len(server.Delivered())+len(server.Lost()) != 0 {
 		t.Fatalf("%v, delivered %v, lost %v", err, server.Delivered(), server.Lost())
 	}
 	if server.RTT() != (RTT{}) {
@@ -289,7 +299,8 @@ func TestRow20PacketInfoAncientAck(t *testing.T) {
 	}
 }
 
-// Acks of what was never sent are refused and change nothing, even when most of what they say is true.
+// Acks of what was never sent are refused and change nothing, even when most of what they say is
+// true.
 func TestForgedAcks(t *testing.T) {
 	server, _ := pair()
 	for range 10 {
@@ -344,12 +355,14 @@ func FuzzOutbox(f *testing.F) {
 	for seed := range uint64(8) {
 		r, script := rand.New(rand.NewPCG(1, seed)), []byte(nil)
 		for range 900 {
-			script = append(script, byte(r.Uint32())&3|byte(r.Uint32N(8))<<2*byte(seed&1), byte(r.ExpFloat64()*20), byte(r.Uint32()))
+			script = append(script, byte(r.Uint32())&3|byte(r.Uint32N(8))<<2*byte(seed&1),
+				byte(r.ExpFloat64()*20), byte(r.Uint32()))
 		}
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}}
+		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{},
+			ackTag: map[uint64]uint64{}}
 		now := time.Duration(0)
 		for ; len(script) >= 3; script = script[3:] {
 			op, back, mask := script[0], uint16(script[1]), uint64(script[2])*0x0101010101010101
@@ -374,8 +387,10 @@ func FuzzOutbox(f *testing.F) {
 			slices.Sort(delivered)
 			slices.Sort(lost)
 			got := slices.Sorted(slices.Values(o.lost[:o.nLostShown]))
-			if !slices.Equal(got, lost) || !slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
-				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask, o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
+			if !slices.Equal(got, lost) ||
+				!slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
+				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask,
+					o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
 			}
 			if o.tagsHeld != len(twin.ackTag) {
 				t.Fatalf("%d ack tags held, the twin has %d", o.tagsHeld, len(twin.ackTag))

@@ -22,7 +22,8 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// carrier lets both ends talk at 60 Hz over links, with fragments on their way down, until quit says so.
+// carrier lets both ends talk at 60 Hz over links, with fragments on their way down, until quit
+// says so.
 type carrier struct {
 	t              *testing.T
 	server, client *Peer
@@ -33,7 +34,8 @@ type carrier struct {
 	mute           bool // nothing comes back
 }
 
-func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay, jitter time.Duration) *carrier {
+func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
+	jitter time.Duration) *carrier {
 	c := &carrier{t: t, down: newLink(seed), up: newLink(seed + 1000)}
 	c.server, c.client = blobPair(limit)
 	for _, l := range []*link{c.down, c.up} {
@@ -78,8 +80,8 @@ func (c *carrier) step() {
 	}
 }
 
-// Transfers of every awkward size arrive whole, once and in order, whatever the link loses, repeats or reorders; only what was
-// lost or late is sent again.
+// Transfers of every awkward size arrive whole, once and in order, whatever the link loses,
+// repeats or reorders; only what was lost or late is sent again.
 func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
@@ -117,7 +119,8 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 					t.Fatalf("transfer %d of %d bytes came as %d others", n, len(want[n]), len(l.got[n]))
 				}
 			}
-			if s := l.server.Transfers(); len(l.got) != len(want) || s != (TransferStats{Delivered: uint64(len(want))}) {
+			if s := l.server.Transfers(); len(l.got) != len(want) ||
+				s != (TransferStats{Delivered: uint64(len(want))}) {
 				t.Errorf("%d of %d transfers came, %+v", len(l.got), len(want), s)
 			}
 			t.Logf("%d fragments sent of %d", l.fragments, need)
@@ -128,8 +131,9 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	}
 }
 
-// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops what was there of it. A receiver
-// whose sender falls silent gives the memory back after 20 s, and late fragments do not bring it back to life.
+// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops
+// what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
+// and late fragments do not bring it back to life.
 func TestRow24TransfersTimeOut(t *testing.T) {
 	l := newCarrier(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
 	first, second := noise(1, 50_000), noise(2, 30_000)
@@ -152,7 +156,8 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 	for heard := l.now; l.now < heard+10*time.Second; {
 		l.step()
 	}
-	if s := l.server.Transfers(); s != (TransferStats{Delivered: 1, GivenUp: 1}) || !bytes.Equal(l.got[len(l.got)-1], second) {
+	if s := l.server.Transfers(); s != (TransferStats{Delivered: 1, GivenUp: 1}) ||
+		!bytes.Equal(l.got[len(l.got)-1], second) {
 		t.Fatalf("%+v, %d came", s, len(l.got))
 	}
 
@@ -186,7 +191,8 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := client.NextTransfer(); ok || client.transferIn.incomplete != 1 || client.transferIn.memory != nil {
+	if _, ok := client.NextTransfer(); ok || client.transferIn.incomplete != 1 ||
+		client.transferIn.memory != nil {
 		t.Fatal("a transfer that was given up came back")
 	}
 	if err := say(piece(1, 0, 9)...); err != nil {
@@ -197,7 +203,8 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 	}
 }
 
-// Whatever fragments say, they are refused whole or take no more memory than the receiver allows; one that allows none has none.
+// Whatever fragments say, they are refused whole or take no more memory than the receiver allows;
+// one that allows none has none.
 func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	const limit = 5000
 	piece := func(id uint16, i byte, size uint32, n int) []byte {
@@ -236,7 +243,8 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 			t.Errorf("%d %s: refused, but it left a trace", i, c.name)
 		}
 		_, none := pair()
-		if _, err := none.transferIn.parse(0, c.section); err != DropFragment || none.transferIn.memory != nil {
+		if _, err := none.transferIn.parse(0, c.section); err != DropFragment ||
+			none.transferIn.memory != nil {
 			t.Errorf("%d %s: %v at one who takes no transfers", i, c.name, err)
 		}
 	}
@@ -244,7 +252,8 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	for _, s := range [][]byte{piece(0, 0, 3000, 1024), piece(0, 0, 3001, 1024)} {
 		_, _ = p.transferIn.parse(0, s)
 	}
-	if _, err := p.transferIn.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment || p.transferIn.size != 3000 {
+	if _, err := p.transferIn.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment ||
+		p.transferIn.size != 3000 {
 		t.Errorf("another size in the middle: %v", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -257,8 +266,9 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	}
 }
 
-// The schema of a message goes by hash in the handshake. What must go in full, a schema or a model that the other end does not
-// have, is a transfer: it is sent until it is acked, again when it is lost, and not one byte of it after that.
+// The schema of a message goes by hash in the handshake. What must go in full, a schema or a
+// model that the other end does not have, is a transfer: it is sent until it is acked, again when
+// it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
 	l := newCarrier(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
 	schema := noise(3, 700)
@@ -351,7 +361,8 @@ func TestSendTransferBounds(t *testing.T) {
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrTransferSize}, {MaxTransferSize + 1, ErrTransferSize}, {MaxTransferSize, nil}, {1, nil}, {1, nil}, {1, nil}, {1, ErrTransfersFull}} {
+	}{{0, ErrTransferSize}, {MaxTransferSize + 1, ErrTransferSize}, {MaxTransferSize, nil}, {1, nil},
+		{1, nil}, {1, nil}, {1, ErrTransfersFull}} {
 		if err := p.SendTransfer(make([]byte, c.size)); err != c.want {
 			t.Errorf("%d: transfer of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
@@ -360,7 +371,8 @@ func TestSendTransferBounds(t *testing.T) {
 		t.Error("a fragment before the first packet")
 	}
 	p.Append(0, nil)
-	for i, c := range []struct{ budget, want int }{{FragmentSectionSize - 1, 0}, {FragmentSectionSize, FragmentSectionSize}, {5000, 0}} {
+	for i, c := range []struct{ budget, want int }{{FragmentSectionSize - 1, 0},
+		{FragmentSectionSize, FragmentSectionSize}, {5000, 0}} {
 		if got := p.AppendFragment(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
@@ -399,8 +411,8 @@ func TestTransferAllocatesNothing(t *testing.T) {
 	}
 }
 
-// An end that has what it waited for takes no more, skips what is still on its way of it, and keeps none of its memory. Whoever
-// sends knows when it has something to send.
+// An end that has what it waited for takes no more, skips what is still on its way of it, and
+// keeps none of its memory. Whoever sends knows when it has something to send.
 func TestTakeTransfers(t *testing.T) {
 	server, client := blobPair(0)
 	blob := noise(5, 2500)
@@ -520,14 +532,17 @@ func (q *slowBlobs) parse(src []byte) (rest, blob []byte, ok bool) {
 	return rest, blob, true
 }
 
-// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory within the limit. The first
-// two bytes choose the limit; a fragment's bytes are made up from its head, so that the fuzzer need not find thousands.
+// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory
+// within the limit. The first two bytes choose the limit; a fragment's bytes are made up from its
+// head, so that the fuzzer need not find thousands.
 func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 3, 0, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 2, 184, 11, 0, 0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 184, 11, 0, 0})
-	f.Add(uint16(9000), []byte{0, 0, 1, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 1, 4, 0, 0})
-	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
+	f.Add(uint16(9000), []byte{0, 0, 1, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 1, 4,
+		0, 0})
+	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0,
+		2, 184, 11, 0, 0})
 	f.Add(uint16(0), []byte{0, 0, 0, 1, 0, 0, 0})
 	f.Add(uint16(9000), []byte{255, 127, 0, 1, 0, 0, 0, 255, 255, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, limit uint16, heads []byte) {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Unreliable messages are sent once, each: at 30 % loss, with duplicates and reordering, exactly those arrive whose packet did, in its
-// order, never twice. They are not sent again when it is lost, and do not wait for those that were.
+// Unreliable messages are sent once, each: at 30 % loss, with duplicates and reordering, exactly
+// those arrive whose packet did, in its order, never twice. They are not sent again when it is
+// lost, and do not wait for those that were.
 func TestRow21UnreliableMessagesAreNeverResent(t *testing.T) {
 	server, client := pair()
 	down, up := newLink(1), newLink(2)
@@ -77,12 +78,14 @@ func TestUnreliableBounds(t *testing.T) {
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrMessageSize}, {257, ErrMessageSize}, {256, nil}, {256, nil}, {256, nil}, {253, ErrUnreliableFull}, {252, nil}, {1, ErrUnreliableFull}} {
+	}{{0, ErrMessageSize}, {257, ErrMessageSize}, {256, nil}, {256, nil}, {256, nil},
+		{253, ErrUnreliableFull}, {252, nil}, {1, ErrUnreliableFull}} {
 		if err := p.QueueUnreliable(make([]byte, c.size)); err != c.want {
 			t.Errorf("%d: unreliable message of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
-	for i, c := range []struct{ budget, want int }{{0, 0}, {258, 0}, {259, 259}, {1000, 2 + 257 + 257 + 253}, {1000, 0}} {
+	for i, c := range []struct{ budget, want int }{{0, 0}, {258, 0}, {259, 259},
+		{1000, 2 + 257 + 257 + 253}, {1000, 0}} {
 		if got := p.AppendUnreliable(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
@@ -112,7 +115,8 @@ func TestUnreliableAreOfOnePacket(t *testing.T) {
 	}
 }
 
-// Any bytes as a Unreliable messages section: refused whole, or what was read writes back to the same bytes.
+// Any bytes as a Unreliable messages section: refused whole, or what was read writes back to the
+// same bytes.
 func FuzzUnreliable(f *testing.F) {
 	f.Add([]byte{4, 1, 0, 9})
 	f.Add([]byte{4, 2, 0, 9, 1, 8, 8, 5, 5})
