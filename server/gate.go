@@ -324,19 +324,19 @@ func (l *Lobby) unseat(slot int32) {
 func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) error {
 	for more := true; more; {
 		var err error
-		if more, err = l.closeSome(now, sock, why); err != nil {
+		if more, err = l.CloseSome(now, sock, why); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// closeGuests is how many connections closeSome tells: a thousand datagrams, which a socket's buffer takes.
+// closeGuests is how many connections CloseSome tells: a thousand datagrams, which a socket's buffer takes.
 const closeGuests = 50
 
-// closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
+// CloseSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
 // twenty of one connection lie side by side.
-func (l *Lobby) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
+func (l *Lobby) CloseSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
 	l.gate.Refuse()
 	for n := 0; len(l.live) > 0; n++ {
 		if n == closeGuests {
