@@ -38,7 +38,9 @@ var layers = []layer{
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
-	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
+	{pkg: "bench/measure", shell: "machine.go"},
+	{pkg: "bench/slo", may: "bench/measure expr"},
+	{pkg: "bench/search", may: "bench/measure bench/slo"},
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
@@ -87,11 +89,13 @@ var layers = []layer{
 	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
+	{pkg: "server", may: above, tests: "client bench/trace"},
+	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
+	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client", may: "internal/planted netio/netcode netio/packet protocol ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/netstate sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
-	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
+	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
@@ -107,8 +111,14 @@ var layers = []layer{
 		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
+	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair " +
+		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
+	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
+	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
+		"netio/impair netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
+	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
@@ -124,12 +134,10 @@ var outside = map[string]string{
 	"crypto":       "golang.org/x/crypto",
 	"expr":         "github.com/expr-lang/expr",
 	"gnet":         "github.com/panjf2000/gnet/v2",
-	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
-	"plot":         "gonum.org/v1/plot",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

@@ -42,7 +42,7 @@ type Cell struct {
 
 // NewAccount returns an account of nothing.
 func NewAccount() *Account {
-	return &Account{public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), things: snapshot.NewMeter(netstate.Things)}
+	return &Account{public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), things: snapshot.NewMeter(netstate.Objects)}
 }
 
 // Reset forgets everything.
@@ -83,7 +83,7 @@ func (a *Account) take(c *Client, datagram, pack []byte, err error) {
 
 // sections accounts for a package that was taken. What cannot be read is undecoded.
 func (a *Account) sections(c *Client, pack []byte) {
-	left, err := a.pack.Package(pack)
+	left, err := a.pack.Packet(pack)
 	if err != nil {
 		left = pack
 	} else if len(left) > 0 {
@@ -98,7 +98,7 @@ var errThin = errors.New("client: thin, so the rows of others are not decoded")
 
 // snapshot accounts for a snapshot section. With an error it returns from where on it does not.
 func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
-	h, rows, err := netstate.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHeader(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -116,10 +116,10 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	if c.decoder == nil {
 		return rows, errThin
 	}
-	if h.Things {
-		runs, _, rest, err := h.CutThings(rows)
+	if h.Objects {
+		runs, _, rest, err := h.CutObjects(rows)
 		if err != nil || c.flights.decoder == nil {
-			return rows, netstate.ErrHead
+			return rows, netstate.ErrHeader
 		}
 		if err = c.flights.decoder.Explain(a.things, h.Tick, runs); err != nil {
 			return rows, err

@@ -40,7 +40,7 @@ func TestAccountAddsUp(t *testing.T) {
 			}
 			s.each = func(time.Duration, *seat) {
 				if s.client.peer != nil && l.rng.IntN(300) == 0 {
-					_ = s.client.peer.Queue([]byte{sim.AskResync})
+					_ = s.client.peer.QueueReliable([]byte{sim.AskResync})
 				}
 			}
 		}
@@ -74,7 +74,7 @@ func TestAccountIsTheServers(t *testing.T) {
 	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
 	packs := 0
 	l.pack = func(pack []byte) {
-		rest, err := parts.Package(pack)
+		rest, err := parts.Packet(pack)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestAccountIsTheServers(t *testing.T) {
 		if len(rest) == 0 {
 			return
 		}
-		h, rest, err := netstate.ParseHead(rest[1:])
+		h, rest, err := netstate.ParseHeader(rest[1:])
 		if err == nil && h.Owner {
 			rest, err = l.guests[0].owner.Explain(owner, rest)
 		}
@@ -150,7 +150,7 @@ func TestAccountOfNoBaseline(t *testing.T) {
 	now := c.held.newest() + 3
 	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
 	pack := append(h.Append(nil), byte(packet.SectionSnapshot))
-	pack = append(netstate.Head{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
+	pack = append(netstate.Header{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
 	data := tp.sealed(t, pack)
 	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
 		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)

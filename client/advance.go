@@ -123,10 +123,10 @@ func (c *Client) Command(in Intent) {
 	c.view = c.held.at(c.line(cmd.Tick))
 	defer func() { c.view = drawn }()
 	c.predicted.made(c.now, cmd.Tick)
-	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
+	c.arrivals.note(cmd.Tick, c.peer.AckState())
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {
-		if acts[i].Kind == ability.DoShot {
+		if acts[i].Kind == ability.ActionShot {
 			c.shoot(&cmd, &acts[i])
 		} else {
 			c.flights.launch(c, &cmd, &acts[i])
@@ -142,6 +142,6 @@ func (c *Client) blindly(cmd sim.Command) {
 	if cmd.Buttons&acting != 0 {
 		view = c.held.at(at)
 	}
-	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
+	c.arrivals.note(cmd.Tick, c.peer.AckState())
 	c.predict.push(cmd, view)
 }

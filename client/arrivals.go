@@ -10,16 +10,16 @@ import (
 
 // arrivals remembers what had arrived when each command with a view was made, by tick.
 type arrivals struct {
-	ring [ringTicks]packet.Arrivals
+	ring [ringTicks]packet.AckState
 	list [sim.MaxArrivals]sim.Arrival
 }
 
 // note remembers what has arrived by now for the command of a tick.
-func (a *arrivals) note(t tick.Tick, has packet.Arrivals) { a.ring[t%ringTicks] = has }
+func (a *arrivals) note(t tick.Tick, has packet.AckState) { a.ring[t%ringTicks] = has }
 
 // since lists, for a window of commands that is sent now, the packages that came after some of those with a view were made, the newest
 // package first. Nothing leaves what has arrived, and each command's is part of has.
-func (a *arrivals) since(cmds []sim.Command, has packet.Arrivals) []sim.Arrival {
+func (a *arrivals) since(cmds []sim.Command, has packet.AckState) []sim.Arrival {
 	if has.Newest == 0 {
 		return nil
 	}

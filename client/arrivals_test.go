@@ -11,7 +11,7 @@ import (
 )
 
 // slowSince asks of each package whether each command knew of it.
-func slowSince(a *arrivals, cmds []sim.Command, has packet.Arrivals) (list []sim.Arrival) {
+func slowSince(a *arrivals, cmds []sim.Command, has packet.AckState) (list []sim.Arrival) {
 	for back := range uint64(sim.MaxArrivals) {
 		if has.Newest <= back {
 			break
@@ -36,7 +36,7 @@ func TestArrivalsSince(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		var a arrivals
-		var has packet.Arrivals
+		var has packet.AckState
 		got := map[uint64]bool{}
 		var cmds []sim.Command
 		next := uint64(1)

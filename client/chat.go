@@ -41,7 +41,7 @@ type Line struct {
 	FromName string   // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
 	ToName   string
 	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
-	News     sim.News
+	News     sim.RoundEvent
 }
 
 // Append writes a line as its player sees it, at the end of dst. self is our own id.
@@ -128,15 +128,15 @@ func (c *Client) Player(slot int) (p Player, ok bool) {
 	return p, p.ID != 0
 }
 
-// ErrLine is an error of Say and Console; ErrNotJoined and packet.ErrQueueFull are others: too much of what was said before is not acknowledged yet.
+// ErrLine is an error of Say and Console; ErrNotJoined and packet.ErrReliableFull are others: too much of what was said before is not acknowledged yet.
 var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", protocol.MaxLine)
 
 // Say says a line to all, or as its command tells: /team, /whisper NAME, /reply. The server refuses what it cannot carry out with a
 // LineNotice.
-func (c *Client) Say(line string) error { return c.said(protocol.TagSay, line) }
+func (c *Client) Say(line string) error { return c.said(protocol.MessageSay, line) }
 
 // Console has the server's console run a line, as far as guests may. Its answer comes as lines, LineAnswer each.
-func (c *Client) Console(line string) error { return c.said(protocol.TagConsole, line) }
+func (c *Client) Console(line string) error { return c.said(protocol.MessageConsole, line) }
 
 func (c *Client) said(tag byte, line string) error {
 	if c.state != Joined {
@@ -145,15 +145,15 @@ func (c *Client) said(tag byte, line string) error {
 	if len(line) == 0 || len(line) > protocol.MaxLine || !utf8.ValidString(line) {
 		return ErrLine
 	}
-	var event [packet.MaxEventSize]byte
-	part, rest, more := protocol.AppendSaid(event[:0], tag, []byte(line))
-	if more && c.peer.Queued() == packet.MaxEvents-1 { // or half of the line would be said
-		return packet.ErrQueueFull
+	var event [packet.MaxMessageSize]byte
+	part, rest, more := protocol.AppendLine(event[:0], tag, []byte(line))
+	if more && c.peer.ReliablePending() == packet.MaxReliable-1 { // or half of the line would be said
+		return packet.ErrReliableFull
 	}
-	err := c.peer.Queue(part)
+	err := c.peer.QueueReliable(part)
 	if err == nil && more {
-		part, _, _ = protocol.AppendSaid(event[:0], tag, rest)
-		err = c.peer.Queue(part)
+		part, _, _ = protocol.AppendLine(event[:0], tag, rest)
+		err = c.peer.QueueReliable(part)
 	}
 	return err
 }
@@ -161,11 +161,11 @@ func (c *Client) said(tag byte, line string) error {
 // social takes an event that has a line or names. ok is false if it is none of those.
 func (c *Client) social(event []byte) (ok bool, err error) {
 	switch event[0] {
-	case protocol.TagRoster:
+	case protocol.MessageRoster:
 		err = c.roster(event[1:])
-	case protocol.TagChat:
+	case protocol.MessageChat:
 		err = c.chat(event)
-	case protocol.TagChatRest:
+	case protocol.MessageChatContinued:
 		err = c.chatRest(event[1:])
 	default:
 		return false, nil
@@ -177,7 +177,7 @@ func (c *Client) social(event []byte) (ok bool, err error) {
 // roster takes an event's rows: those before a bad one stay.
 func (c *Client) roster(rows []byte) error {
 	if len(rows) == 0 {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	if c.cfg.Thin {
 		return nil
@@ -189,7 +189,7 @@ func (c *Client) roster(rows []byte) error {
 		}
 		slot := netid.ID(row.NetID).Index()
 		if slot >= int(c.welcome.MaxPlayers) {
-			return packet.DropEvents
+			return packet.DropMessage
 		}
 		c.talk.enter(slot, row)
 		rows = rest
@@ -244,7 +244,7 @@ func (c *Client) chat(event []byte) error {
 	t := &c.talk
 	said, more, err := protocol.ParseChat(event)
 	if err != nil || t.open {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: netid.ID(said.From), To: netid.ID(said.To), Text: string(said.Text)}
 	l.FromName, l.ToName = t.named(l.From), t.named(l.To)
@@ -258,7 +258,7 @@ func (c *Client) chat(event []byte) error {
 func (c *Client) chatRest(rest []byte) error {
 	t := &c.talk
 	if !t.open {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	t.open = false
 	t.half.Text += string(rest)
@@ -268,7 +268,7 @@ func (c *Client) chatRest(rest []byte) error {
 // whole takes a line of which all has come.
 func (t *talk) whole(l Line) error {
 	if len(l.Text) > protocol.MaxLine || !protocol.ValidText([]byte(l.Text), protocol.MaxLine) {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	t.add(l)
 	return nil

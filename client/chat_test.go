@@ -9,7 +9,7 @@ import (
 )
 
 func rosterOf(rows ...protocol.RosterRow) string {
-	event := []byte{protocol.TagRoster}
+	event := []byte{protocol.MessageRoster}
 	for i := range rows {
 		event = rows[i].Append(event)
 	}
@@ -61,13 +61,13 @@ func TestHostileNamesAndLines(t *testing.T) {
 			for l, ok := client.NextLine(); ok; l, ok = client.NextLine() {
 				lines = append(lines, string(l.Append(nil, 1)))
 			}
-			if thin && c.events[0][0] == protocol.TagRoster {
+			if thin && c.events[0][0] == protocol.MessageRoster {
 				if _, knows := client.Player(7); knows || len(lines) > 0 {
 					t.Errorf("%d: a thin client knows somebody, and shows %q", i, lines)
 				}
 				continue
 			}
-			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropEvents || got != c.lines {
+			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropMessage || got != c.lines {
 				t.Errorf("%d: %q, %v; want %q, bad %v", i, got, err, c.lines, c.bad)
 			}
 		}
@@ -94,10 +94,10 @@ func FuzzNamesAndLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		c := &Client{state: Joined, welcome: protocol.Welcome{MaxPlayers: 8}}
 		for _, e := range [][]byte{a, b, a, b} {
-			if len(e) == 0 || len(e) > packet.MaxEventSize {
+			if len(e) == 0 || len(e) > packet.MaxMessageSize {
 				continue
 			}
-			if _, err := c.social(e); err != nil && err != packet.DropEvents {
+			if _, err := c.social(e); err != nil && err != packet.DropMessage {
 				t.Fatal(err)
 			}
 		}

@@ -67,7 +67,7 @@ type Client struct {
 	predicted predictedClock
 	predict   predictor
 	arrivals  arrivals
-	draft     [packet.MaxPackage]byte
+	draft     [packet.MaxPacketSize]byte
 	window    [sim.MaxWindow]sim.Command
 
 	err      error
@@ -131,7 +131,7 @@ func (c *Client) dialled(now time.Duration) {
 	case s == netcode.Connected && c.peer == nil:
 		c.peer = packet.NewPeer(now, packet.Config{})
 		c.sentAt = now - keepAlive
-	case c.dial.Lingers(now):
+	case c.dial.Lingering(now):
 	case s == netcode.Disconnected:
 		c.end(Lost, 0, errEnded)
 	case s == netcode.ConnectionTimedOut:
@@ -193,7 +193,7 @@ func (c *Client) ready(model uint64) {
 func (c *Client) pace() {
 	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
 		var event [4]byte
-		_ = c.peer.Queue(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
+		_ = c.peer.QueueReliable(sim.AppendSnapshotRate(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *Client) model(hash uint64) bool {
 		if m == (netstate.Models{}) {
 			continue
 		}
-		if m = m.Follow(hash); m.Hash() == hash { // whichever codec the lobby uses
+		if m = m.WithHash(hash); m.Hash() == hash { // whichever codec the lobby uses
 			c.cfg.Models = m
 			return true
 		}
@@ -276,7 +276,7 @@ func (c *Client) game() (*sim.Game, error) {
 	if ours := c.cfg.Content.Shared(); ours != w.Content {
 		return nil, fmt.Errorf("client: server plays content %x, our pack %s is content %x", w.Content[:4], c.cfg.Content.Name, ours[:4])
 	}
-	game, err := sim.GameOn(c.cfg.Content, w.ArenaName, w.Mode)
+	game, err := sim.GameForArena(c.cfg.Content, w.ArenaName, w.Mode)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -301,7 +301,7 @@ func (c *Client) equip() {
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 		c.poses = nil // they are of another world
-		c.flights.paces = netstate.DefaultPaces
+		c.flights.paces = netstate.DefaultUpdateIntervals
 	}
 }
 

@@ -298,7 +298,7 @@ func TestLostGroup(t *testing.T) {
 		{tick.View{From: 15, To: 15, Frac: 0}, 9, 15, 255},
 		{tick.View{From: 15, To: 15, Frac: 0}, 15, 15, 0},
 	} {
-		if got := lagcomp.Bracket(c.v, c.from, c.to, 1000).Frac; got != c.want {
+		if got := lagcomp.BracketingTicks(c.v, c.from, c.to, 1000).Frac; got != c.want {
 			t.Errorf("%d: %v between %d and %d: %d, want %d", i, c.v, c.from, c.to, got, c.want)
 		}
 	}

@@ -74,7 +74,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}
 	}
-	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)) {
+	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidSnapshotRate(uint8(c.Every), uint16(c.Kbps)) {
 		return c, ErrPace
 	}
 	if len(c.Name) > protocol.MaxName {

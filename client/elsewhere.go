@@ -15,18 +15,18 @@ import (
 // more: we get what the new Welcome names, as at the beginning, and say Ready again. Meanwhile we are Connecting. Session, round trip,
 // the server's clock and what was said stay.
 func (c *Client) elsewhere(now time.Duration, raw []byte) error {
-	world, event, err := protocol.ParseElsewhere(raw)
+	world, event, err := protocol.ParseMapChange(raw)
 	if err != nil {
 		return err
 	}
 	w, err := protocol.ParseWelcome(event)
-	if err != nil || world != protocol.NextWorld(c.world) || w.Tick < c.welcome.Tick {
-		return packet.DropEvents
+	if err != nil || world != protocol.NextMapEpoch(c.world) || w.Tick < c.welcome.Tick {
+		return packet.DropMessage
 	}
 	if c.restless.often(now) {
 		c.end(Lost, 0, errRestless)
 		c.dial.Disconnect(now, &c.out)
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	c.world, c.owed = world, nil
 	c.stats.Worlds++
@@ -79,16 +79,16 @@ func (c *Client) World() uint8 { return c.world }
 func (c *Client) queueHere(event []byte) {
 	if c.world != 0 {
 		var about [2 + protocol.MaxReady]byte
-		event = append(protocol.AppendElsewhere(about[:0], c.world), event...)
+		event = append(protocol.AppendMapChange(about[:0], c.world), event...)
 	}
-	if len(c.owed) > 0 || c.peer.Queue(event) != nil { // what was said before the map changed may fill the queue
+	if len(c.owed) > 0 || c.peer.QueueReliable(event) != nil { // what was said before the map changed may fill the queue
 		c.owed = append(c.owed, bytes.Clone(event))
 	}
 }
 
 // repay queues what found the queue full.
 func (c *Client) repay() {
-	for len(c.owed) > 0 && c.peer.Queue(c.owed[0]) == nil {
+	for len(c.owed) > 0 && c.peer.QueueReliable(c.owed[0]) == nil {
 		c.owed = c.owed[1:]
 	}
 }

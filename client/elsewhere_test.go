@@ -11,7 +11,7 @@ import (
 // What a server says of another map is held to what can be: the world after ours, a Welcome of our version, a tick that is not before. What
 // is not is a malformed event, and nothing has changed. One that changes its map all the time is left.
 func TestHostileElsewhere(t *testing.T) {
-	about := func(world uint8, event []byte) []byte { return append(protocol.AppendElsewhere(nil, world), event...) }
+	about := func(world uint8, event []byte) []byte { return append(protocol.AppendMapChange(nil, world), event...) }
 	for i, c := range []struct {
 		say   func(w *protocol.Welcome) [][]byte // behind the Welcome
 		state State
@@ -22,7 +22,7 @@ func TestHostileElsewhere(t *testing.T) {
 		1: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(2, w.Append(nil))} }, Joined, 0, true},
 		2: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)), about(1, w.Append(nil))} }, Joined, 1, true},
 		3: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)[:20])} }, Joined, 0, true},
-		4: {func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.TagElsewhere, 0, 1}} }, Joined, 0, true},
+		4: {func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.MessageMapChange, 0, 1}} }, Joined, 0, true},
 		5: {func(w *protocol.Welcome) [][]byte {
 			r := protocol.Ready{Version: protocol.Version}
 			return [][]byte{about(1, r.Append(nil))}
@@ -52,7 +52,7 @@ func TestHostileElsewhere(t *testing.T) {
 		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, _ := s.client.State()
-		if st := s.client.Stats(); state != c.state || s.client.World() != c.world || (st.Packages.Drops[packet.DropEvents] > 0) != c.bad {
+		if st := s.client.Stats(); state != c.state || s.client.World() != c.world || (st.Packages.Drops[packet.DropMessage] > 0) != c.bad {
 			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.World(), st.Packages)
 		}
 	}
@@ -61,13 +61,13 @@ func TestHostileElsewhere(t *testing.T) {
 // A client whose server slows its time down lets its clocks run likewise: neither they nor what is shown have to jump or wait.
 func TestTempo(t *testing.T) {
 	var l looking
-	if !l.take(10*time.Second, protocol.AppendTempo(nil, 500)) || l.at(12*time.Second) != 11*time.Second {
+	if !l.take(10*time.Second, protocol.AppendTimescale(nil, 500)) || l.at(12*time.Second) != 11*time.Second {
 		t.Errorf("at half speed: %v", l.at(12*time.Second))
 	}
-	if !l.take(14*time.Second, protocol.AppendTempo(nil, 1000)) || l.at(15*time.Second) != 13*time.Second {
+	if !l.take(14*time.Second, protocol.AppendTimescale(nil, 1000)) || l.at(15*time.Second) != 13*time.Second {
 		t.Errorf("at full speed: %v", l.at(15*time.Second))
 	}
-	for i, raw := range [][]byte{protocol.AppendTempo(nil, 100), protocol.AppendTempo(nil, 1001), {protocol.TagTempo}, {protocol.TagTarget, 3, 0, 0, 0, 0}} {
+	for i, raw := range [][]byte{protocol.AppendTimescale(nil, 100), protocol.AppendTimescale(nil, 1001), {protocol.MessageTimescale}, {protocol.MessageViewpoint, 3, 0, 0, 0, 0}} {
 		if l.take(16*time.Second, raw) || l.at(15*time.Second) != 13*time.Second {
 			t.Errorf("%d: %x was taken", i, raw)
 		}

@@ -83,9 +83,9 @@ func (q *events) add(e sim.Event) {
 // no sense is left out; the error is for the package that completed it. Nothing of the game is heard before the Welcome, nor
 // after the end.
 func (c *Client) drainEvents(now time.Duration) (err error) {
-	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
+	for raw, ok := c.peer.NextReliable(); ok; raw, ok = c.peer.NextReliable() {
 		c.hears = true
-		if raw[0] == protocol.TagElsewhere && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
+		if raw[0] == protocol.MessageMapChange && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
 			err = c.elsewhere(now, raw)
 			continue
 		}
@@ -101,16 +101,16 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 				c.events.add(e)
 				c.happened(e)
 			} else if !c.round(raw) && !c.looks.take(now, raw) && !c.flights.take(raw) {
-				err = packet.DropEvents
+				err = packet.DropMessage
 			}
 		}
 	}
-	for raw, ok := c.peer.NextNote(); ok && c.state == Joined; raw, ok = c.peer.NextNote() {
+	for raw, ok := c.peer.NextUnreliable(); ok && c.state == Joined; raw, ok = c.peer.NextUnreliable() {
 		c.hears = true
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
-			err = packet.DropNotes
+			err = packet.DropUnreliable
 		}
 	}
 	return err
@@ -123,7 +123,7 @@ func (c *Client) AskHero(hero uint8) error {
 		return ErrNotJoined
 	}
 	var event [2]byte
-	return c.peer.Queue(sim.AppendHero(event[:0], hero))
+	return c.peer.QueueReliable(sim.AppendHero(event[:0], hero))
 }
 
 // ErrNotJoined is returned for what only a client that has joined may ask.
@@ -147,8 +147,8 @@ func (c *Client) welcomed(now time.Duration, raw []byte) error {
 		if _, err := sim.ParseEvent(raw); err == nil && !c.unlike {
 			return nil // the match goes on, and is not shown to us yet
 		}
-		if raw[0] != protocol.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
-			return packet.DropEvents
+		if raw[0] != protocol.MessageSchemas || len(c.theirs)+len(raw) > maxSchemas {
+			return packet.DropMessage
 		}
 		c.theirs = append(c.theirs, raw[1:]...)
 		return nil

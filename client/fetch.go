@@ -76,7 +76,7 @@ func (c *Client) Progress() (have, size int) {
 	if c.peer == nil || c.fetch.wants == 0 {
 		return 0, 0
 	}
-	return c.peer.BlobProgress()
+	return c.peer.TransferProgress()
 }
 
 // request asks for content.
@@ -84,7 +84,7 @@ func (c *Client) request(now time.Duration, what protocol.Content) {
 	var event [protocol.FetchSize]byte
 	f := protocol.Fetch{Content: what}
 	c.queueHere(f.Append(event[:0]))
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	c.fetch.wants |= 1 << what
 	c.fetch.since, c.fetch.moved = now, now
 }
@@ -95,7 +95,7 @@ func (c *Client) awaited(now time.Duration) {
 	if f.wants == 0 || c.state != Connecting {
 		return
 	}
-	if have, _ := c.peer.BlobProgress(); have != f.have {
+	if have, _ := c.peer.TransferProgress(); have != f.have {
 		f.have, f.moved = have, now
 	}
 	if now-f.since > fetchWithin || now-f.moved > fetchPatience {
@@ -110,7 +110,7 @@ func (c *Client) awaited(now time.Duration) {
 // parcel takes a blob. What is not just what we asked for, and what the Welcome named, ends the session: the server does not do what
 // it says.
 func (c *Client) parcel(now time.Duration, blob []byte) error {
-	p, err := protocol.ParseParcel(blob)
+	p, err := protocol.ParseContentTransfer(blob)
 	if err == nil && p.Content == protocol.ContentKillcam && c.state == Joined {
 		return c.reel(&p)
 	}
@@ -129,7 +129,7 @@ func (c *Client) parcel(now time.Duration, blob []byte) error {
 	f.moved, f.have = now, 0
 	c.sentAt = now - keepAlive // our Ready need not wait
 	if f.wants == 0 {
-		c.peer.TakeBlobs(0)
+		c.peer.AcceptTransfers(0)
 		c.enter()
 	}
 	return nil
@@ -146,7 +146,7 @@ func (c *Client) stray(malformed error) error {
 
 // adopt takes a parcel into use, unless the caller has found its content meanwhile: another client of the same process may have been
 // sent it.
-func (c *Client) adopt(p *protocol.Parcel) (packet.Reason, error) {
+func (c *Client) adopt(p *protocol.ContentTransfer) (packet.Reason, error) {
 	if p.Content == protocol.ContentModel && c.model(c.welcome.Model) || p.Content == protocol.ContentArena && c.ground() == nil {
 		return 0, nil
 	}
@@ -154,7 +154,7 @@ func (c *Client) adopt(p *protocol.Parcel) (packet.Reason, error) {
 }
 
 // unpack takes what is in a parcel into use, and hands it to the caller.
-func (c *Client) unpack(p *protocol.Parcel) (packet.Reason, error) {
+func (c *Client) unpack(p *protocol.ContentTransfer) (packet.Reason, error) {
 	why, most := packet.ReasonArena, protocol.MaxContent
 	if p.Content == protocol.ContentModel {
 		why, most = packet.ReasonModel, MaxModelFile
@@ -162,7 +162,7 @@ func (c *Client) unpack(p *protocol.Parcel) (packet.Reason, error) {
 	if p.Size > uint32(most) {
 		return why, fmt.Errorf("%d bytes: expected at most %d", p.Size, most)
 	}
-	file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+	file, err := dict.Unpack(dict.Method(p.Compression), p.Compressed, int(p.Size))
 	if err != nil {
 		return why, err
 	}
@@ -183,7 +183,7 @@ func (c *Client) unpackModels(file []byte) (netstate.Models, error) {
 	if err != nil {
 		return m, err
 	}
-	if m = m.Follow(c.welcome.Model); m.Hash() != c.welcome.Model {
+	if m = m.WithHash(c.welcome.Model); m.Hash() != c.welcome.Model {
 		return m, fmt.Errorf("hash %016x, the welcome named %016x", m.Hash(), c.welcome.Model)
 	}
 	c.cfg.Models = m

@@ -25,8 +25,8 @@ type flights struct {
 	heard tick.Tick // of the newest first package of a snapshot
 	queue changes
 	count Flights
-	paces netstate.Paces
-	row   [netstate.ThingFields]int32
+	paces netstate.UpdateIntervals
+	row   [netstate.ObjectStateFields]int32
 }
 
 // known is what the newest snapshot told of a slot.
@@ -60,7 +60,7 @@ type own struct {
 	misses uint8
 	slot   int32    // the server's, if id is not 0
 	id     netid.ID // of it
-	path   object.Flight
+	path   object.Trajectory
 	swept  tick.Tick // up to here nothing stood in its way
 	landed tick.Tick // when it strikes the arena, 0: not yet
 	at     geom.Vec3 // where
@@ -125,24 +125,24 @@ func (f *flights) open(c *Client) {
 	if f.decoder != nil {
 		return
 	}
-	slots := netstate.ThingSlots(int(c.welcome.MaxPlayers))
-	f.decoder = snapshot.NewDecoder(c.cfg.Models.Things, slots, tick.Tick(c.welcome.SendInterval))
+	slots := netstate.ObjectSlots(int(c.welcome.MaxPlayers))
+	f.decoder = snapshot.NewDecoder(c.cfg.Models.Objects, slots, tick.Tick(c.welcome.SendInterval))
 	f.known, f.bowls = make([]known, f.decoder.Groups()*snapshot.GroupRows), make([]bowl, f.decoder.Groups()*snapshot.GroupRows)
 }
 
 // take takes an event that tells of things; false if it is none.
 func (f *flights) take(raw []byte) bool {
-	p, ok := netstate.ParsePaces(raw)
+	p, ok := netstate.ParseUpdateIntervals(raw)
 	if ok {
 		f.paces = p
 	}
 	return ok
 }
 
-// section takes in what a package of a snapshot says of things, and returns what follows. Errors are the decoder's, and netstate.ErrHead.
-func (f *flights) section(c *Client, h netstate.Head, src []byte) (rest []byte, err error) {
-	if h.Things {
-		runs, sum, rest, err := h.CutThings(src)
+// section takes in what a package of a snapshot says of things, and returns what follows. Errors are the decoder's, and netstate.ErrHeader.
+func (f *flights) section(c *Client, h netstate.Header, src []byte) (rest []byte, err error) {
+	if h.Objects {
+		runs, sum, rest, err := h.CutObjects(src)
 		if err != nil {
 			return src, err
 		}
@@ -179,7 +179,7 @@ func (f *flights) compare(c *Client, t tick.Tick) {
 		}
 		k, id := &f.known[slot], fr.ID(slot)
 		if id == k.id {
-			if id == 0 || uint8(fr.Value(slot, netstate.ThingState)&7) == k.phase {
+			if id == 0 || uint8(fr.Value(slot, netstate.ObjectStateState)&7) == k.phase {
 				continue
 			}
 		} else if k.id != 0 {
@@ -225,14 +225,14 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 	o := own{swept: cmd.Tick}
 	eye := k.Body(s.Hero).Eye(s.Motion.Pos)
 	switch {
-	case c.cfg.Thin || a.Kind != ability.DoProjectile && a.Kind != ability.DoGrenade:
+	case c.cfg.Thin || a.Kind != ability.ActionProjectile && a.Kind != ability.ActionGrenade:
 		return
-	case a.Kind == ability.DoProjectile:
+	case a.Kind == ability.ActionProjectile:
 		o.kind = netstate.Projectile
-		o.path = object.Launch(0, object.Flight{
+		o.path = object.Launch(0, object.Trajectory{
 			Start: eye, Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch, Tick: cmd.Tick, Owner: c.ID(), Type: a.Type - 1, Team: s.Team,
-		}, tick.View{}).Flight
-		if int(o.path.Type) >= len(k.Ammo) {
+		}, tick.View{}).Trajectory
+		if int(o.path.Type) >= len(k.ProjectileKinds) {
 			return
 		}
 	default:
@@ -240,7 +240,7 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 		o.launch = object.Throw(object.Grenade{
 			Pos: eye, Vel: geom.Forward(cmd.Yaw, cmd.Pitch+a.Pitch).Scale(a.Speed), Owner: c.ID(), Thrown: cmd.Tick, Team: s.Team,
 		})
-		o.bowl.begin(0, o.launch, &k.Fuses[o.launch.Type], c)
+		o.bowl.begin(0, o.launch, &k.GrenadeKinds[o.launch.Type], c)
 	}
 	for i := range f.own[:f.n] {
 		if p := &f.own[i]; p.kind == o.kind && p.born() == cmd.Tick {
@@ -272,10 +272,10 @@ func (o *own) born() tick.Tick {
 // thing is the flight as it began.
 func (o *own) thing() (t Thing) {
 	if o.kind == netstate.Grenade {
-		t.Thing.OfGrenade(&o.launch, &o.launch, int(o.index))
+		t.ObjectState.OfGrenade(&o.launch, &o.launch, int(o.index))
 	} else {
-		p := object.Projectile{Flight: o.path}
-		t.Thing.OfProjectile(&p, int(o.index))
+		p := object.Projectile{Trajectory: o.path}
+		t.ObjectState.OfProjectile(&p, int(o.index))
 	}
 	t.ID, t.Since, t.Own = o.id, o.born(), true
 	return t
@@ -314,13 +314,13 @@ func (p *own) adopt(c *Client, t tick.Tick, o *Thing) bool {
 		if g.Pos == p.launch.Pos && g.Vel == p.launch.Vel && g.Type == p.launch.Type {
 			return false
 		}
-		if p.launch = g; int(g.Type) < len(c.predict.kit.Fuses) {
-			p.bowl.begin(0, g, &c.predict.kit.Fuses[g.Type], c)
+		if p.launch = g; int(g.Type) < len(c.predict.kit.GrenadeKinds) {
+			p.bowl.begin(0, g, &c.predict.kit.GrenadeKinds[g.Type], c)
 		}
 		return true
 	}
 	path := o.Flight(t)
-	if path == p.path || int(path.Type) >= len(c.predict.kit.Ammo) {
+	if path == p.path || int(path.Type) >= len(c.predict.kit.ProjectileKinds) {
 		return false
 	}
 	p.path, p.swept, p.landed = path, path.Tick, 0
@@ -346,17 +346,17 @@ func (f *flights) expire(t tick.Tick) {
 // where is the flight at an instant, by our own reckoning: it stops at what stands in the arena.
 func (p *own) where(c *Client, now instant) geom.Vec3 {
 	if p.kind == netstate.Grenade {
-		k := &c.predict.kit.Fuses[p.launch.Type]
+		k := &c.predict.kit.GrenadeKinds[p.launch.Type]
 		if p.bowl.at > now.tick { // the clock went back
 			p.bowl.begin(0, p.launch, k, c)
 		}
 		p.bowl.advance(k, c, now.tick, maxSteps)
 		return lerp(p.bowl.a.Pos, p.bowl.b.Pos, now.frac)
 	}
-	r := &c.predict.kit.Ammo[p.path.Type]
+	r := &c.predict.kit.ProjectileKinds[p.path.Type]
 	for end := min(now.tick+1, p.path.Tick+r.Life); p.landed == 0 && p.swept < end; {
 		p.swept++
-		if at, ok := p.path.Lands(r, c.predict.arena, p.swept); ok {
+		if at, ok := p.path.HitsArena(r, c.predict.arena, p.swept); ok {
 			p.landed, p.at = p.swept, at
 		}
 	}
@@ -378,12 +378,12 @@ func (p *own) show(c *Client, f *flights, now instant) (o Thing, ok bool) {
 		}
 	}
 	o = p.thing()
-	if p.kind == netstate.Projectile && p.landed == 0 && now.tick >= p.path.Tick+c.predict.kit.Ammo[p.path.Type].Life {
+	if p.kind == netstate.Projectile && p.landed == 0 && now.tick >= p.path.Tick+c.predict.kit.ProjectileKinds[p.path.Type].Life {
 		return o, false
 	}
 	o.Pos = p.where(c, now)
 	if p.landed != 0 && now.tick >= p.landed {
-		o.Phase, o.Span = uint8(object.StruckGround), uint16(p.landed-p.path.Tick)
+		o.Phase, o.Span = uint8(object.HitGround), uint16(p.landed-p.path.Tick)
 	}
 	return o, true
 }

@@ -9,7 +9,7 @@ func (c *Client) Game() *sim.Game {
 		return nil
 	}
 	g := c.cfg.Rules.Game
-	if on, err := g.On(c.predict.arena); err == nil {
+	if on, err := g.OnArena(c.predict.arena); err == nil {
 		return on
 	}
 	return g

@@ -55,7 +55,7 @@ func (h *held) around(begun func(tick.Tick) bool) (from, to tick.Tick) {
 // at finds the two snapshots around an instant in 1/256 tick, as view does.
 func (h *held) at(instant int64) tick.View {
 	from, to := h.around(func(t tick.Tick) bool { return int64(t)<<8 <= instant })
-	return lagcomp.Between(from, to, instant)
+	return lagcomp.ViewBetween(from, to, instant)
 }
 
 // view finds the two snapshots around the instant at and how far between them it lies, rounded down to 1/256. At or beyond the

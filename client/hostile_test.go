@@ -208,24 +208,24 @@ func TestGreetings(t *testing.T) {
 		drop   packet.Drop // counted once
 		events uint64
 	}{
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.TagWelcome}} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.MessageWelcome}} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
-			return [][]byte{{protocol.TagWelcome, protocol.Version + 1, 9, 9}, kill}
+			return [][]byte{{protocol.MessageWelcome, protocol.Version + 1, 9, 9}, kill}
 		}, Denied, packet.ReasonVersion, packet.DropVersion, 0},
-		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
 			return [][]byte{first, w.Append(nil), kill}
-		}, Joined, 0, packet.DropEvents, 1},
+		}, Joined, 0, packet.DropMessage, 1},
 		{func(w *protocol.Welcome) [][]byte {
 			r := protocol.Ready{Version: protocol.Version}
 			return [][]byte{w.Append(nil), r.Append(nil), kill}
-		}, Joined, 0, packet.DropEvents, 1},
+		}, Joined, 0, packet.DropMessage, 1},
 	} {
 		l := newLab(t, labConfig{seed: 30})
 		l.greet = c.greet
@@ -269,10 +269,10 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	g := l.guests[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
 	pack, _ := g.peer.Append(l.now, nil)
-	if err := g.peer.Note(kill.Append(nil)); err != nil {
+	if err := g.peer.QueueUnreliable(kill.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	l.send(g, g.peer.AppendNotes(pack, 200))
+	l.send(g, g.peer.AppendUnreliable(pack, 200))
 	pack, _ = g.peer.Append(l.now, nil)
 	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
@@ -281,7 +281,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
-	if err := g.peer.Queue(w.Append(nil)); err != nil {
+	if err := g.peer.QueueReliable(w.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
 	l.run(500 * time.Millisecond)
@@ -362,15 +362,15 @@ func TestManyEvents(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	queued := uint64(0)
 	for range 100 {
-		for g.peer.Queue(kill) == nil {
+		for g.peer.QueueReliable(kill) == nil {
 			queued++
 		}
 		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendEvents(pack, packet.MaxSections))
+		l.send(g, g.peer.AppendReliable(pack, packet.MaxSectionBytes))
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxEvents || st.Events < queued-packet.MaxEvents || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

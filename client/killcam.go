@@ -60,15 +60,15 @@ func (c *Client) film() {
 	var event [protocol.FetchSize]byte
 	f := protocol.Fetch{Content: protocol.ContentKillcam}
 	c.queueHere(f.Append(event[:0]))
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 }
 
 // reel keeps a killcam that came, in place of one that nobody asked for.
-func (c *Client) reel(p *protocol.Parcel) error {
-	if !c.cfg.Killcam || p.Method != 0 || int(p.Size) != len(p.Packed) {
+func (c *Client) reel(p *protocol.ContentTransfer) error {
+	if !c.cfg.Killcam || p.Compression != 0 || int(p.Size) != len(p.Compressed) {
 		return packet.DropFragment
 	}
-	c.reels = append(c.reels[:0], p.Packed...)
+	c.reels = append(c.reels[:0], p.Compressed...)
 	c.stats.Killcams++
 	return nil
 }

@@ -29,7 +29,7 @@ func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
 		t.Fatal(err)
 	}
 	m.Join()
-	m.JoinAs(1)
+	m.JoinAsHero(1)
 	file := h.Append(nil)
 	for range ticks {
 		m.Step()
@@ -91,11 +91,11 @@ func TestHostileKillcams(t *testing.T) {
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
 	three := []byte{1, 2, 3}
-	if err := c.reel(&protocol.Parcel{Content: protocol.ContentKillcam, Size: 3, Packed: three}); err != packet.DropFragment {
+	if err := c.reel(&protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: 3, Compressed: three}); err != packet.DropFragment {
 		t.Error(err)
 	}
 	c.cfg.Killcam = true
-	for _, p := range []protocol.Parcel{{Size: 4, Packed: three}, {Method: 1, Size: 3, Packed: three}} {
+	for _, p := range []protocol.ContentTransfer{{Size: 4, Compressed: three}, {Compression: 1, Size: 3, Compressed: three}} {
 		if err := c.reel(&p); err != packet.DropFragment {
 			t.Error(err)
 		}
@@ -103,7 +103,7 @@ func TestKillcamNotAskedFor(t *testing.T) {
 	if k, err := c.Killcam(); k != nil || err != nil {
 		t.Error(k, err)
 	}
-	if err := c.reel(&protocol.Parcel{Size: 3, Packed: three}); err != nil {
+	if err := c.reel(&protocol.ContentTransfer{Size: 3, Compressed: three}); err != nil {
 		t.Error(err)
 	}
 	if k, err := c.Killcam(); k != nil || !errors.Is(err, ErrKillcam) {

@@ -109,7 +109,7 @@ func TestDenied(t *testing.T) {
 		reason packet.Reason
 		err    error
 	}{
-		{func(l *lab, _ *Config) { l.gate.Refuse() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *lab, _ *Config) { l.gate.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},

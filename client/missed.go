@@ -37,6 +37,6 @@ func (m *missed) due(now time.Duration, count uint64) bool {
 func (c *Client) confess(now time.Duration) {
 	if c.missed.due(now, c.predict.count.Mispredictions) {
 		var note [5]byte
-		_ = c.peer.Note(sim.AppendMissed(note[:0], uint32(c.missed.told))) // there is room: no other notes go out
+		_ = c.peer.QueueUnreliable(sim.AppendMispredictions(note[:0], uint32(c.missed.told))) // there is room: no other notes go out
 	}
 }

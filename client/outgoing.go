@@ -50,21 +50,21 @@ func (c *Client) fresh() {
 func (c *Client) pack(now time.Duration) {
 	c.repay()
 	fresh := c.predict.first != 0 && c.predict.newest > c.sent
-	if !c.peer.Ready(now) || !fresh && now-c.sentAt < keepAlive {
+	if !c.peer.CanSend(now) || !fresh && now-c.sentAt < keepAlive {
 		return
 	}
 	pack, seq := c.peer.Append(now, c.draft[:0])
-	pack = c.peer.AppendEvents(pack, eventBudget)
+	pack = c.peer.AppendReliable(pack, eventBudget)
 	c.confess(now)
-	pack = c.peer.AppendNotes(pack, noteBudget)
+	pack = c.peer.AppendUnreliable(pack, noteBudget)
 	newest := tick.Tick(0)
 	if cmds := c.unacked(); len(cmds) > 0 {
 		pack = append(pack, byte(packet.SectionCommands))
 		pack = sim.AppendCommands(pack, cmds)
-		pack = sim.AppendArrivals(pack, c.pledges.delay, c.arrivals.since(cmds, c.peer.Arrivals()))
+		pack = sim.AppendArrivals(pack, c.pledges.delay, c.arrivals.since(cmds, c.peer.AckState()))
 		newest = cmds[len(cmds)-1].Tick
 	}
-	c.peer.Sent(seq, uint64(newest))
+	c.peer.SetAckTag(seq, uint64(newest))
 	c.sent, c.sentAt = max(c.sent, newest), now
 	_ = c.dial.Send(now, pack, &c.out) // connected; what cannot be sent is lost like any other package
 }

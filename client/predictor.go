@@ -21,7 +21,7 @@ type predictor struct {
 	first  tick.Tick // of the first command that was really given; 0 before it
 	row    tick.Tick // of the newest row taken in
 	arena  *arena.Arena
-	kit    *sim.Kit
+	kit    *sim.CompiledGame
 	states *[ringTicks]state // made with the first
 	count  Prediction
 	acts   ability.Actions // of the tick that was played last
@@ -89,7 +89,7 @@ func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 		m.cmd.View = view
 	}
 	for _, a := range p.acts.All() {
-		if sim.Looks(a.Kind) {
+		if sim.NeedsView(a.Kind) {
 			m.cmd.View = view
 		}
 	}
@@ -119,7 +119,7 @@ func (p *predictor) enter(c *sim.Command, made bool) *given {
 // play advances s by one tick.
 func (p *predictor) play(s *state, c *sim.Command) {
 	if p.acts.Count = 0; s.known && !s.dead {
-		p.kit.Play(&s.Self, c, p.arena, &p.acts)
+		p.kit.StepPlayer(&s.Self, c, p.arena, &p.acts)
 	}
 }
 
@@ -155,7 +155,7 @@ func (p *predictor) substitute(t tick.Tick) sim.Command {
 	return c
 }
 
-// substituteTicks is how long the server carries on with the last command, see sim.Inbox.
+// substituteTicks is how long the server carries on with the last command, see sim.CommandBuffer.
 const substituteTicks = 3
 
 // correct compares the server's row of tick t with what was predicted for it. Where they differ it returns what was shown before, of the

@@ -41,11 +41,11 @@ func newPredictor(t testing.TB) *predictor {
 }
 
 func spawnRow(p *predictor) netstate.Self {
-	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Abilities: p.kit.Heroes[0].Fresh()}}
+	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Abilities: p.kit.Heroes[0].NewState()}}
 }
 
 func commandOf(t tick.Tick, in Intent) sim.Command {
-	c, _ := sim.Command{Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons}.Clean()
+	c, _ := sim.Command{Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons}.Sanitize()
 	return c
 }
 
@@ -135,7 +135,7 @@ func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 		p := newPredictor(t)
 		row := spawnRow(p)
 		p.correct(5, &row)
-		var in sim.Inbox
+		var in sim.CommandBuffer
 		think := wander(uint64(given))
 		for i := range tick.Tick(given) {
 			c := commandOf(6+i, think(int(i)))

@@ -38,7 +38,7 @@ func (c *Client) Present(in Intent) (Present, bool) {
 	from := s.Motion.Pos
 	cmd := c.command(in)
 	var acts ability.Actions // what the tick brings about is said when it is played in earnest
-	p.kit.Play(&s.Self, &cmd, p.arena, &acts)
+	p.kit.StepPlayer(&s.Self, &cmd, p.arena, &acts)
 	way := s.Motion.Pos.Sub(from)
 	out.Pos = from.Add(way.Scale(out.Frac)).Add(c.correction.off)
 	out.Eye = p.kit.Body(s.Hero).Eye(out.Pos)
@@ -55,7 +55,7 @@ func (c *Client) passed() float32 {
 func (c *Client) command(in Intent) sim.Command {
 	cmd, _ := sim.Command{
 		Tick: c.predict.newest + 1, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
-	}.Clean()
+	}.Sanitize()
 	return cmd
 }
 

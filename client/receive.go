@@ -83,7 +83,7 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	}
 	p = left
 	bad := c.drainEvents(now)
-	if blob, ok := c.peer.NextBlob(); ok && c.state <= Joined {
+	if blob, ok := c.peer.NextTransfer(); ok && c.state <= Joined {
 		if why := c.parcel(now, blob); why != nil {
 			bad = why
 		}
@@ -113,7 +113,7 @@ const lastTick = 1<<32 - 1<<16
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
 	whole := len(src) + 1 // with the section's own byte
-	h, rest, err := netstate.ParseHead(src)
+	h, rest, err := netstate.ParseHeader(src)
 	if err != nil || h.Tick > lastTick {
 		return packet.DropSnapshot
 	}
@@ -196,7 +196,7 @@ func (c *Client) undecoded(now time.Duration, t tick.Tick, err error) error {
 		c.stats.Undecoded++
 	}
 	if wait := 250*time.Millisecond + c.peer.RTT().Smoothed; c.stats.Resyncs == 0 || now-c.resyncAt >= wait {
-		if c.peer.Queue(event) == nil {
+		if c.peer.QueueReliable(event) == nil {
 			c.stats.Resyncs++
 			c.resyncAt = now
 		}

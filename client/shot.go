@@ -54,7 +54,7 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action) {
 	c.shots.fired++
 	self := c.predict.state(cmd.Tick)
 	*s = Shot{Tick: cmd.Tick, View: c.view, Radius: a.Radius}
-	s.Ray = c.predict.kit.Aim(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
+	s.Ray = c.predict.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
 	if !c.cfg.Judge || c.cfg.Thin {
 		return
 	}

@@ -66,7 +66,7 @@ func step(l *lab, s *seat, delay time.Duration, up bool) (predicted, render sett
 
 const (
 	pace    = 17      // frames of a millisecond over which the rate of a clock is taken
-	pledged = 1.0 / 8 // by how much of the time that passes a pledged delay changes at most, see lagcomp.Pledges
+	pledged = 1.0 / 8 // by how much of the time that passes a pledged delay changes at most, see lagcomp.ViewDelayTrack
 )
 
 // TestRow39StepSettlesWithoutOvershoot is row 39 of the reference's checklist in numbers: the round trip goes from 50 ms to 150 ms and back,

@@ -12,14 +12,14 @@ import (
 
 // Thing is what is no player, at the instant that is looked at.
 type Thing struct {
-	netstate.Thing                 // as the server told it, but for Pos, which is where it is now
-	ID             netid.ID        // among things; 0: of our own, and not told yet
-	Since          tick.Tick       // what Born stands for
-	Rot            object.Rotation // of a cube
-	Own            bool            // our own flight, which is shown at the predicted instant, not at that of the view
+	netstate.ObjectState                 // as the server told it, but for Pos, which is where it is now
+	ID                   netid.ID        // among things; 0: of our own, and not told yet
+	Since                tick.Tick       // what Born stands for
+	Rot                  object.Rotation // of a cube
+	Own                  bool            // our own flight, which is shown at the predicted instant, not at that of the view
 }
 
-// ThingRow copies what was decoded of a slot of things at snapshot tick t into dst, netstate.ThingFields long, and tells what is there:
+// ThingRow copies what was decoded of a slot of things at snapshot tick t into dst, netstate.ObjectStateFields long, and tells what is there:
 // 0 for nothing. False if that is not known.
 func (c *Client) ThingRow(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	if c.flights.decoder == nil {
@@ -98,8 +98,8 @@ func (f *flights) told(at tick.Tick, slot int, o *Thing) bool {
 	if o.ID = fr.Row(slot, f.row[:]); o.ID == 0 {
 		return false
 	}
-	o.Thing.Restore(f.row[:])
-	o.Since = o.Thing.Tick(at)
+	o.ObjectState.Restore(f.row[:])
+	o.Since = o.ObjectState.Tick(at)
 	return true
 }
 
@@ -153,20 +153,20 @@ func (f *flights) look(c *Client, slot int, now instant) (o Thing, ok bool) {
 func (f *flights) fly(c *Client, slot int, o *Thing, at tick.Tick, now instant) geom.Vec3 {
 	k := c.predict.kit
 	if o.Kind == netstate.Projectile {
-		if int(o.Type) >= len(k.Ammo) {
+		if int(o.Type) >= len(k.ProjectileKinds) {
 			return o.Pos
 		}
-		path, r := o.Flight(at), &k.Ammo[o.Type]
+		path, r := o.Flight(at), &k.ProjectileKinds[o.Type]
 		return lerp(path.At(r, now.tick), path.At(r, now.tick+1), now.frac)
 	}
-	if int(o.Type) >= len(k.Fuses) {
+	if int(o.Type) >= len(k.GrenadeKinds) {
 		return o.Pos
 	}
 	b := &f.bowls[slot]
 	if b.id != o.ID || b.at > now.tick {
-		b.begin(o.ID, o.Launch(at), &k.Fuses[o.Type], c)
+		b.begin(o.ID, o.Launch(at), &k.GrenadeKinds[o.Type], c)
 	}
-	f.steps -= b.advance(&k.Fuses[o.Type], c, now.tick, f.steps)
+	f.steps -= b.advance(&k.GrenadeKinds[o.Type], c, now.tick, f.steps)
 	return lerp(b.a.Pos, b.b.Pos, now.frac)
 }
 
@@ -177,15 +177,15 @@ type bowl struct {
 	a, b object.Grenade
 }
 
-func (b *bowl) begin(id netid.ID, g object.Grenade, k *object.Timer, c *Client) {
-	*b = bowl{id: id, at: g.Thrown, a: g, b: g.Move(k, c.predict.arena, g.Thrown+1)}
+func (b *bowl) begin(id netid.ID, g object.Grenade, k *object.CompiledGrenade, c *Client) {
+	*b = bowl{id: id, at: g.Thrown, a: g, b: g.Step(k, c.predict.arena, g.Thrown+1)}
 }
 
 // advance works out the ticks up to t, at most so many, and returns how many there were. No grenade flies longer than its fuse burns.
-func (b *bowl) advance(k *object.Timer, c *Client, t tick.Tick, most int) (n int) {
+func (b *bowl) advance(k *object.CompiledGrenade, c *Client, t tick.Tick, most int) (n int) {
 	for t = min(t, b.a.Thrown+k.Life); b.at < t && n < most; n++ {
 		b.at++
-		b.a, b.b = b.b, b.b.Move(k, c.predict.arena, b.at+1)
+		b.a, b.b = b.b, b.b.Step(k, c.predict.arena, b.at+1)
 	}
 	return n
 }
@@ -195,15 +195,15 @@ func (b *bowl) advance(k *object.Timer, c *Client, t tick.Tick, most int) (n int
 func (f *flights) roll(c *Client, slot int, at tick.Tick, now instant, o *Thing) {
 	o.Rot = o.Rotation()
 	interval := tick.Tick(c.welcome.SendInterval)
-	from := at - f.paces.Back(netstate.Cube, at, interval)
+	from := at - f.paces.LastUpdate(netstate.Cube, at, interval)
 	var next Thing
-	for range netstate.MaxPace {
+	for range netstate.MaxUpdateInterval {
 		fr := f.decoder.After(slot, at)
 		if fr == nil || !f.told(fr.Tick, slot, &next) || next.ID != o.ID {
 			return
 		}
 		at = fr.Tick
-		to := at - f.paces.Back(netstate.Cube, at, interval)
+		to := at - f.paces.LastUpdate(netstate.Cube, at, interval)
 		if to <= from {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 
 var (
 	lookerGround = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
-	lookerKit    = sync.OnceValues(func() (*sim.Kit, error) { return sim.Rules{Rate: 60}.Compile() })
+	lookerKit    = sync.OnceValues(func() (*sim.CompiledGame, error) { return sim.Rules{Rate: 60}.Compile() })
 )
 
 // looker is a client as it is once it has joined, without a connection: it is given snapshots' parts about things.
@@ -35,7 +35,7 @@ func looker(t testing.TB) *Client {
 	c.welcome.MaxPlayers, c.welcome.SendInterval, c.welcome.NetID = 16, 3, uint32(netid.Make(1, 1))
 	c.predict.arena, c.predict.kit = ground, kit
 	c.predicted.rate, c.server.rate = 60, 60
-	c.flights.paces = netstate.DefaultPaces
+	c.flights.paces = netstate.DefaultUpdateIntervals
 	return c
 }
 
@@ -48,8 +48,8 @@ type teller struct {
 }
 
 func newTeller() *teller {
-	slots := netstate.ThingSlots(16)
-	return &teller{ring: snapshot.NewRing(netstate.Things, slots, 256, 1), enc: snapshot.NewEncoder(netstate.Trained().Things, slots),
+	slots := netstate.ObjectSlots(16)
+	return &teller{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1), enc: snapshot.NewEncoder(netstate.Trained().Objects, slots),
 		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
 }
 
@@ -60,15 +60,15 @@ func (w *teller) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	w.enc.Begin(f, w.ring)
 	w.hold.Advance(t)
 	w.pack.Begin(w.enc, w.hold, 0, w.ring.Groups())
-	out, first, count := w.pack.Next(netstate.Head{}.AppendThings(nil), 1<<15)
-	netstate.Head{}.SealThings(out, 0, 0)
+	out, first, count := w.pack.Next(netstate.Header{}.AppendObjects(nil), 1<<15)
+	netstate.Header{}.SealObjects(out, 0, 0)
 	w.hold.Acked(t, first, count)
 	return out
 }
 
 // wild is a row of anything that a schema lets pass.
 func wild(rng *rand.Rand, row []int32) {
-	for i, f := range netstate.Things.Fields {
+	for i, f := range netstate.Objects.Fields {
 		if f.Wrap != 0 {
 			row[i] = rng.Int32N(f.Wrap)
 		} else if rng.IntN(4) == 0 {
@@ -84,7 +84,7 @@ func wild(rng *rand.Rand, row []int32) {
 func TestThingsOfAHostileServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 55))
 	c, w := looker(t), newTeller()
-	var row [netstate.ThingFields]int32
+	var row [netstate.ObjectStateFields]int32
 	var buf []Thing
 	at := tick.Tick(3 * 400)
 	for n := range 600 {
@@ -97,13 +97,13 @@ func TestThingsOfAHostileServer(t *testing.T) {
 				}
 			}
 		})
-		if rest, err := c.flights.section(c, netstate.Head{Tick: at, Things: true, Owner: n%3 == 0}, part); err != nil || len(rest) != 0 {
+		if rest, err := c.flights.section(c, netstate.Header{Tick: at, Objects: true, Owner: n%3 == 0}, part); err != nil || len(rest) != 0 {
 			t.Fatalf("snapshot %d: %d bytes left, %v", n, len(rest), err)
 		}
 		c.view = tick.View{From: at - 6, To: at - 3, Frac: uint8(rng.Uint32())}
 		c.predicted.at = c.rate.At(at + tick.Tick(rng.IntN(20)))
 		buf = c.Things(buf[:0])
-		if c.flights.steps < 0 || len(buf) > netstate.ThingSlots(16)+maxOwn {
+		if c.flights.steps < 0 || len(buf) > netstate.ObjectSlots(16)+maxOwn {
 			t.Fatalf("snapshot %d: %d things, %d steps over the limit", n, len(buf), -c.flights.steps)
 		}
 		for i := range buf {
@@ -121,7 +121,7 @@ func TestThingsOfAHostileServer(t *testing.T) {
 func FuzzThings(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newTeller()
-	var row [netstate.ThingFields]int32
+	var row [netstate.ObjectStateFields]int32
 	for n := range 4 {
 		f.Add(uint8(n), w.part(tick.Tick(300+3*n), func(fr *snapshot.Frame) {
 			for slot := range 20 {
@@ -137,7 +137,7 @@ func FuzzThings(f *testing.F) {
 		c := looker(t)
 		at := tick.Tick(300 + 3*int(n))
 		for k, part := range [][]byte{held, src} {
-			h := netstate.Head{Tick: at, Things: true, Owner: true}
+			h := netstate.Header{Tick: at, Objects: true, Owner: true}
 			if k == 0 {
 				h.Tick = 297
 			}
@@ -164,17 +164,17 @@ func FuzzThings(f *testing.F) {
 func TestThingsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 56))
 	c, w := looker(t), newTeller()
-	var row [netstate.ThingFields]int32
+	var row [netstate.ObjectStateFields]int32
 	for n := range 3 {
 		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
 			for slot := range 200 {
 				wild(rng, row[:])
-				row[netstate.ThingWhat] = int32(1 + slot%6)
-				row[netstate.ThingBorn] = 290
+				row[netstate.ObjectStateWhat] = int32(1 + slot%6)
+				row[netstate.ObjectStateBorn] = 290
 				f.Set(slot, netid.Make(slot, 1), row[:])
 			}
 		})
-		if _, err := c.flights.section(c, netstate.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {
+		if _, err := c.flights.section(c, netstate.Header{Tick: tick.Tick(300 + 3*n), Objects: true}, part); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,13 +192,13 @@ func BenchmarkThings(b *testing.B) {
 	for n := range 3 {
 		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
 			for slot := range 200 {
-				o := netstate.Thing{Kind: netstate.Projectile, Born: 290, Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
-				var row [netstate.ThingFields]int32
+				o := netstate.ObjectState{Kind: netstate.Projectile, Born: 290, Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
+				var row [netstate.ObjectStateFields]int32
 				o.Row(row[:])
 				f.Set(slot, netid.Make(slot, 1), row[:])
 			}
 		})
-		if _, err := c.flights.section(c, netstate.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {
+		if _, err := c.flights.section(c, netstate.Header{Tick: tick.Tick(300 + 3*n), Objects: true}, part); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ func (c *Client) View() tick.View { return c.view }
 // compute it. False if there was nobody at the first of them, or the client is thin.
 //
 // If one of the two snapshots did not tell of this slot, or the datagram was lost, the nearest ones that do know it stand
-// in, before the instant and after it, and the fraction is worked out between those by lagcomp.Bracket: the picture stays smooth. The
+// in, before the instant and after it, and the fraction is worked out between those by lagcomp.BracketingTicks: the picture stays smooth. The
 // server knows which of its packages had arrived, and judges a shot at this slot by the same two.
 func (c *Client) Pose(slot int) (rig.Pose, bool) {
 	a, b, frac := c.bracket(slot)
@@ -83,7 +83,7 @@ func (c *Client) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	if b != nil {
 		after = b.Tick
 	}
-	at := lagcomp.Bracket(v, before, after, c.glide())
+	at := lagcomp.BracketingTicks(v, before, after, c.glide())
 	switch {
 	case a == nil: // nothing so old: rather a moment too early than not at all
 		return b, nil, 0
@@ -93,9 +93,9 @@ func (c *Client) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	return a, b, at.Frac
 }
 
-// glide is lagcomp.MaxGlide in ticks.
+// glide is lagcomp.MaxInterpGap in ticks.
 func (c *Client) glide() tick.Tick {
-	return lagcomp.MaxGlide * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every)
+	return lagcomp.MaxInterpGap * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every)
 }
 
 func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {

@@ -24,42 +24,42 @@ func (c *Client) Target() (id netid.ID, on bool) { return c.looks.target, c.look
 // WatchNext asks to look through the next player's eyes, or those of the one before if back. The server's answer is in Target.
 func (c *Client) WatchNext(back bool) error {
 	if back {
-		return c.watch(protocol.Watch{Kind: protocol.WatchPrevious})
+		return c.watch(protocol.Spectate{Mode: protocol.SpectatePrevious})
 	}
-	return c.watch(protocol.Watch{Kind: protocol.WatchNext})
+	return c.watch(protocol.Spectate{Mode: protocol.SpectateNext})
 }
 
 // Watch asks to look through a player's eyes; through nobody's if id is 0, which few servers allow.
 func (c *Client) Watch(id netid.ID) error {
 	if id == 0 {
-		return c.watch(protocol.Watch{})
+		return c.watch(protocol.Spectate{})
 	}
-	return c.watch(protocol.Watch{Kind: protocol.WatchPlayer, Player: uint32(id)})
+	return c.watch(protocol.Spectate{Mode: protocol.SpectatePlayer, Player: uint32(id)})
 }
 
-func (c *Client) watch(w protocol.Watch) error {
+func (c *Client) watch(w protocol.Spectate) error {
 	if c.state != Joined {
 		return ErrNotJoined
 	}
-	var event [protocol.WatchSize]byte
-	return c.peer.Queue(w.Append(event[:0], protocol.TagWatch))
+	var event [protocol.SpectateSize]byte
+	return c.peer.QueueReliable(w.Append(event[:0], protocol.MessageSpectate))
 }
 
-// Tempo is how fast the server's time runs, of protocol.FullTempo: a server that has too much to do slows it down for all.
+// Tempo is how fast the server's time runs, of protocol.FullTimescale: a server that has too much to do slows it down for all.
 func (c *Client) Tempo() uint16 {
 	if c.looks.tempo == 0 {
-		return protocol.FullTempo
+		return protocol.FullTimescale
 	}
 	return c.looks.tempo
 }
 
 // take takes an event about looking on or the server's time; false if it is none.
 func (l *looking) take(now time.Duration, raw []byte) bool {
-	if w, err := protocol.ParseWatch(raw, protocol.TagTarget); err == nil {
+	if w, err := protocol.ParseSpectate(raw, protocol.MessageViewpoint); err == nil {
 		l.on, l.target = true, netid.ID(w.Player)
 		return true
 	}
-	tempo, err := protocol.ParseTempo(raw)
+	tempo, err := protocol.ParseTimescale(raw)
 	if err != nil {
 		return false
 	}
@@ -72,5 +72,5 @@ func (l *looking) at(now time.Duration) time.Duration {
 	if l.tempo == 0 {
 		return now
 	}
-	return l.began + (now-l.since)*time.Duration(l.tempo)/protocol.FullTempo
+	return l.began + (now-l.since)*time.Duration(l.tempo)/protocol.FullTimescale
 }

@@ -94,7 +94,7 @@ func TestAim(t *testing.T) {
 		{geom.Ray{Dir: geom.Vec3{X: 1e30}, Max: 1}, false},
 		{geom.Ray{Dir: geom.Vec3{X: 1}, Origin: geom.Vec3{Z: inf}, Max: 1}, false},
 	} {
-		got, ok := Aim(c.r)
+		got, ok := NormalizeRay(c.r)
 		if ok != c.ok || ok && geom.Abs(got.Dir.Len()-1) > 1e-6 {
 			t.Errorf("%d: %+v %v", i, got, ok)
 		}
@@ -105,7 +105,7 @@ func TestForwardNeedsNoCorrection(t *testing.T) {
 	for yaw := 0; yaw < 65536; yaw += 37 {
 		for pitch := -16384; pitch <= 16384; pitch += 113 {
 			r := geom.Ray{Dir: geom.Forward(geom.Angle(yaw), geom.Angle(int16(pitch))), Max: 1}
-			if got, ok := Aim(r); !ok || got != r {
+			if got, ok := NormalizeRay(r); !ok || got != r {
 				t.Fatalf("yaw %d pitch %d: %v became %v", yaw, pitch, r.Dir, got.Dir)
 			}
 		}

@@ -9,14 +9,14 @@ import (
 
 // against is best, or what w hits of a player in a slot as view v shows it, if that comes before it.
 func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
-	a, b := h.between(v)
-	ray, ok := Aim(w.Ray)
+	a, b := h.viewFrames(v)
+	ray, ok := NormalizeRay(w.Ray)
 	if a == nil || !ok {
 		return best
 	}
-	q := question{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, team: w.Team}
-	if _, ok := q.reaches(slot); ok {
-		q.meet(slot, &best, nil)
+	q := narrowQuery{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, team: w.Team}
+	if _, ok := q.boundTest(slot); ok {
+		q.test(slot, &best, nil)
 	}
 	return best
 }
@@ -39,7 +39,7 @@ func TestAroundNamesWhoIsHit(t *testing.T) {
 			for range 6 {
 				w := c.shot(h.At, h.Oldest(), now)
 				w.Radius, w.View = []float32{0, 0.3, 2}[c.rng.IntN(3)], tick.View{}
-				near, ok := s.Around(&w, from, to)
+				near, ok := s.SlotsNear(&w, from, to)
 				if !ok {
 					continue
 				}
@@ -76,18 +76,18 @@ func TestAroundKnowsItsLimits(t *testing.T) {
 	s := NewSweeper(h)
 	w := Sweep{Ray: same[0].Ray}
 	for _, c := range []struct{ from, to tick.Tick }{{0, 100}, {100, 201}, {120, 100}, {1, 100}} {
-		if _, ok := s.Around(&w, c.from, c.to); ok {
+		if _, ok := s.SlotsNear(&w, c.from, c.to); ok {
 			t.Errorf("%d to %d is known", c.from, c.to)
 		}
 	}
-	if _, ok := s.Around(&w, 100, 110); !ok {
+	if _, ok := s.SlotsNear(&w, 100, 110); !ok {
 		t.Error("100 to 110 is not known")
 	}
-	if _, ok := s.Fork().Around(&w, 100, 110); ok {
+	if _, ok := s.Fork().SlotsNear(&w, 100, 110); ok {
 		t.Error("a fork knows")
 	}
-	if w.Radius = MaxSweep + 1; true {
-		if _, ok := s.Around(&w, 100, 110); ok {
+	if w.Radius = MaxSweepRadius + 1; true {
+		if _, ok := s.SlotsNear(&w, 100, 110); ok {
 			t.Error("a sweep of no use is known")
 		}
 	}
@@ -133,7 +133,7 @@ func BenchmarkEachSeenApart(b *testing.B) {
 	}
 	tried := 0
 	some := func(i int) (best Hit) {
-		near, ok := s.Around(&sweeps[i], now-span, now)
+		near, ok := s.SlotsNear(&sweeps[i], now-span, now)
 		if !ok {
 			return all(i)
 		}
@@ -169,7 +169,7 @@ func BenchmarkEachSeenApart(b *testing.B) {
 	b.Run("around", func(b *testing.B) {
 		tried = 0
 		loop(b, shooters, "shot", func() {
-			s.around.from = 0 // each tick measures its span
+			s.spanReach.from = 0 // each tick measures its span
 			for i := range sweeps {
 				hits[i] = some(i)
 			}

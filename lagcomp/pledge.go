@@ -2,102 +2,102 @@ package lagcomp
 
 import "github.com/tickrate/tickrate/ecs/tick"
 
-// Constants of Pledges. Both ends must have the same.
+// Constants of ViewDelayTrack. Both ends must have the same.
 const (
-	PledgeTicks = 16  // ticks from one pledged delay to the next; between them it changes evenly
-	PledgeUnit  = 128 // of a pledged delay: 1/256 ticks, so half a tick
-	pledgeAhead = 3   // a package with a newest command in span n pledges the delay at the end of span n+2
-	pledgeSteps = 4   // most by which it may change in a span, in units: an eighth of the time that passes
-	pledgeRing  = 8
+	ViewDelaySpan  = 16  // ticks from one pledged delay to the next; between them it changes evenly
+	ViewDelayUnit  = 128 // of a pledged delay: 1/256 ticks, so half a tick
+	announceAhead  = 3   // a package with a newest command in span n pledges the delay at the end of span n+2
+	maxDelayStep   = 4   // most by which it may change in a span, in units: an eighth of the time that passes
+	announcedSpans = 8
 )
 
-// Pledges is how far behind its commands a peer has said that it will look, each delay said before the span of 16 ticks in which it
+// ViewDelayTrack is how far behind its commands a peer has said that it will look, each delay said before the span of 16 ticks in which it
 // holds has begun, and before whatever is seen in it has happened, but for the longest paths. So there is one instant at which a shot can
 // be judged, and it was fixed when nobody could know whom it would hit: to lie about it buys nothing.
 //
 // Ticks are counted in spans of 16. The delay at the end of span n+2 is said by packages whose newest command is of span n, and counts if the
 // first of them arrives before the server plays span n+1; where none does, the delay stays as it was. Client and server
 // both keep one, and come to the same delays for as long as no burst of loss takes all packages of a span. Its memory is its own.
-type Pledges struct {
-	said  [pledgeRing]pledge // by span whose end it is of
-	span  uint32             // that from and to are of
-	now   ramp               // of this span
-	asked ramp               // likewise without limits
-	fresh bool               // begun, and no limit has been applied
-	begun bool
+type ViewDelayTrack struct {
+	announced [announcedSpans]announcement // by span whose end it is of
+	span      uint32                       // that from and to are of
+	now       ramp                         // of this span
+	unclamped ramp                         // likewise without limits
+	unlimited bool                         // begun, and no limit has been applied
+	started   bool
 }
 
 // ramp is a delay at the beginning and at the end of a span, in units.
 type ramp struct{ from, to uint8 }
 
-type pledge struct {
+type announcement struct {
 	span  uint32
 	delay uint8
 	known bool
 }
 
-// Begun reports whether the peer has pledged anything.
-func (p *Pledges) Begun() bool { return p.begun }
+// Started reports whether the peer has pledged anything.
+func (p *ViewDelayTrack) Started() bool { return p.started }
 
-// Take notes a delay, in units of half a tick, that a package said whose newest command is of tick newest; now is the tick that is played next where it
+// Announce notes a delay, in units of half a tick, that a package said whose newest command is of tick newest; now is the tick that is played next where it
 // arrived. The first that was said for a span stays, and the very first holds at once. What comes too late counts for nothing.
-func (p *Pledges) Take(newest tick.Tick, delay uint8, now tick.Tick) {
-	span := uint32(newest / PledgeTicks)
-	if !p.begun {
-		*p = Pledges{begun: true, fresh: true, span: uint32(now / PledgeTicks), now: ramp{delay, delay}, asked: ramp{delay, delay}}
+func (p *ViewDelayTrack) Announce(newest tick.Tick, delay uint8, now tick.Tick) {
+	span := uint32(newest / ViewDelaySpan)
+	if !p.started {
+		*p = ViewDelayTrack{started: true, unlimited: true, span: uint32(now / ViewDelaySpan), now: ramp{delay, delay}, unclamped: ramp{delay, delay}}
 	}
-	if uint32(now/PledgeTicks) > span || span > uint32(now/PledgeTicks)+pledgeRing-pledgeAhead-1 {
+	if uint32(now/ViewDelaySpan) > span || span > uint32(now/ViewDelaySpan)+announcedSpans-announceAhead-1 {
 		return
 	}
-	span += pledgeAhead - 1
-	if s := &p.said[span%pledgeRing]; !s.known || s.span != span {
-		*s = pledge{span, delay, true}
+	span += announceAhead - 1
+	if s := &p.announced[span%announcedSpans]; !s.known || s.span != span {
+		*s = announcement{span, delay, true}
 	}
 }
 
-// Line is the instant at which the peer looks with the command of tick t, in 1/256 tick, and what that would be without limits. limit is the
+// InstantAt is the instant at which the peer looks with the command of tick t, in 1/256 tick, and what that would be without limits. limit is the
 // longest delay that is believed now, in 1/256 tick: it holds for what is said of the span after t's. Ticks must not go back. False
 // if nothing was pledged, or nothing so early.
-func (p *Pledges) Line(t tick.Tick, limit int64) (line, asked int64, ok bool) {
-	if !p.begun {
+func (p *ViewDelayTrack) InstantAt(t tick.Tick, limit int64) (line, asked int64, ok bool) {
+	if !p.started {
 		return 0, 0, false
 	}
-	most := uint8(min(max(limit, 0)/PledgeUnit, 255))
-	if p.fresh {
-		p.now, p.fresh = ramp{min(p.now.from, most), min(p.now.to, most)}, false
+	most := uint8(min(max(limit, 0)/ViewDelayUnit, 255))
+	if p.unlimited {
+		p.now, p.unlimited = ramp{min(p.now.from, most), min(p.now.to, most)}, false
 	}
-	for at := uint32(t / PledgeTicks); p.span < at; {
-		if at-p.span > pledgeRing {
-			p.span = at - pledgeRing // nothing is known of those between
+	for at := uint32(t / ViewDelaySpan); p.span < at; {
+		if at-p.span > announcedSpans {
+			p.span = at - announcedSpans // nothing is known of those between
 		}
 		p.span++
-		said := p.said[p.span%pledgeRing]
+		said := p.announced[p.span%announcedSpans]
 		if !said.known || said.span != p.span {
-			said.delay = p.asked.to
+			said.delay = p.unclamped.to
 		}
-		p.asked = ramp{p.asked.to, near(said.delay, p.asked.to)}
-		p.now = ramp{p.now.to, min(near(said.delay, p.now.to), most)}
+		p.unclamped = ramp{p.unclamped.to, limitStep(said.delay, p.unclamped.to)}
+		p.now = ramp{p.now.to, min(limitStep(said.delay, p.now.to), most)}
 	}
-	return p.now.at(t), p.asked.at(t), true
+	return p.now.at(t), p.unclamped.at(t), true
 }
 
-// near is delay, or what is nearest to it of what may come a span after last.
-func near(delay, last uint8) uint8 {
-	return uint8(min(max(int(delay), int(last)-pledgeSteps), int(last)+pledgeSteps))
+// limitStep is delay, or what is nearest to it of what may come a span after last.
+func limitStep(delay, last uint8) uint8 {
+	return uint8(min(max(int(delay), int(last)-maxDelayStep), int(last)+maxDelayStep))
 }
 
 // at is the instant with the command of tick t of the ramp's span.
 func (r ramp) at(t tick.Tick) int64 {
-	return int64(t)<<8 - int64(r.from)*PledgeUnit - (int64(r.to)-int64(r.from))*(PledgeUnit/PledgeTicks)*int64(t%PledgeTicks)
+	return int64(t)<<8 - int64(r.from)*ViewDelayUnit - (int64(r.to)-int64(r.from))*(ViewDelayUnit/ViewDelaySpan)*int64(t%ViewDelaySpan)
 }
 
 // Slope is by how much the instant of Line grows from its tick to the next, in 1/256 tick.
-func (p *Pledges) Slope() int64 {
-	return 256 - (int64(p.asked.to)-int64(p.asked.from))*(PledgeUnit/PledgeTicks)
+func (p *ViewDelayTrack) Slope() int64 {
+	return 256 - (int64(p.unclamped.to)-int64(p.unclamped.from))*(ViewDelayUnit/ViewDelaySpan)
 }
 
-// Between is the view at an instant between two snapshot ticks that lie around it, rounded down to the 1/256 of their distance.
-func Between(from, to tick.Tick, instant int64) tick.View {
+// ViewBetween is the view at an instant between two snapshot ticks that lie around it, rounded down to the 1/256 of their distance.
+func ViewBetween(from, to tick.Tick, instant int64) tick.View {
 	if from == to || instant <= int64(from)<<8 {
 		return tick.View{From: from, To: to}
 	}

@@ -39,7 +39,7 @@ func (s *slowPledges) line(t tick.Tick) int64 {
 func TestPledgesAgreeWithTwin(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 23))
-		var fast Pledges
+		var fast ViewDelayTrack
 		var slow slowPledges
 		delay, last := uint8(20), int64(0)
 		for now := tick.Tick(100 + seed); now < 1500; now++ {
@@ -48,13 +48,13 @@ func TestPledgesAgreeWithTwin(t *testing.T) {
 					delay = uint8(max(0, min(255, int(delay)+rng.IntN(21)-10)))
 				}
 				newest := now + tick.Tick(rng.IntN(24)) - 4
-				fast.Take(newest, delay, now)
+				fast.Announce(newest, delay, now)
 				slow.take(newest, delay, now)
 			}
 			if slow.said == nil {
 				continue
 			}
-			got, asked, ok := fast.Line(now, 1<<40)
+			got, asked, ok := fast.InstantAt(now, 1<<40)
 			if want := slow.line(now); !ok || got != want || asked != want {
 				t.Fatalf("seed %d tick %d: %d and %d, want %d", seed, now, got, asked, want)
 			}
@@ -68,44 +68,44 @@ func TestPledgesAgreeWithTwin(t *testing.T) {
 
 // TestPledgesWithinLimits: what is believed is never more than the limit that holds when a span begins.
 func TestPledgesWithinLimits(t *testing.T) {
-	var p Pledges
+	var p ViewDelayTrack
 	for now := tick.Tick(32); now < 400; now++ {
-		p.Take(now, 200, now)
-		line, asked, _ := p.Line(now, 20*256)
+		p.Announce(now, 200, now)
+		line, asked, _ := p.InstantAt(now, 20*256)
 		if back := int64(now)<<8 - line; back > 20*256 || int64(now)<<8-asked != 200*128 {
 			t.Fatalf("tick %d: looks back by %d/256 ticks, asked for %d", now, back, int64(now)<<8-asked)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { p.Take(400, 3, 400); p.Line(400, 1<<20) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Announce(400, 3, 400); p.InstantAt(400, 1<<20) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 // TestPledgedViewIsTheOnlyOne: whatever is claimed, it is judged at the pledged instant.
 func TestPledgedViewIsTheOnlyOne(t *testing.T) {
-	know := Knowledge{Rate: 60, CapTicks: 24, Newest: 99, NewestAcked: 96, Oldest: 20, Line: 88<<8 + 77, Asked: 88<<8 + 77, From: 87, To: 90}
-	own := Between(87, 90, know.Line)
+	know := ClampLimits{Rate: 60, CapTicks: 24, Newest: 99, NewestAcked: 96, Oldest: 20, AnnouncedInstant: 88<<8 + 77, UnclampedInstant: 88<<8 + 77, From: 87, To: 90}
+	own := ViewBetween(87, 90, know.AnnouncedInstant)
 	stood, limited := know, know
 	stood.From, stood.To = 0, 0
-	limited.Asked -= 10 << 8
+	limited.UnclampedInstant -= 10 << 8
 	for i, c := range []struct {
-		know Knowledge
+		know ClampLimits
 		v    tick.View
-		why  Clamp
+		why  ClampReason
 	}{
 		{know, own, ClampNone},
-		{know, tick.View{}, ClampVoid},
-		{know, tick.View{From: 87, To: 90, Frac: own.Frac + 1}, ClampLine},
+		{know, tick.View{}, ClampNoView},
+		{know, tick.View{From: 87, To: 90, Frac: own.Frac + 1}, ClampNotAnnounced},
 		{know, tick.View{From: 84, To: 90, Frac: 183}, ClampSpan},
-		{know, tick.View{From: 99, To: 99}, ClampLine},
-		{stood, tick.View{From: 87, To: 87}, ClampStill},
-		{limited, Between(78, 81, limited.Asked), ClampPath},
+		{know, tick.View{From: 99, To: 99}, ClampNotAnnounced},
+		{stood, tick.View{From: 87, To: 87}, ClampStalled},
+		{limited, ViewBetween(78, 81, limited.UnclampedInstant), ClampPath},
 	} {
 		used, moved := ClampView(c.v, 100, c.know)
-		if d := know.Line - Instant(used); d < 0 || d >= 3 || moved != (c.why != ClampNone) {
+		if d := know.AnnouncedInstant - Instant(used); d < 0 || d >= 3 || moved != (c.why != ClampNone) {
 			t.Errorf("%d: %+v is judged by %+v, moved %v", i, c.v, used, moved)
 		}
-		if why := WhyClamped(c.v, used, 100, c.know); why != c.why {
+		if why := ClampReasonOf(c.v, used, 100, c.know); why != c.why {
 			t.Errorf("%d: %+v is %v, want %v", i, c.v, why, c.why)
 		}
 	}

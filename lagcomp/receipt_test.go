@@ -11,10 +11,10 @@ import (
 )
 
 func TestReceiptsAreARing(t *testing.T) {
-	r := NewReceipts(8)
-	var held []Receipt
+	r := NewShotLog(8)
+	var held []ShotRecord
 	for n := uint64(1); n <= 30; n++ {
-		if next := r.Next(); next.Number != n || *next != (Receipt{Number: n}) {
+		if next := r.Next(); next.Number != n || *next != (ShotRecord{Number: n}) {
 			t.Fatalf("shot %d: %+v", n, next)
 		} else {
 			next.Tick, next.Present.ID = tick.Tick(n), 9
@@ -46,74 +46,74 @@ func TestReceiptsAreARing(t *testing.T) {
 
 // A receipt is the same after JSON, and the names of verdicts and clamps are read as they are written.
 func TestReceiptsAsJSON(t *testing.T) {
-	for i := range max(verdicts, Verdict(clamps)) {
-		r := Receipt{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, Clamp: Clamp(i) % clamps, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Moved: -77,
-			Ray: geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3, Bone: rig.Head, Held: HeldSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
+	for i := range max(verdicts, Verdict(clampReasons)) {
+		r := ShotRecord{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, ClampReason: ClampReason(i) % clampReasons, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Shift: -77,
+			Ray: geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3, Bone: rig.Head, Poses: PoseSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
 		text, err := json.Marshal(&r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Receipt
+		var back ShotRecord
 		if err := json.Unmarshal(text, &back); err != nil || back != r {
 			t.Fatalf("%v: %s is read as %+v", err, text, back)
 		}
 	}
-	if err := json.Unmarshal([]byte(`{"verdict":"grazed"}`), new(Receipt)); err == nil {
+	if err := json.Unmarshal([]byte(`{"verdict":"grazed"}`), new(ShotRecord)); err == nil {
 		t.Error("a verdict that there is not")
 	}
 }
 
 func TestFilter(t *testing.T) {
-	r := Receipt{Number: 5, Tick: 100, Shooter: 3, Subject: 4, Verdict: Stopped, Clamp: ClampRTT}
-	filter := func(verdict, clamp string) (f Filter) {
-		if verdict != "" && f.Verdict(verdict) != nil || clamp != "" && f.Clamp(clamp) != nil {
+	r := ShotRecord{Number: 5, Tick: 100, Shooter: 3, Subject: 4, Verdict: HitWall, ClampReason: ClampRTT}
+	filter := func(verdict, clamp string) (f ShotFilter) {
+		if verdict != "" && f.AddVerdict(verdict) != nil || clamp != "" && f.AddClamp(clamp) != nil {
 			t.Fatalf("%q, %q", verdict, clamp)
 		}
 		return f
 	}
 	for i, c := range []struct {
-		f    Filter
+		f    ShotFilter
 		want bool
 	}{
-		{Filter{}, true}, {Filter{Shooter: 3}, true}, {Filter{Shooter: 4}, false}, {Filter{Subject: 4}, true}, {Filter{Subject: 3}, false},
+		{ShotFilter{}, true}, {ShotFilter{Shooter: 3}, true}, {ShotFilter{Shooter: 4}, false}, {ShotFilter{Subject: 4}, true}, {ShotFilter{Subject: 3}, false},
 		{filter("wall", ""), true}, {filter("hit", ""), false}, {filter("", "rtt"), true}, {filter("", "any"), true}, {filter("", "none"), false},
-		{Filter{From: 100, To: 100}, true}, {Filter{From: 101}, false}, {Filter{To: 99}, false}, {Filter{Number: 5}, true}, {Filter{Number: 6}, false},
+		{ShotFilter{From: 100, To: 100}, true}, {ShotFilter{From: 101}, false}, {ShotFilter{To: 99}, false}, {ShotFilter{Number: 5}, true}, {ShotFilter{Number: 6}, false},
 	} {
-		if c.f.Wants(&r) != c.want {
+		if c.f.Matches(&r) != c.want {
 			t.Errorf("%d: %+v", i, c.f)
 		}
 	}
-	if any := filter("", "any"); any.Wants(&Receipt{}) {
+	if any := filter("", "any"); any.Matches(&ShotRecord{}) {
 		t.Error("any clamp wants none")
 	}
-	if new(Filter).Verdict("x") == nil || new(Filter).Clamp("x") == nil {
+	if new(ShotFilter).AddVerdict("x") == nil || new(ShotFilter).AddClamp("x") == nil {
 		t.Error("names that there are not")
 	}
 }
 
 // Each limit is named where it is the one that moved the view, and never where nothing was moved.
 func TestWhyClamped(t *testing.T) {
-	know := Knowledge{Rate: 60, RTTTicks: 6, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: 90, Newest: 97, Oldest: 40}
-	with := func(edit func(*Knowledge)) Knowledge { k := know; edit(&k); return k }
+	know := ClampLimits{Rate: 60, RTTTicks: 6, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: 90, Newest: 97, Oldest: 40}
+	with := func(edit func(*ClampLimits)) ClampLimits { k := know; edit(&k); return k }
 	at := func(from tick.Tick) tick.View { return tick.View{From: from, To: from + 3, Frac: 128} }
 	for i, c := range []struct {
 		v    tick.View
-		know Knowledge
-		want Clamp
+		know ClampLimits
+		want ClampReason
 	}{
 		{at(90), know, ClampNone},
 		{at(70), know, ClampRTT},
-		{at(70), with(func(k *Knowledge) { k.RTTTicks = 30 }), ClampAcks},
-		{at(70), with(func(k *Knowledge) { k.RTTTicks, k.NewestAcked = 30, 0 }), ClampCap},
-		{at(70), with(func(k *Knowledge) { k.RTTTicks, k.NewestAcked, k.CapTicks, k.Oldest = 99, 0, 99, 80 }), ClampRing},
-		{at(88), with(func(k *Knowledge) { k.Last = 92 << 8 }), ClampBack},
+		{at(70), with(func(k *ClampLimits) { k.RTTTicks = 30 }), ClampAcks},
+		{at(70), with(func(k *ClampLimits) { k.RTTTicks, k.NewestAcked = 30, 0 }), ClampCap},
+		{at(70), with(func(k *ClampLimits) { k.RTTTicks, k.NewestAcked, k.CapTicks, k.Oldest = 99, 0, 99, 80 }), ClampHistory},
+		{at(88), with(func(k *ClampLimits) { k.LastInstant = 92 << 8 }), ClampBackwards},
 		{at(98), know, ClampAhead},
 		{tick.View{From: 60, To: 120, Frac: 140}, know, ClampSpan},
-		{tick.View{From: 9, To: 3}, know, ClampVoid},
-		{at(90), Knowledge{}, ClampNoone},
+		{tick.View{From: 9, To: 3}, know, ClampNoView},
+		{at(90), ClampLimits{}, ClampNothingSent},
 	} {
 		used, moved := ClampView(c.v, 100, c.know)
-		if got := WhyClamped(c.v, used, 100, c.know); got != c.want || moved != (got != ClampNone) {
+		if got := ClampReasonOf(c.v, used, 100, c.know); got != c.want || moved != (got != ClampNone) {
 			t.Errorf("%d: %+v is judged at %+v: %v, want %v", i, c.v, used, got, c.want)
 		}
 	}
@@ -128,38 +128,38 @@ func TestNotesAgainstEverybody(t *testing.T) {
 		slow.Record(now, poses)
 	}
 	s := NewSweeper(h)
-	sweeps, hits, notes := make([]Sweep, 3000), make([]Hit, 3000), make([]Note, 3000)
+	sweeps, hits, notes := make([]Sweep, 3000), make([]Hit, 3000), make([]CastStats, 3000)
 	for i := range sweeps {
 		sweeps[i] = c.shot(h.At, h.Oldest(), h.Newest())
 		sweeps[i].Radius = []float32{0, 0.2}[i%2]
 	}
-	s.CastNoted(sweeps, hits, notes)
+	s.CastWithStats(sweeps, hits, notes)
 	missed, nobody := 0, 0
 	for i := range sweeps {
 		w, n := &sweeps[i], &notes[i]
 		if want := slow.castOne(w); hits[i] != want {
 			t.Fatalf("%+v: %+v, want %+v", *w, hits[i], want)
 		}
-		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 && (n.Near != 0 || n.Bodies == 0) {
+		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 && (n.NearestID != 0 || n.Bodies == 0) {
 			t.Fatalf("%+v of %+v", *n, hits[i])
 		}
 		if hits[i].ID != 0 {
 			continue
 		}
-		ray, ok := Aim(w.Ray)
+		ray, ok := NormalizeRay(w.Ray)
 		near, miss := uint32(0), float32(math.Inf(1))
 		for slot := 0; ok && slot < 120; slot++ {
 			p, held := slow.At(w.View, slot)
-			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !within(p.Pos) {
+			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !inWorld(p.Pos) {
 				continue
 			}
-			if _, reached := rig.Reaches(&ray, w.Radius, p.Pos, p.Form.Hero()); reached {
-				if _, _, d := rig.Passes(ray, &p); max(d-w.Radius, 0) < miss {
+			if _, reached := rig.MayHit(&ray, w.Radius, p.Pos, p.Form.Hero()); reached {
+				if _, _, d := rig.ClosestApproach(ray, &p); max(d-w.Radius, 0) < miss {
 					near, miss = p.ID, max(d-w.Radius, 0)
 				}
 			}
 		}
-		if near != n.Near || near != 0 && miss != n.Miss {
+		if near != n.NearestID || near != 0 && miss != n.Miss {
 			t.Fatalf("%+v: %+v, want %d missed by %v", *w, *n, near, miss)
 		}
 		if missed++; near == 0 {
@@ -169,7 +169,7 @@ func TestNotesAgainstEverybody(t *testing.T) {
 	if missed-nobody < 200 || nobody < 100 {
 		t.Fatalf("%d misses, %d of nobody: the cases prove little", missed, nobody)
 	}
-	if n := testing.AllocsPerRun(5, func() { s.CastNoted(sweeps, hits, notes) }); n != 0 {
+	if n := testing.AllocsPerRun(5, func() { s.CastWithStats(sweeps, hits, notes) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

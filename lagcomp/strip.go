@@ -6,12 +6,12 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// wideStrip is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
-const wideStrip = 160
+// vectorSquareCost is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
+const vectorSquareCost = 160
 
-// alongStrip makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
+// gridWalk makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
 // reports false if looking at everybody is less work: the lobby is small.
-func (s *Sweeper) alongStrip(in *index, ray geom.Ray, q *query) bool {
+func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 	s.candidates = s.candidates[:0]
 	if q.reach > kernel.MaxRadius {
 		return false
@@ -19,13 +19,13 @@ func (s *Sweeper) alongStrip(in *index, ray geom.Ray, q *query) bool {
 	f := q.frame
 	wide := q.reach + 1e-2
 	reach := float32(wide * wide)
-	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
-	r.Origin.Y -= rig.BoundHigh // the columns hold feet
-	if r.Max = leaves(r, in.low-wide, in.high+wide); r.Max < 0 {
+	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*WorldReach)}
+	r.Origin.Y -= rig.BoundHeight // the columns hold feet
+	if r.Max = exitDistance(r, in.low-wide, in.high+wide); r.Max < 0 {
 		return true
 	}
 	strip := geom.NewStrip(r, wide, gridSize)
-	if strip.Squares()*s.wide > f.used {
+	if strip.Squares()*s.squareCost > f.rowCount {
 		return false
 	}
 	for z := strip.Z0; z <= strip.Z1; z++ {
@@ -44,9 +44,9 @@ func (s *Sweeper) alongStrip(in *index, ray geom.Ray, q *query) bool {
 	return true
 }
 
-// leaves is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
+// exitDistance is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
 // above everybody. Below 0: it is never in it.
-func leaves(r geom.Ray, low, high float32) float32 {
+func exitDistance(r geom.Ray, low, high float32) float32 {
 	const level = 1e-3 // of less slope than this rounding could make much
 	switch {
 	case !(low <= high), r.Origin.Y > high && r.Dir.Y >= 0, r.Origin.Y < low && r.Dir.Y <= 0:

@@ -32,8 +32,8 @@ func field(t testing.TB, players, ticks, each int) (*History, *slowHistory, []Sw
 func TestRow49StripsAgainstEverybody(t *testing.T) {
 	h, slow, sweeps := field(t, 1500, 90, 900)
 	s := NewSweeper(h)
-	s.indexAfter(0)
-	s.wide = 16 // or they would be for the largest lobbies only, and for the ticks that many ask for
+	s.buildIndexAfter(0)
+	s.squareCost = 16 // or they would be for the largest lobbies only, and for the ticks that many ask for
 	hits, strips := 0, 0
 	for i := range sweeps {
 		w := &sweeps[i]
@@ -45,9 +45,9 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 		if got[0].ID != 0 {
 			hits++
 		}
-		if a, b := h.between(w.View); a != nil {
-			q := s.query(a, b, w.View.Frac, w.Ray.Origin, w.Ray.At(w.Ray.Max), w.Radius)
-			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(s.of(a), ray, &q) {
+		if a, b := h.viewFrames(w.View); a != nil {
+			q := s.boxQuery(a, b, w.View.Frac, w.Ray.Origin, w.Ray.At(w.Ray.Max), w.Radius)
+			if ray, ok := NormalizeRay(w.Ray); ok && q.cellCount > maxBoxCells && s.gridWalk(s.indexOf(a), ray, &q) {
 				strips++
 			}
 		}
@@ -69,7 +69,7 @@ func TestForksHitTheSame(t *testing.T) {
 	NewSweeper(h).Cast(sweeps, want)
 	for _, prepared := range []bool{true, false} {
 		s := NewSweeper(h)
-		s.indexAfter(1)
+		s.buildIndexAfter(1)
 		if prepared {
 			for i := range sweeps {
 				s.Prepare(sweeps[i].View)
@@ -110,22 +110,22 @@ func BenchmarkStrip(b *testing.B) {
 		}
 		view := tick.View{From: 8, To: 9, Frac: 77}
 		s := NewSweeper(h)
-		s.indexAfter(0)
-		a, z := h.between(view)
+		s.buildIndexAfter(0)
+		a, z := h.viewFrames(view)
 		ray := geom.Ray{Origin: geom.Vec3{X: -30, Y: 1.6, Z: -20}, Dir: geom.Vec3{X: 0.8, Z: 0.6}, Max: 60}
-		q := s.query(a, z, view.Frac, ray.Origin, ray.At(ray.Max), 0)
+		q := s.boxQuery(a, z, view.Frac, ray.Origin, ray.At(ray.Max), 0)
 		n := 0
 		b.Run(fmt.Sprintf("players=%d/squares", players), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if !s.alongStrip(s.of(a), ray, &q) {
+				if !s.gridWalk(s.indexOf(a), ray, &q) {
 					b.Skip("so few players that the rows are less work")
 				}
 			}
 		})
 		b.Run(fmt.Sprintf("players=%d/rows", players), func(b *testing.B) {
 			for b.Loop() {
-				n += len(s.alongRay(&ray, a, q.reach))
+				n += len(s.rayCandidates(&ray, a, q.reach))
 			}
 		})
 	}

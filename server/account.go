@@ -17,11 +17,11 @@ type Summary struct {
 	Census      Census
 }
 
-// ReplicationSample counts what became of players and objects in the snapshots that were sampled, by Why.
+// ReplicationSample counts what became of players and objects in the snapshots that were sampled, by Reason.
 type ReplicationSample struct {
-	Snapshots uint64                          // sampled, one of Bandwidth.Every on average
-	Players   [NumWhys]uint64                 // pairs of client and player
-	Objects   [netstate.Kinds][NumWhys]uint64 // pairs of client and object, by class
+	Snapshots uint64                             // sampled, one of Bandwidth.Every on average
+	Players   [NumReasons]uint64                 // pairs of client and player
+	Objects   [netstate.Kinds][NumReasons]uint64 // pairs of client and object, by class
 }
 
 // Census says how a lobby is filled.
@@ -77,20 +77,20 @@ func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Tota
 
 // encoders are what wrote the rows of a snapshot to c.
 func (l *Lobby) encoders(c *conn) metrics.Encoders {
-	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.things.encoder, Public: l.encoder, Interval: tick.Tick(l.cfg.Interval)}
+	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.SendInterval)}
 }
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
 func (l *Lobby) endTick() {
 	a := &l.account
-	l.Stats.LoadLevel[l.loadLevel].Inc()
+	l.Stats.LoadLevel[l.replication.level].Inc()
 	a.pending.Flush(&l.Stats)
 	l.timer.End(&l.Stats)
 	if l.timer.Off {
 		return
 	}
-	l.Stats.CheckBalance(l.gate.Counters())
-	if a.ticks += max(l.batch, 1); a.ticks >= int(l.cfg.Rules.Rate) {
+	l.Stats.CheckBalance(l.netcode.Counters())
+	if a.ticks += max(l.replication.batch, 1); a.ticks >= int(l.cfg.Rules.Rate) {
 		a.ticks = 0
 		l.Publish()
 	}
@@ -124,7 +124,7 @@ func (l *Lobby) Summary() Summary {
 // census counts who is here.
 func (l *Lobby) census() Census {
 	n := Census{
-		Reconnectable: len(l.away), Arriving: len(l.arrivals),
+		Reconnectable: len(l.reconnectable), Arriving: len(l.join.arrivals),
 		PlayerSlots: l.cfg.Players - l.cfg.Spectators, SpectatorSlots: l.cfg.Spectators,
 	}
 	for _, slot := range l.live {
@@ -136,11 +136,11 @@ func (l *Lobby) census() Census {
 		}
 		if c.session.ready {
 			n.Ready++
-			if c.repl.view.byRow && c.repl.join.phase != entered {
+			if c.repl.view.byRow && c.repl.join.phase != joinDone {
 				n.Joining++
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.loadLevel < overload.NoNewPlayers && l.room(false)
+	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(false)
 	return n
 }

@@ -16,7 +16,7 @@ type beholder struct {
 	who      uint32 // whose list it is, in tick at
 	at       tick.Tick
 	view     tick.View
-	list     []sim.Beheld
+	list     []sim.TargetView
 	plain    []uint64
 	glimpses []snapshot.Glimpse
 	said     []snapshot.Glimpse
@@ -24,17 +24,17 @@ type beholder struct {
 }
 
 func newBeholder(slots int) beholder {
-	return beholder{list: make([]sim.Beheld, 0, slots), glimpses: make([]snapshot.Glimpse, 0, slots+64), said: make([]snapshot.Glimpse, 0, slots+64)}
+	return beholder{list: make([]sim.TargetView, 0, slots), glimpses: make([]snapshot.Glimpse, 0, slots+64), said: make([]snapshot.Glimpse, 0, slots+64)}
 }
 
 // arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
 func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
-	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
+	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.rewind.resolver.arrivals)
 	if err != nil {
 		return packet.DropCommands
 	}
 	if pledges {
-		c.rewind.announced.Take(l.window[0].Tick, delay, l.match.Tick()+1)
+		c.rewind.announced.Announce(l.inbound.window[0].Tick, delay, l.match.Tick()+1)
 	}
 	if len(list) > 0 {
 		h, _, err := packet.ParseHeader(pack)
@@ -42,15 +42,15 @@ func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
 			return err
 		}
 		for _, a := range list {
-			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), l.inbound.window[0].Tick-tick.Tick(a.Since))
 		}
 	}
 	for i := range n {
-		if t := l.window[i].Tick; c.rewind.arrivals[t%64].Tick < t {
+		if t := l.inbound.window[i].Tick; c.rewind.arrivals[t%64].Tick < t {
 			c.rewind.arrivals[t%64] = snapshot.Command{Tick: t, By: l.match.Tick() + 1}
 		}
 	}
-	c.rewind.newestCommand = max(c.rewind.newestCommand, l.window[0].Tick)
+	c.rewind.newestCommand = max(c.rewind.newestCommand, l.inbound.window[0].Tick)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
 // Who was told of last so long ago that a view may not lie there is judged at the earliest instant that may: a thin line is no licence
 // to hit where somebody was long ago. For rows that were never sent that is the cap; for rows that were sent and not acknowledged it is
 // all that is known of the path, as here the client's word is all there is.
-func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
+func (l *Lobby) beheld(s *sim.Shot) (list []sim.TargetView, plain []uint64) {
 	slot := int(s.Shooter >> 8)
 	if slot >= len(l.conns) {
 		return nil, nil
@@ -69,7 +69,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 	if uint32(c.id) != s.Shooter || c.repl.acks.history == nil {
 		return nil, nil
 	}
-	b, now := &l.beholder, l.match.Tick()
+	b, now := &l.rewind.resolver, l.match.Tick()
 	if b.who == s.Shooter && b.at == now && b.view == s.View {
 		return b.list, b.plain
 	}
@@ -81,8 +81,8 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		b.said = said
 	}
 	b.glimpses, b.plain = c.repl.acks.history.Look(s.View, cmd, b.glimpses[:0])
-	glide := lagcomp.MaxGlide * c.repl.pacing.spacing
-	oldest, earliest := c.rewind.limits.Limits(now)
+	glide := lagcomp.MaxInterpGap * c.repl.pacing.spacing
+	oldest, earliest := c.rewind.limits.EarliestInstants(now)
 	for i := range b.glimpses {
 		x := &b.glimpses[i]
 		var view tick.View // of nobody
@@ -101,7 +101,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 			view = lagcomp.ViewAt(min(limit, lagcomp.Instant(s.View)))
 		}
 		if view != (tick.View{}) || seen != view {
-			b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen, Old: x.Was && x.Old})
+			b.list = append(b.list, sim.TargetView{Slot: int32(x.Slot), View: view, Seen: seen, Expired: x.Was && x.Old})
 		}
 	}
 	return b.list, b.plain
@@ -122,7 +122,7 @@ func otherwise(said []snapshot.Glimpse, slot int, v tick.View, glide tick.Tick) 
 
 // bracket is between which snapshots a client saw somebody.
 func bracket(x *snapshot.Glimpse, v tick.View, glide tick.Tick) tick.View {
-	seen := lagcomp.Bracket(v, x.Before, x.After, glide)
+	seen := lagcomp.BracketingTicks(v, x.Before, x.After, glide)
 	if seen.From != seen.To && !x.Is {
 		seen = tick.View{From: seen.From, To: seen.From}
 	}
@@ -139,20 +139,20 @@ func (c *conn) command(t tick.Tick) snapshot.Command {
 
 // look works out between which two snapshots the connection looks with its command for the coming tick, as it has pledged. Who has pledged nothing
 // looks at the newest.
-func (c *conn) look(l *Lobby, k *lagcomp.Knowledge) {
+func (c *conn) look(l *Lobby, k *lagcomp.ClampLimits) {
 	t := l.match.Tick() + 1
-	limit := k.Longest(t)
+	limit := k.MaxDelay(t)
 	if planted.On(planted.ClampOpen) {
 		limit = math.MaxInt64
 	}
-	line, asked, ok := c.rewind.announced.Line(t, limit)
+	line, asked, ok := c.rewind.announced.InstantAt(t, limit)
 	if !ok {
-		k.Line = int64(k.Newest) << 8
-		k.Asked = k.Line
+		k.AnnouncedInstant = int64(k.Newest) << 8
+		k.UnclampedInstant = k.AnnouncedInstant
 		return
 	}
-	k.Line, k.Asked = max(line, 1), max(asked, 1)
-	if in := l.match.Inbox(c.id); in != nil && in.Looks(t) {
-		k.From, k.To = c.repl.acks.history.Around(k.Line, c.command(t))
+	k.AnnouncedInstant, k.UnclampedInstant = max(line, 1), max(asked, 1)
+	if in := l.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
+		k.From, k.To = c.repl.acks.history.Around(k.AnnouncedInstant, c.command(t))
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// entry is how far a connection without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
+// joinPhase is how far a connection without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
 // no larger than Config.JoinBytes, and what matters most to it comes first.
-type entry uint8
+type joinPhase uint8
 
 const (
-	entering entry = iota // not all that it sees has been sent
-	settling              // it has, but has not acknowledged it; what is not acked is sent in full again, which must not go beyond the bytes, either
-	entered
+	joinSending joinPhase = iota // not all that it sees has been sent
+	joinUnacked                  // it has, but has not acknowledged it; what is not acked is sent in full again, which must not go beyond the bytes, either
+	joinDone
 )
 
 // choose decides which rows a connection's snapshot is about, after head bytes of its first package are written:
@@ -31,28 +31,28 @@ const (
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is limited     all, in blocks that all share, if it has room for them; else as many rows as it carries, by weight: the others wait
 func (l *Lobby) choose(now time.Duration, c *conn, head int) {
-	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, choseSeen, int32(l.eye(c))
+	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, rowsVisible, int32(c.viewpoint())
 	all, limited := l.seesAll(c), c.repl.pacing.bucket.Rate() != 0
 	whole := all && !limited && (c.roster.spectates || c.in(l))
-	if l.cfg.Relevance == RelevanceOff || whole && l.loadLevel < overload.LowDetail {
-		c.repl.view.byRow, c.repl.view.selection = false, choseAll
-		l.packer.Begin(l.encoder, c.repl.acks.tracker, 0, l.frames.Groups())
+	if l.cfg.Relevance == RelevanceOff || whole && l.replication.level < overload.LowDetail {
+		c.repl.view.byRow, c.repl.view.selection = false, rowsAll
+		l.replication.players.packer.Begin(l.replication.players.encoder, c.repl.acks.tracker, 0, l.replication.players.frames.Groups())
 		return
 	}
 	if limited {
 		l.ration(now, c, head)
 		return
 	}
-	see := l.look(c, c.repl.join.phase != entered)
+	see := l.look(c, c.repl.join.phase != joinDone)
 	switch {
-	case c.repl.join.phase != entered:
-		c.repl.view.selection = choseEntry
+	case c.repl.join.phase != joinDone:
+		c.repl.view.selection = rowsJoining
 		c.enter(l, l.squeeze(c, see, rowBits(l.cfg.JoinBytes, head)))
-	case l.loadLevel >= overload.LowDetail:
-		c.repl.view.selection = choseDetail
+	case l.replication.level >= overload.LowDetail:
+		c.repl.view.selection = rowsLowDetail
 		l.sketch(c, see)
 	default:
-		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, l.crowd.with(see))
+		l.replication.players.packer.BeginRows(l.replication.players.encoder, c.repl.acks.tracker, l.replication.players.with(see))
 	}
 }
 
@@ -61,11 +61,11 @@ func (l *Lobby) choose(now time.Duration, c *conn, head int) {
 func (c *conn) enter(l *Lobby, squeezed bool) {
 	switch {
 	case squeezed:
-		c.repl.join.phase = entering
-	case c.repl.join.phase == entering:
-		c.repl.join.phase, c.repl.join.completeAt = settling, l.match.Tick()
+		c.repl.join.phase = joinSending
+	case c.repl.join.phase == joinSending:
+		c.repl.join.phase, c.repl.join.completeAt = joinUnacked, l.match.Tick()
 	case l.cfg.Relevance == RelevanceGrid && c.repl.acks.sinceResync >= c.repl.join.completeAt:
-		c.repl.join.phase = entered
+		c.repl.join.phase = joinDone
 	}
 }
 
@@ -73,23 +73,23 @@ func (c *conn) enter(l *Lobby, squeezed bool) {
 // sent at once, or it holds each group as a whole.
 func (c *conn) in(l *Lobby) bool {
 	switch c.repl.join.phase {
-	case entering:
+	case joinSending:
 		if int(l.match.Score().Members[0])+int(l.match.Score().Members[1]) <= int(8*(l.cfg.JoinBytes-minJoinBytes/2)/entryBits) {
-			c.repl.join.phase = entered
+			c.repl.join.phase = joinDone
 		}
-	case settling:
+	case joinUnacked:
 		if c.lacks(l, 0) {
 			break
 		}
-		c.repl.join.phase, c.repl.join.joinedAt = entered, l.match.Tick()
-	case entered:
+		c.repl.join.phase, c.repl.join.joinedAt = joinDone, l.match.Tick()
+	case joinDone:
 		// What it holds is of a few snapshots only, and those may be too old before it has acknowledged others: if it would be
 		// sent more than a newcomer may be, it is one again.
 		if fresh := c.repl.join.joinedAt != 0 && l.match.Tick()-c.repl.join.joinedAt < freshSeconds*tick.Tick(l.cfg.Rules.Rate); fresh && c.lacks(l, 8*l.cfg.JoinBytes/2) {
-			c.repl.join.phase, c.repl.join.joinedAt = entering, 0
+			c.repl.join.phase, c.repl.join.joinedAt = joinSending, 0
 		}
 	}
-	return c.repl.join.phase == entered
+	return c.repl.join.phase == joinDone
 }
 
 // freshSeconds is for how long a connection who has just come in may fall back.
@@ -97,7 +97,7 @@ const freshSeconds = 2
 
 // lacks reports whether the groups of which the connection holds no whole take more than so many bits.
 func (c *conn) lacks(l *Lobby, bits int) bool {
-	for n := range l.frames.Groups() {
+	for n := range l.replication.players.frames.Groups() {
 		if c.repl.acks.tracker.Base(n) == 0 {
 			if bits -= snapshot.GroupRows * entryBits; bits < 0 {
 				return true
@@ -110,7 +110,7 @@ func (c *conn) lacks(l *Lobby, bits int) bool {
 // Sizes that a budget is reckoned with.
 const (
 	sealBytes    = 1 + 4 + 16                                                                 // of a datagram, until its sequence takes more than 4 bytes
-	packageBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + levelBytes // a package after the first, without rows
+	packageBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding // a package after the first, without rows
 )
 
 var (
@@ -131,39 +131,39 @@ func fieldBits(s schema.Schema) (n int) {
 // bytes. Packages after the first take their part; as groups are not split, each may end short of full.
 func rowBits(bytes, head int) int {
 	bytes -= sealBytes + head
-	if over := bytes - (packet.MaxPackage - head - groupBytes()); over > 0 {
-		bytes -= (over/(packet.MaxPackage-packageBytes-groupBytes()) + 1) * packageBytes
+	if over := bytes - (packet.MaxPacketSize - head - groupBytes()); over > 0 {
+		bytes -= (over/(packet.MaxPacketSize-packageBytes-groupBytes()) + 1) * packageBytes
 	}
 	return 8 * bytes
 }
 
 // squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
 func (l *Lobby) squeeze(c *conn, see []uint64, most int) bool {
-	s := &l.crowd
-	asBlocks := blockBits * l.frames.Groups()
-	if l.encoder.Most(size(see))+asBlocks <= most { // as is found below, without weighing
-		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, s.with(see))
+	s := &l.replication.players
+	asBlocks := blockBits * l.replication.players.frames.Groups()
+	if l.replication.players.encoder.Most(popcount(see))+asBlocks <= most { // as is found below, without weighing
+		l.replication.players.packer.BeginRows(l.replication.players.encoder, c.repl.acks.tracker, s.with(see))
 		return false
 	}
-	fixed := l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
+	fixed := l.replication.players.packer.Weigh(l.replication.players.encoder, c.repl.acks.tracker, see, s.cost)
 	left, total := most-fixed, 0
 	for _, n := range s.cost[:len(see)*64] {
 		total += int(n)
 	}
 	if total+asBlocks <= left { // also if it goes as blocks, which can be shared
-		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, s.with(see))
+		l.replication.players.packer.BeginRows(l.replication.players.encoder, c.repl.acks.tracker, s.with(see))
 		return false
 	}
 	if total <= left {
 		return false
 	}
 	clear(s.pick)
-	left = c.repl.thin.overdue(l, c, see, left)
-	c.repl.view.interest.Pick(s.cost, left)
-	for i, w := range c.repl.view.interest.Picked() {
+	left = c.repl.schedule.overdue(l, c, see, left)
+	c.repl.view.interest.Select(s.cost, left)
+	for i, w := range c.repl.view.interest.Selected() {
 		s.pick[i] |= w
 	}
-	l.packer.Pick(s.pick)
+	l.replication.players.packer.Pick(s.pick)
 	l.Stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
@@ -181,19 +181,19 @@ func (l *Lobby) told(c *conn, t tick.Tick) {
 		return
 	}
 	c.repl.view.blocks = 0
-	if c.repl.pacing.bucket.Rate() == 0 && c.repl.join.phase == entered && c.repl.thin.last == nil || c.repl.thin.even == t { // nothing waits
+	if c.repl.pacing.bucket.Rate() == 0 && c.repl.join.phase == joinDone && c.repl.schedule.sentAt == nil || c.repl.schedule.allSentAt == t { // nothing waits
 		return
 	}
-	said := l.packer.Said(l.crowd.said[:0])
-	c.repl.view.interest.Sent(said)
-	if c.repl.thin.last != nil {
-		c.repl.thin.rise(l, c)
-		c.repl.thin.said(said, c.index(t, l))
+	said := l.replication.players.packer.Said(l.replication.players.said[:0])
+	c.repl.view.interest.MarkSent(said)
+	if c.repl.schedule.sentAt != nil {
+		c.repl.schedule.materialize(l, c)
+		c.repl.schedule.markSent(said, c.index(t, l))
 	}
 }
 
 // index is the number of a send interval.
-func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
+func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.SendInterval)) }
 
 // nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
 // 32nd; of the last class the lowest slots have it.

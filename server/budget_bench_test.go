@@ -21,7 +21,7 @@ func BenchmarkBudget(b *testing.B) {
 		for _, n := range []int{32, 100} {
 			for _, kbps := range []int{0, 2000, 3 * n, 24} {
 				b.Run(fmt.Sprintf("far=%v/players=%d/kbps=%d", reach, n, kbps), func(b *testing.B) {
-					benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, Far: reach, Rules: sim.Rules{Mix: true}})
+					benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, ViewDistance: reach, Rules: sim.Rules{Mix: true}})
 				})
 			}
 		}

@@ -28,17 +28,17 @@ type connSession struct {
 	peer          *packet.Peer
 	client        int32         // index in the netcode server
 	firstSnapshot uint32        // 1<<16 and the sequence of the first packet with a snapshot of the map; 0: none yet
-	mapEpoch      uint8         // map changes since the session began, see protocol.NextWorld
+	mapEpoch      uint8         // map changes since the session began, see protocol.NextMapEpoch
 	ready         bool          // the client has loaded what the Welcome names
 	epochSettled  bool          // no packet from before the map change can still arrive
 	mismatch      packet.Reason // why the client's Ready was refused, while our schemas are sent; else 0
 	prevMapEnd    tick.Tick     // last tick of the map before
 	addr          netip.AddrPort
 	stats         connStats
-	token         netcode.Tag   // of the connect token
-	since         time.Duration // start of the session, or of the mismatch
-	lostAt        time.Duration // when the session timed out, while its player waits for a reconnect
-	loadingSince  time.Duration // when the client was told of the map
+	token         netcode.TokenTag // of the connect token
+	since         time.Duration    // start of the session, or of the mismatch
+	lostAt        time.Duration    // when the session timed out, while its player waits for a reconnect
+	loadingSince  time.Duration    // when the client was told of the map
 }
 
 // connStats counts one session's traffic.
@@ -66,30 +66,30 @@ func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
 type connRoster struct {
 	user      uint64 // client id of the connect token
 	spectates bool
-	watch     watch
+	view      viewpoint
 }
 
 // connTransfer is what the client fetches: models, arenas and killcams.
 type connTransfer struct {
 	requested  uint8         // bit n: protocol.Content n
 	suppliedAt time.Duration // when a fragment was last due
-	killcam    cam
+	killcam    killcamViewer
 }
 
 // assign gives the connection to a new player. open follows.
 func (c *conn) assign(id netid.ID, user uint64, spectates bool) {
 	c.id, c.roster = id, connRoster{user: user, spectates: spectates}
-	c.rewind.inboxCount = sim.InboxCount{}
+	c.rewind.inboxCount = sim.CommandCounts{}
 }
 
 // open begins a session for the connection's player. The memory of the session before is kept.
 func (c *conn) open(now time.Duration, l *Lobby) {
 	c.furnish(&l.cfg)
 	c.session.open(now)
-	c.repl.acks.owner.Count(l.ownerCounts)
+	c.repl.acks.owner.Count(l.replication.ownerCounts)
 	c.repl.open(&l.cfg)
 	c.rewind = connRewind{inboxCount: c.rewind.inboxCount}
-	c.roster.watch = watch{}
+	c.roster.view = viewpoint{}
 	c.transfer = connTransfer{}
 }
 
@@ -105,14 +105,14 @@ func (c *conn) changeMap(now time.Duration, id netid.ID, prevMapEnd tick.Tick, c
 // forget takes the connection to hold no baselines: snapshots begin anew. What it was shown it may show still.
 func (c *conn) forget() {
 	c.repl.acks.sinceResync = 0
-	c.repl.join.phase = entering
+	c.repl.join.phase = joinSending
 	c.repl.acks.tracker.Forget()
 	c.repl.acks.objects.forget()
 	c.repl.acks.owner.Reset()
 }
 
 // delivered notes that a package with a snapshot has arrived.
-func (c *conn) delivered(now time.Duration, l *Lobby, r receipt) {
+func (c *conn) delivered(now time.Duration, l *Lobby, r ackTag) {
 	if c.session.mapEpoch != 0 && r.tick() <= c.session.prevMapEnd { // of a world that is over
 		return
 	}
@@ -121,7 +121,7 @@ func (c *conn) delivered(now time.Duration, l *Lobby, r receipt) {
 	}
 	c.repl.acks.history.Arrived(r.tick(), r.players().first, r.players().count, c.rewind.newestCommand+1, l.match.Tick()+1)
 	if s := r.things(); s.count > 0 {
-		c.repl.acks.objects.acked(l.things, r.tick(), s)
+		c.repl.acks.objects.acked(l.replication.objects, r.tick(), s)
 	}
 	if r.owner() {
 		c.repl.acks.owner.Acked(r.tick())

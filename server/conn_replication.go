@@ -14,7 +14,7 @@ type connReplication struct {
 	checksum connChecksum
 	view     connView
 	join     connJoin
-	thin     thin
+	schedule rowSchedule
 }
 
 // connAcks is what the client has acknowledged.
@@ -27,17 +27,17 @@ type connAcks struct {
 	unacked         int                   // snapshots sent since the last acknowledged one
 	resyncRequested bool                  // the client cannot decode its snapshots
 	resyncedAt      tick.Tick             // last restart without baselines
-	objects         hold                  // baselines of object rows
+	objects         objectAcks            // baselines of object rows
 }
 
 // connPacing says when the client's next snapshot is due and what it may cost.
 type connPacing struct {
-	every         uint8     // requested intervals between two snapshots
-	late          bool      // the last snapshot that was due found the bucket empty
-	delayed       Held      // why the snapshot that is due has not gone
-	sent          tick.Tick // tick of the newest snapshot
-	spacing       tick.Tick // ticks between the two newest snapshots
-	lastSend      tick.Tick // tick of the newest packet
+	every         uint8       // requested intervals between two snapshots
+	late          bool        // the last snapshot that was due found the bucket empty
+	delayed       DelayReason // why the snapshot that is due has not gone
+	sent          tick.Tick   // tick of the newest snapshot
+	spacing       tick.Tick   // ticks between the two newest snapshots
+	lastSend      tick.Tick   // tick of the newest packet
 	bucket        ratelimit.Bucket
 	requestedKbps int // 0: no limit
 }
@@ -55,24 +55,24 @@ type connView struct {
 	combatSwap tick.Tick        // when the two sets swap
 	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
-	selection  chosen           // of the newest snapshot
+	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
 	detailTurn uint8            // next quarter of the rows under overload.LowDetail
 }
 
 // connJoin is the state of the join burst.
 type connJoin struct {
-	phase      entry
+	phase      joinPhase
 	joinedAt   tick.Tick // when the burst ended, if it ended by acks
 	completeAt tick.Tick // first snapshot that left out nothing
 }
 
 // open begins replication to a new session, in the memory of the one before.
 func (r *connReplication) open(cfg *Config) {
-	views := [2]*interest.Client{r.view.interest, r.acks.objects.eyes}
+	views := [2]*interest.Client{r.view.interest, r.acks.objects.view}
 	r.clear(cfg)
-	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.Interval), bucket: newBucket(cfg.Kbps)}
-	r.view.interest, r.acks.objects.eyes = views[0], views[1]
+	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.SendInterval), bucket: newBucket(cfg.Kbps)}
+	r.view.interest, r.acks.objects.view = views[0], views[1]
 	for _, v := range views {
 		if v != nil {
 			v.Reset()
@@ -93,9 +93,9 @@ func (r *connReplication) clear(cfg *Config) {
 	r.acks.history.Reset()
 	r.acks.owner.Reset()
 	r.acks.objects.reset()
-	r.thin.reset()
+	r.schedule.reset()
 	clear(r.view.combat)
-	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: hold{tracker: r.acks.objects.tracker}}
+	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: objectAcks{tracker: r.acks.objects.tracker}}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}

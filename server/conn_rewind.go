@@ -12,17 +12,17 @@ import (
 
 // connRewind is what lag compensation knows of the client.
 type connRewind struct {
-	newestCommand tick.Tick            // newest tick with a command
-	lagSwitch     lagSwitch            // evidence that the client holds back its packets to shoot at past positions
-	snapshotGap   gap                  // age of the newest snapshot when the next arrives, by the client's acks
-	inboxCount    sim.InboxCount       // counts of the inbox that are in the lobby's counters
-	announced     lagcomp.Pledges      // view delay that the client announces ahead
-	limits        lagcomp.Knowledge    // clamp limits of the coming tick
-	arrivals      [64]snapshot.Command // the newest commands and when they came
+	newestCommand tick.Tick              // newest tick with a command
+	lagSwitch     lagSwitchState         // evidence that the client holds back its packets to shoot at past positions
+	snapshotGap   gap                    // age of the newest snapshot when the next arrives, by the client's acks
+	inboxCount    sim.CommandCounts      // counts of the inbox that are in the lobby's counters
+	announced     lagcomp.ViewDelayTrack // view delay that the client announces ahead
+	limits        lagcomp.ClampLimits    // clamp limits of the coming tick
+	arrivals      [64]snapshot.Command   // the newest commands and when they came
 }
 
-// lagSwitch says whether the client has fallen silent and how much it has acknowledged since.
-type lagSwitch struct {
+// lagSwitchState says whether the client has fallen silent and how much it has acknowledged since.
+type lagSwitchState struct {
 	suspected bool
 	acks      int // packets acknowledged since the last silence
 }
@@ -38,7 +38,7 @@ func (c *conn) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
 	rtt := c.session.peer.RTT()
 	k := &c.rewind.limits // field by field: a literal would be built aside and copied
-	*k = lagcomp.Knowledge{}
+	*k = lagcomp.ClampLimits{}
 	k.Rate = rate
 	k.RTTTicks = ticks(rtt.Min)
 	k.InterpTicks = max(float32(2*c.repl.pacing.spacing), min(ticks(c.rewind.snapshotGap.age), float32(2*c.repl.pacing.spacing)+ticks(mostGap)))
@@ -53,7 +53,7 @@ func (c *conn) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
 		k.Newest = 0
 	}
 	k.CapTicks = max(k.CapTicks, 1)
-	l.match.Know(c.id, *k)
+	l.match.SetClampLimits(c.id, *k)
 }
 
 // An honest client sends at least every 50 ms. One that is silent for longer than muteAfter may be somebody who holds the line
@@ -67,7 +67,7 @@ const (
 func (c *conn) suspect(now time.Duration) bool {
 	was := c.rewind.lagSwitch.suspected
 	switch {
-	case c.session.ready && c.session.peer.Silent(now) > muteAfter:
+	case c.session.ready && c.session.peer.SinceReceive(now) > muteAfter:
 		c.rewind.lagSwitch.suspected, c.rewind.lagSwitch.acks = true, 0
 	case c.rewind.lagSwitch.acks >= enoughProofs:
 		c.rewind.lagSwitch.suspected = false

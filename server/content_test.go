@@ -19,7 +19,7 @@ func (l *lab) fetcher(what ...protocol.Content) *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.enter(nil)
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	for _, w := range what {
 		f := protocol.Fetch{Content: w}
 		c.queue(f.Append(nil))
@@ -43,11 +43,11 @@ func (c *caller) turn() []byte {
 // opened is the file in a parcel.
 func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	t.Helper()
-	p, err := protocol.ParseParcel(blob)
+	p, err := protocol.ParseContentTransfer(blob)
 	if err != nil || p.Content != want {
 		t.Fatalf("%v: %v, %v", want, p.Content, err)
 	}
-	file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+	file, err := dict.Unpack(dict.Method(p.Compression), p.Compressed, int(p.Size))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 // Who asks is sent the very files, packed once for all, and gets in with them; nobody else notices.
 func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
-	l.lobby.Prepare()
-	packed := l.lobby.contents.parcels
+	l.lobby.PackContent()
+	packed := l.lobby.transfers.content
 	control := l.joined()
 	control.plays(20)
 	var all []*caller
@@ -91,13 +91,13 @@ func TestContentIsSent(t *testing.T) {
 		all[i].say()
 	}
 	for what, p := range packed {
-		if now := l.lobby.contents.parcels[what]; len(p) > 0 && &p[0] != &now[0] {
+		if now := l.lobby.transfers.content[what]; len(p) > 0 && &p[0] != &now[0] {
 			t.Errorf("content %d was packed twice", what)
 		}
 	}
 	l.ticks(2)
-	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.contents.waiting != 0 {
-		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.contents.waiting)
+	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.transfers.waiting != 0 {
+		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.transfers.waiting)
 	}
 	for _, c := range all {
 		c.turn()
@@ -110,7 +110,7 @@ func TestContentIsSent(t *testing.T) {
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
 // are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
-	l := newLab(t, Config{Gate: manyPackages()})
+	l := newLab(t, Config{Netcode: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
 	blobs := 0
@@ -121,11 +121,11 @@ func TestHostileFetches(t *testing.T) {
 			case 1:
 				e = ground.Append(nil)
 			case 2:
-				e = []byte{protocol.TagFetch, byte(i)}
+				e = []byte{protocol.MessageFetch, byte(i)}
 			case 3:
 				e = append(e, 0)
 			}
-			if c.peer.Queued() < packet.MaxEvents-4 { // nobody acks what says nothing
+			if c.peer.ReliablePending() < packet.MaxReliable-4 { // nobody acks what says nothing
 				c.queue(e)
 			}
 		}
@@ -135,8 +135,8 @@ func TestHostileFetches(t *testing.T) {
 		l.tick()
 	}
 	most := uint64(0)
-	for _, p := range l.lobby.contents.parcels {
-		most += uint64(len(p)+packet.FragmentRoom-1) / packet.FragmentRoom * (packet.MaxPackage + sealBytes)
+	for _, p := range l.lobby.transfers.content {
+		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize * (packet.MaxPacketSize + sealBytes)
 	}
 	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
 		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
@@ -173,8 +173,8 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 		l := newLab(t, Config{})
 		who := l.fetcher(protocol.ContentArena)
 		l.tick()
-		if l.lobby.contents.waiting != 1 {
-			t.Fatalf("%s: %d wait", c.name, l.lobby.contents.waiting)
+		if l.lobby.transfers.waiting != 1 {
+			t.Fatalf("%s: %d wait", c.name, l.lobby.transfers.waiting)
 		}
 		begin, going := l.now, true
 		for len(l.lobby.live) > 0 && l.now-begin < c.within {
@@ -183,8 +183,8 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 			}
 			l.tick()
 		}
-		if len(l.lobby.live) != 0 || l.lobby.contents.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
-			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.contents.waiting, l.count(metrics.Disconnected), l.now-begin)
+		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
+			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
 		}
 	}
 }
@@ -196,10 +196,10 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	l.tick()
 	l.ticks(90) // silent
 	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
-	if l.count(metrics.Takeovers) != 1 || l.lobby.contents.waiting != 0 {
-		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.contents.waiting)
+	if l.count(metrics.Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
+		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.transfers.waiting)
 	}
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	f := protocol.Fetch{Content: protocol.ContentArena}
 	c.queue(f.Append(nil))
 	c.say()
@@ -210,8 +210,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 			blobs++
 		}
 	}
-	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.contents.waiting != 1 {
-		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.contents.waiting)
+	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
+		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.transfers.waiting)
 	}
 }
 
@@ -220,8 +220,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
-	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
-	l.lobby.Prepare()
+	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
+	l.lobby.PackContent()
 	control := l.joined()
 	control.plays(20)
 	var all []*caller
@@ -233,14 +233,14 @@ func TestContentCostsNoSpike(t *testing.T) {
 		c.queue(f.Append(nil))
 		c.say()
 	}
-	size := len(l.lobby.contents.parcels[protocol.ContentArena])
+	size := len(l.lobby.transfers.content[protocol.ContentArena])
 	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
 	begin, bytes0, missed := l.now, l.count(metrics.ContentBytes), 0
 	var first, last time.Duration
 	for done := 0; done < clients; {
 		before := l.count(metrics.ContentBytes)
 		l.tick()
-		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPackage+sealBytes {
+		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPacketSize+sealBytes {
 			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
 		}
 		if control.play(); len(control.peer.Lost()) > 0 {
@@ -268,13 +268,13 @@ func TestContentCostsNoSpike(t *testing.T) {
 
 // What is too large is not sent: the client is refused as if it had not asked.
 func TestContentTooLarge(t *testing.T) {
-	if parcel(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil || parcel(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
+	if packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil || packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
 		t.Error("the limit does not hold")
 	}
 	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel, protocol.ContentArena: packet.ReasonArena} {
 		l := newLab(t, Config{})
-		l.lobby.Prepare()
-		l.lobby.contents.parcels[what] = nil
+		l.lobby.PackContent()
+		l.lobby.transfers.content[what] = nil
 		c := l.fetcher(what)
 		for range 30 {
 			l.tick()
@@ -294,12 +294,12 @@ func TestContentSizes(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {
 		file := mapFile(t, name)
-		p := parcel(protocol.ContentArena, file)
+		p := packTransfer(protocol.ContentArena, file)
 		if p == nil || len(p)*3 > len(file) {
 			t.Errorf("%s: %d bytes of %d", name, len(p), len(file))
 		}
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
 	model := netstate.Trained().Append(nil)
-	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(parcel(protocol.ContentModel, model)))
+	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(packTransfer(protocol.ContentModel, model)))
 }

@@ -13,20 +13,20 @@ import (
 func BenchmarkChange(b *testing.B) {
 	for _, n := range []int{64, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			l := newLab(b, Config{Players: n, Relevance: RelevanceGrid, Far: 50})
+			l := newLab(b, Config{Players: n, Relevance: RelevanceGrid, ViewDistance: 50})
 			a, err := arena.Open("arena-64")
 			if err != nil {
 				b.Fatal(err)
 			}
-			g := Ground{Arena: a, Name: "arena-64"}
+			g := LoadedMap{Arena: a, Name: "arena-64"}
 			b.ReportAllocs()
 			var ticks time.Duration
 			for b.Loop() { // Make is in the time of it, and takes thousands of times as long: left out, the loop would go on for minutes
-				if err := l.lobby.Make(&g); err != nil {
+				if err := l.lobby.PrepareMap(&g); err != nil {
 					b.Fatal(err)
 				}
 				at := time.Now()
-				if err := l.lobby.Change(0, g); err != nil {
+				if err := l.lobby.InstallMap(0, g); err != nil {
 					b.Fatal(err)
 				}
 				ticks += time.Since(at)

@@ -22,16 +22,16 @@ import (
 type atlas struct {
 	t     testing.TB
 	later int
-	asked []Course
+	asked []MapSpec
 }
 
-func (a *atlas) load(c Course) (func() (*Ground, error), error) {
+func (a *atlas) load(c MapSpec) (func() (*LoadedMap, error), error) {
 	a.asked = append(a.asked, c)
 	if c.Mode != "deathmatch" {
 		return nil, errors.New("no such mode")
 	}
 	polls := a.later
-	return func() (*Ground, error) {
+	return func() (*LoadedMap, error) {
 		if polls--; polls >= 0 {
 			return nil, nil
 		}
@@ -39,7 +39,7 @@ func (a *atlas) load(c Course) (func() (*Ground, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Ground{Arena: m, Name: c.Map}, nil
+		return &LoadedMap{Arena: m, Name: c.Map}, nil
 	}, nil
 }
 
@@ -70,7 +70,7 @@ func (b *table) sitWith(cfg client.Config) *client.Client {
 	b.t.Helper()
 	end := b.caller("")
 	cfg.Token = b.mint(end.user, nil)
-	cfg.Rules = sim.Rules{Seed: b.lobby.given.Rules.Seed, Rate: b.lobby.given.Rules.Rate}
+	cfg.Rules = sim.Rules{Seed: b.lobby.maps.base.Rules.Seed, Rate: b.lobby.maps.base.Rules.Rate}
 	p, err := client.New(cfg)
 	if err != nil {
 		b.t.Fatal(err)
@@ -107,9 +107,9 @@ func (b *table) settled(seconds int) {
 // have the map and some fetch it; all keep their sessions and names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, Far: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
+	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &atlas{t: t, later: 5}
-		cfg.Load, cfg.Players, cfg.Spectators = a.load, 20, 2
+		cfg.LoadMap, cfg.Players, cfg.Spectators = a.load, 20, 2
 		b := atlasTable(t, 0, cfg, "arena-16")
 		if p := b.lobby.Phase(); p != PhaseIdle {
 			t.Fatalf("%d: %v", i, p)
@@ -172,7 +172,7 @@ func TestRow14MapChange(t *testing.T) {
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
-	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, Far: 60, Rules: sim.Rules{Seed: 3}})
+	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
 	b.turning(5)
 	b.play(3)
 	type kept struct {
@@ -184,27 +184,27 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
 		c.hits(69)
-		was[i] = kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}
-		if slices.Max(c.repl.thin.last) != 0 && slices.Max(c.repl.thin.seen) != 0 && c.repl.thin.room != 0 && slices.Max(c.repl.view.combat) != 0 {
+		was[i] = kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}
+		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 && c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
 	if noted != n {
 		t.Fatalf("of %d guests %d had fights and thin lines", n, noted)
 	}
-	if err := b.lobby.Change(b.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+	if err := b.lobby.InstallMap(b.now, LoadedMap{Arena: ground(), Name: "arena-16"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
 		c := &b.lobby.conns[i]
-		if len(c.repl.view.combat) != 4 || len(c.repl.thin.last) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.thin.last) != 0 || slices.Max(c.repl.thin.seen) != 0 || c.repl.thin.room != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.thin)
+		if len(c.repl.view.combat) != 4 || len(c.repl.schedule.sentAt) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.schedule.sentAt) != 0 || slices.Max(c.repl.schedule.visible) != 0 || c.repl.schedule.meanBits != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.schedule)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
-		if now := (kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}); now != was[i] || !c.session.ready || c.repl.thin.room == 0 {
+		if now := (kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}); now != was[i] || !c.session.ready || c.repl.schedule.meanBits == 0 {
 			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
 		}
 	}
@@ -213,9 +213,9 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 // What cannot be played is refused with a reason, whoever says it, and nothing changes: also where it shows only once it is read.
 func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
-	b := newTable(t, 3, Config{Load: a.load})
+	b := newTable(t, 3, Config{LoadMap: a.load})
 	b.play(2)
-	match, frames := b.lobby.match, b.lobby.frames
+	match, frames := b.lobby.match, b.lobby.replication.players.frames
 	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
 	for i, c := range []struct {
 		line string
@@ -246,18 +246,18 @@ func TestRow14BadMap(t *testing.T) {
 	if text := strings.Join(out, "\n"); !strings.Contains(text, "the last change of the map failed: deathmatch on nowhere: ") {
 		t.Errorf("status says %s", text)
 	}
-	for i, g := range []Ground{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
+	for i, g := range []LoadedMap{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
 		{Arena: ground(), Name: strings.Repeat("x", protocol.MaxArenaName+1)}} {
-		if err := b.lobby.Change(b.now, g); err == nil {
+		if err := b.lobby.InstallMap(b.now, g); err == nil {
 			t.Errorf("ground %d was taken", i)
 		}
 	}
-	if b.lobby.match != match || b.lobby.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
+	if b.lobby.match != match || b.lobby.replication.players.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
 		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges), b.count(metrics.MapChangesFailed), b.lobby.Phase())
 	}
 	b.settled(2)
 	alone := newTable(t, 0, Config{})
-	if _, err := alone.lobby.Execute(0, nil, "map arena-64", operator); !errors.Is(err, errNoLoad) {
+	if _, err := alone.lobby.Execute(0, nil, "map arena-64", operator); !errors.Is(err, errNoLoader) {
 		t.Errorf("without Load: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestRow14OldPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.lobby.Change(l.now, Ground{Arena: next, Name: "arena-64"}); err != nil {
+	if err := l.lobby.InstallMap(l.now, LoadedMap{Arena: next, Name: "arena-64"}); err != nil {
 		t.Fatal(err)
 	}
 	g := c.state()
@@ -292,8 +292,8 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(nil)) // of world 0, whose turn is over
 	c.say(c.commands(1)...)
 	l.ticks(3)
-	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.Inbox(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.CommandBuffer(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.CommandBuffer(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
@@ -303,7 +303,7 @@ func TestRow14OldPackages(t *testing.T) {
 			c.say()
 			l.tick()
 		}
-		world, event, err := protocol.ParseElsewhere(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseMapChange(c.events[len(c.events)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
@@ -318,8 +318,8 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
 	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 2))) // of a world that never was
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 2))) // of a world that never was
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 1)))
 	c.say()
 	l.tick()
 	if !g.session.ready {
@@ -327,7 +327,7 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 	c.send(before)
 	l.ticks(2)
-	if n := l.lobby.match.Inbox(g.id).Count.Accepted; n != 0 {
+	if n := l.lobby.match.CommandBuffer(g.id).Count.Accepted; n != 0 {
 		t.Fatalf("%d commands of the old map were taken", n)
 	}
 	c.welcome = w
@@ -358,15 +358,15 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	end := b.ends[1]
 	b.players, b.ends = append(b.players[:1:1], b.players[2]), append(b.ends[:1:1], b.ends[2])
 	b.play(7) // its session times out
-	if len(b.lobby.away) != 1 {
-		t.Fatalf("%d are away", len(b.lobby.away))
+	if len(b.lobby.reconnectable) != 1 {
+		t.Fatalf("%d are away", len(b.lobby.reconnectable))
 	}
 	for _, name := range []string{"arena-64", "arena-256", "gen:32:5", "gen:32:6"} { // before anybody can have fetched one
 		m, err := arena.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.lobby.Change(b.now, Ground{Arena: m, Name: name}); err != nil {
+		if err := b.lobby.InstallMap(b.now, LoadedMap{Arena: m, Name: name}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -392,18 +392,18 @@ func TestRow14AwayAndAgain(t *testing.T) {
 func TestRow14Rotation(t *testing.T) {
 	game := sim.DefaultGame()
 	game.Mode.RoundMillis, game.Mode.PrematchMillis, game.Mode.PostmatchMillis = 3000, 1000, 2000
-	var asked []Course
-	load := func(c Course) (func() (*Ground, error), error) {
+	var asked []MapSpec
+	load := func(c MapSpec) (func() (*LoadedMap, error), error) {
 		asked = append(asked, c)
 		if c.Map == "broken" {
 			return nil, errors.New("broken")
 		}
-		return func() (*Ground, error) {
+		return func() (*LoadedMap, error) {
 			m, err := arena.Open(c.Map)
-			return &Ground{Arena: m, Name: c.Map, Game: game}, err
+			return &LoadedMap{Arena: m, Name: c.Map, Game: game}, err
 		}, nil
 	}
-	l := newLab(t, Config{Rules: sim.Rules{Game: game}, Load: load, Rotation: []Course{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
+	l := newLab(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
 	l.lobby.match.Join()
 	l.lobby.match.Join()
 	var maps []string
@@ -415,14 +415,14 @@ func TestRow14Rotation(t *testing.T) {
 			l.lobby.match.Join()
 		}
 	}
-	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (Course{"arena-64", "deathmatch"}) {
+	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
 		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(metrics.MapChangesFailed))
 	}
 }
 
 // A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it was.
 func TestRow14Idle(t *testing.T) {
-	b := newTable(t, 0, Config{Sleep: true})
+	b := newTable(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {
 		for range ticks {
 			b.now += b.lobby.cfg.Rules.Rate.Period()

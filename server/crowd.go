@@ -15,17 +15,17 @@ import (
 // crowd is where everybody is in the frame at hand, for all who look. It is filled when the first one does: where all is
 // sent to all, nobody ever looks.
 type crowd struct {
-	grid  *interest.Grid
-	walls *pvs.Crowd // nil where none hide anybody
-	spare spare      // for those who have not looked yet
-	at    tick.Tick  // the grid's
-	ids   []netid.ID
-	x, z  []float32
-	team  []uint8
-	hot   []uint64    // who fights
-	till  []tick.Tick // by slot: until when it does
-	none  []uint64    // slots in which nobody is
-	blank []uint64    // none at all
+	grid        *interest.Grid
+	walls       *pvs.Crowd // nil where none hide anybody
+	spare       spare      // for those who have not looked yet
+	at          tick.Tick  // the grid's
+	ids         []netid.ID
+	x, z        []float32
+	team        []uint8
+	combat      []uint64    // who fights
+	combatUntil []tick.Tick // by slot: until when it does
+	none        []uint64    // slots in which nobody is
+	blank       []uint64    // none at all
 
 	cost    []uint16 // of the connection at hand, by slot
 	pick    []uint64
@@ -35,20 +35,20 @@ type crowd struct {
 	overdue []uint32
 }
 
-// fightSeconds is how long somebody counts as fighting after it hit or was hit.
-const fightSeconds = 2
+// combatSeconds is how long somebody counts as fighting after it hit or was hit.
+const combatSeconds = 2
 
 func newCrowd(c *Config) crowd {
 	cfg := c.grid()
 	var walls *pvs.Crowd
-	if c.Walls != nil && c.Relevance == RelevanceGrid {
-		walls = pvs.NewCrowd(c.Walls)
-		cfg.Sights = walls.Seen
+	if c.PVS != nil && c.Relevance == RelevanceGrid {
+		walls = pvs.NewCrowd(c.PVS)
+		cfg.VisibleFrom = walls.Seen
 	}
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, walls: walls, ids: make([]netid.ID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
+		combat: make([]uint64, words), combatUntil: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
 	return s
@@ -65,7 +65,7 @@ func (s *crowd) warm() {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
 	anybody := interest.NewClient(s.grid)
 	for slot := range s.ids {
-		anybody.Look(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
+		anybody.Update(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
 	}
 	clear(s.ids)
 	clear(s.team)
@@ -73,13 +73,13 @@ func (s *crowd) warm() {
 
 // fought notes who hit whom in a tick.
 func (l *Lobby) fought(e sim.Event) {
-	s := &l.crowd
+	s := &l.replication.players
 	if s.grid == nil {
 		return
 	}
 	a, v := e.Actor.Index(), e.Victim.Index()
-	s.till[a] = e.Tick + fightSeconds*tick.Tick(l.cfg.Rules.Rate)
-	s.till[v] = s.till[a]
+	s.combatUntil[a] = e.Tick + combatSeconds*tick.Tick(l.cfg.Rules.Rate)
+	s.combatUntil[v] = s.combatUntil[a]
 	l.conns[a].hits(v)
 	l.conns[v].hits(a)
 }
@@ -90,7 +90,7 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 		return
 	}
 	s.at = frame.Tick
-	clear(s.hot)
+	clear(s.combat)
 	if s.walls != nil {
 		s.walls.Reset()
 	}
@@ -111,65 +111,65 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 		if !l.cfg.TeamFog { // else nobody is of a team that is always seen
 			s.team[slot] = 1 + pose.Team()
 		}
-		if s.till[slot] > frame.Tick {
-			s.hot[slot>>6] |= 1 << (slot & 63)
+		if s.combatUntil[slot] > frame.Tick {
+			s.combat[slot>>6] |= 1 << (slot & 63)
 		}
 	}
-	s.grid.Fill(s.ids, s.x, s.z, s.team, s.hot)
+	s.grid.Fill(s.ids, s.x, s.z, s.team, s.combat)
 }
 
 // look finds what a connection may see, and adds to the weights of those rows if some may have to wait. The set belongs to the connection.
 func (l *Lobby) look(c *conn, weigh bool) (see []uint64) {
-	s := &l.crowd
-	s.fill(l, l.frames.At(l.match.Tick()))
+	s := &l.replication.players
+	s.fill(l, l.replication.players.frames.At(l.match.Tick()))
 	if c.repl.view.interest == nil {
 		c.repl.view.interest = s.spare.take(s.grid)
 	}
 	if c.repl.view.combat == nil {
 		c.repl.view.combat = make([]uint64, 2*s.grid.Words())
 	}
-	if c.repl.pacing.bucket.Rate() != 0 || c.repl.thin.last != nil { // who had a limit may get one again
+	if c.repl.pacing.bucket.Rate() != 0 || c.repl.schedule.sentAt != nil { // who had a limit may get one again
 		c.wake(l)
 	}
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 {
-		c.repl.view.interest.Caught(l.anywhere(c)) // nobody weighs more than others: they take turns
-		return c.repl.view.interest.Seen()
+		c.repl.view.interest.MarkAllSent(l.anywhere(c)) // nobody weighs more than others: they take turns
+		return c.repl.view.interest.Visible()
 	}
 	if weigh {
-		c.repl.view.interest.Look(s.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
+		c.repl.view.interest.Update(s.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	} else {
-		c.repl.view.interest.See(s.grid, l.viewer(slot, false))
+		c.repl.view.interest.UpdateVisible(s.grid, l.viewer(slot, false))
 	}
-	return c.repl.view.interest.Seen()
+	return c.repl.view.interest.Visible()
 }
 
 // anywhere is whom a connection sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
 func (l *Lobby) anywhere(c *conn) []uint64 {
-	if l.seesAll(c) && l.loadLevel < overload.LowDetail {
-		return l.crowd.here()
+	if l.seesAll(c) && l.replication.level < overload.LowDetail {
+		return l.replication.players.here()
 	}
-	return l.crowd.blank
+	return l.replication.players.blank
 }
 
 // gain adds to the weights of the rows of a look that did not, for a connection with a limit that was told all that it saw before.
 func (l *Lobby) gain(c *conn) {
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 {
 		return
 	}
 	if l.match.Tick() >= c.repl.view.combatSwap { // for as long nobody turned the sets of its fights: what they have of late is still hot
 		now := c.repl.view.combat[len(c.repl.view.combat)/2:]
 		for i := range now {
-			now[i] &= l.crowd.hot[i]
+			now[i] &= l.replication.players.combat[i]
 		}
 	}
-	c.repl.view.interest.Weigh(l.crowd.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
+	c.repl.view.interest.AddPriority(l.replication.players.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
 }
 
 // viewer is somebody who looks from where the player in a slot stands, and ahead if that weighs.
 func (l *Lobby) viewer(slot int, ahead bool) interest.Viewer {
-	s := &l.crowd
+	s := &l.replication.players
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
 	if ahead {
 		v.DirX, v.DirZ = l.match.Poses()[slot].Yaw.SinCos()
@@ -199,7 +199,7 @@ func (s *crowd) here() []uint64 {
 func (c *conn) foes(t tick.Tick, rate tick.Rate) []uint64 {
 	words := len(c.repl.view.combat) / 2
 	if t >= c.repl.view.combatSwap {
-		c.repl.view.combatSwap = t + fightSeconds*tick.Tick(rate)
+		c.repl.view.combatSwap = t + combatSeconds*tick.Tick(rate)
 		old, now := c.repl.view.combat[:words], c.repl.view.combat[words:]
 		copy(old, now)
 		clear(now)
@@ -221,7 +221,7 @@ func (c *conn) hits(slot int) {
 // before it in the view that the shot is judged by.
 func (l *Lobby) sees(shooter, other netid.ID, v tick.View) bool {
 	c := &l.conns[shooter.Index()]
-	if c.id != shooter || c.repl.acks.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
+	if c.id != shooter || c.repl.acks.tracker.Saw(l.replication.players.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
 	}
 	l.Stats.Count[metrics.HitsFiltered].Inc()
@@ -232,7 +232,7 @@ func (l *Lobby) sees(shooter, other netid.ID, v tick.View) bool {
 // the last snapshot.Window: 0 for none, also when the viewer has no client.
 func (l *Lobby) Shown(viewer, player netid.ID) tick.Tick {
 	if c := &l.conns[viewer.Index()]; c.id == viewer && c.repl.acks.tracker != nil {
-		return c.repl.acks.tracker.Shown(l.frames, player)
+		return c.repl.acks.tracker.Shown(l.replication.players.frames, player)
 	}
 	return 0
 }

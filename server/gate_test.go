@@ -44,13 +44,13 @@ func TestGrace(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	if l.lobby.match.Vital(old) == nil || len(l.lobby.live) != 1 || len(l.lobby.away) != 1 {
-		t.Fatalf("after 20 s: %d live, %d away", len(l.lobby.live), len(l.lobby.away))
+	if l.lobby.match.Vital(old) == nil || len(l.lobby.live) != 1 || len(l.lobby.reconnectable) != 1 {
+		t.Fatalf("after 20 s: %d live, %d away", len(l.lobby.live), len(l.lobby.reconnectable))
 	}
 	c.conn.Close()
 	c.move("10.9.0.1:5000")
 	c.join()
-	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.away) != 0 || l.lobby.match.Vital(old).Kills != 7 {
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
 		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
 	}
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
@@ -69,7 +69,7 @@ func TestGrace(t *testing.T) {
 	control.hear()
 	l.silence(2, control)
 	parted := l.now
-	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < Grace {
+	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < ReconnectGrace {
 		control.play()
 		if l.tick(); l.lobby.match.Vital(old) == nil {
 			t.Fatalf("gone after %v", l.now-parted)
@@ -77,7 +77,7 @@ func TestGrace(t *testing.T) {
 	}
 	control.play()
 	l.tick()
-	if l.lobby.match.Vital(old) != nil || len(l.lobby.away) != 0 {
+	if l.lobby.match.Vital(old) != nil || len(l.lobby.reconnectable) != 0 {
 		t.Errorf("still there after %v", l.now-parted)
 	}
 	c.join()
@@ -99,8 +99,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	second := l.joined()
 	second.say()
 	l.silence(2, control)
-	if len(l.lobby.away) != 2 || l.lobby.conns[l.lobby.away[0]].id != first.id() {
-		t.Fatalf("away: %v", l.lobby.away)
+	if len(l.lobby.reconnectable) != 2 || l.lobby.conns[l.lobby.reconnectable[0]].id != first.id() {
+		t.Fatalf("away: %v", l.lobby.reconnectable)
 	}
 	third := l.joined()
 	l.tick()
@@ -144,8 +144,8 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	c.send(response)
 	l.ticks(2)
 	c.hear()
-	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.away) != 1 {
-		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.away))
+	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.reconnectable) != 1 {
+		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.reconnectable))
 	}
 }
 
@@ -178,8 +178,8 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 		}
 		seen[c.id().Index()] = true
 	}
-	if l.lobby.match.World.Len() != players || len(l.lobby.away) != 0 || len(l.lobby.arrivals) != 0 {
-		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.away), len(l.lobby.arrivals))
+	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
 	}
 }
 
@@ -263,7 +263,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		a.leave()
 		b.send(response)
 		l.tick()
-		s, ok := l.lobby.gate.Session(int(slot))
+		s, ok := l.lobby.netcode.Session(int(slot))
 		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
 			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(metrics.Joined))
 		}
@@ -304,12 +304,12 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		b.dial.Disconnect(l.now, &b.post)
 		b.mail()
 		l.tick()
-		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.arrivals) != 0 {
-			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.arrivals))
+		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
+			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
-		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.gate.Connected() != n {
-			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.gate.Connected())
+		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
+			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 		l.joined().unharmed()
 	}
@@ -333,8 +333,8 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.send(second)
 	l.ticks(3)
 	c.hear()
-	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.arrivals) != 0 {
-		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.arrivals))
+	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
 	c.unharmed()
@@ -388,8 +388,8 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.inputs()
-	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.gate.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
-		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.gate.Counters().Migrations)
+	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
+		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
 	control.hear()
 	control.unharmed()
@@ -407,7 +407,7 @@ func TestMovedClientPlaysOn(t *testing.T) {
 	b.ends[0].move("10.9.2.1:6000")
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
-	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.gate.Counters().Migrations != 1 {
+	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
@@ -449,7 +449,7 @@ func TestMostPlayers(t *testing.T) {
 		l.tick()
 		full.hear()
 	}
-	if full.welcome.Version != 0 || len(l.lobby.arrivals) != 1 {
+	if full.welcome.Version != 0 || len(l.lobby.join.arrivals) != 1 {
 		t.Errorf("one more came in: %+v", full.welcome)
 	}
 	for i, c := range []*caller{control, last} {
@@ -532,28 +532,28 @@ func TestCloseTellsArrivals(t *testing.T) {
 	b := l.caller("")
 	b.send(b.respond())
 	l.tick()
-	if len(l.lobby.arrivals) != 1 || l.lobby.gate.Connected() != 1 {
-		t.Fatalf("%d wait", len(l.lobby.arrivals))
+	if len(l.lobby.join.arrivals) != 1 || l.lobby.netcode.Connected() != 1 {
+		t.Fatalf("%d wait", len(l.lobby.join.arrivals))
 	}
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
-		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.gate.Connected())
+	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.netcode.Connected())
 	}
 }
 
 // A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
-	l := newLab(t, Config{Players: 2*closeGuests + 1})
+	l := newLab(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*caller
-	for range 2*closeGuests + 1 {
+	for range 2*closeAtOnce + 1 {
 		all = append(all, l.joined())
 	}
 	for parts := 1; ; parts++ {
 		sent := l.count(metrics.Sent)
-		more, err := l.lobby.closeSome(l.now, l.conn, packet.ReasonClosing)
-		if n := l.count(metrics.Sent) - sent; err != nil || n == 0 || n > closeGuests*3*packet.CloseRepeats {
+		more, err := l.lobby.join.closeSome(l.now, l.conn, packet.ReasonClosing)
+		if n := l.count(metrics.Sent) - sent; err != nil || n == 0 || n > closeAtOnce*3*packet.CloseRepeats {
 			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
 		}
 		told := 0
@@ -562,7 +562,7 @@ func TestCloseInParts(t *testing.T) {
 				told++
 			}
 		}
-		if want := min(parts*closeGuests, len(all)); told != want || more != (parts < 3) {
+		if want := min(parts*closeAtOnce, len(all)); told != want || more != (parts < 3) {
 			t.Fatalf("part %d: %d told, want %d; more %v", parts, told, want, more)
 		}
 		if !more {

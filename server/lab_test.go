@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/console"
+
 	"github.com/tickrate/tickrate/server/metrics"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -42,6 +44,9 @@ var (
 func labGate() netcode.ServerConfig {
 	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
 }
+
+// operator is the caller of console lines that the owner of the process types.
+var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
 // alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
 // short ones of all that a lobby does.
@@ -79,8 +84,8 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := labGate(); cfg.Gate.Addresses == nil {
-		cfg.Gate.PrivateKey, cfg.Gate.Addresses, cfg.Gate.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+	if gate := labGate(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -122,7 +127,7 @@ func (l *lab) balanced() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.gate.Counters()
+	gate := l.lobby.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
@@ -353,14 +358,14 @@ func (c *caller) take(pack []byte) []byte {
 	if err != nil {
 		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
 	}
-	for e, ok := c.peer.NextEvent(); ok; e, ok = c.peer.NextEvent() {
+	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
 		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
 			if c.welcome, err = protocol.ParseWelcome(e); err != nil {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
 	}
-	if blob, ok := c.peer.NextBlob(); ok {
+	if blob, ok := c.peer.NextTransfer(); ok {
 		c.blob = bytes.Clone(blob)
 	}
 	if _, closed := c.peer.Closed(); closed {
@@ -427,7 +432,7 @@ func (c *caller) ready() {
 
 func (c *caller) queue(event []byte) {
 	c.lab.t.Helper()
-	if err := c.peer.Queue(event); err != nil {
+	if err := c.peer.QueueReliable(event); err != nil {
 		c.lab.t.Fatal(err)
 	}
 }
@@ -440,7 +445,7 @@ func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {
 	p, _ := c.peer.Append(c.lab.now, nil)
-	p = c.peer.AppendEvents(p, 512)
+	p = c.peer.AppendReliable(p, 512)
 	return append(p, sections...)
 }
 
@@ -501,9 +506,9 @@ func (c *caller) plays(n int) (snapshots int) {
 }
 
 // inputs is what has become of the caller's commands.
-func (c *caller) inputs() sim.InboxCount {
+func (c *caller) inputs() sim.CommandCounts {
 	c.lab.t.Helper()
-	inbox := c.lab.lobby.match.Inbox(c.id())
+	inbox := c.lab.lobby.match.CommandBuffer(c.id())
 	if inbox == nil {
 		c.lab.t.Fatalf("%v is gone", c.id())
 	}
@@ -517,7 +522,7 @@ func (c *caller) unharmed() {
 	used := c.inputs().Used
 	n := int(c.lab.lobby.cfg.Rules.Rate)
 	snapshots := c.plays(n)
-	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
+	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

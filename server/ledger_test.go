@@ -31,7 +31,7 @@ func (l *lab) exact() {
 // told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	a := &atlas{t: t, later: 5}
-	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, Sleep: true, Load: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
 	l := b.lobby
 	play := func(seconds int) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	}
 }
 
-// Why somebody is not told to who looks on, and while detail is shed.
+// TestWhyOfSpectatorsAndDetail somebody is not told to who looks on, and while detail is shed.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
 	n := brief(40, 28)
@@ -109,16 +109,16 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	s := b.sit(client.Config{Name: "looker"}, spectator)
 	b.play(4)
 	l := b.lobby
-	why := func(client, entity netid.ID, want Why) Verdict {
+	why := func(client, entity netid.ID, want Reason) Explanation {
 		t.Helper()
 		v := l.Explain(client, entity)
-		if v.Why != want || v.Text != want.Text() || v.Sentence() == "" {
+		if v.Reason != want || v.Text != want.Text() || v.Sentence() == "" {
 			t.Errorf("of %v and %v it says %+v, want %v", client, entity, v, want)
 		}
 		return v
 	}
-	why(s.ID(), s.ID(), WhyWatches)
-	why(b.players[0].ID(), s.ID(), WhyWatches)
+	why(s.ID(), s.ID(), ReasonSpectator)
+	why(b.players[0].ID(), s.ID(), ReasonSpectator)
 	target, _ := s.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
 		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
@@ -131,7 +131,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		if !told(s, p.ID()) {
 			continue
 		}
-		v := why(s.ID(), p.ID(), WhyTold)
+		v := why(s.ID(), p.ID(), ReasonSent)
 		looked = true
 		f := l.Frame(sent(s))
 		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
@@ -149,10 +149,10 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.WatchNext(false))
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.conns[s.ID().Index()]; g.roster.watch.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
-						why(s.ID(), p.ID(), WhyTurned)
+						why(s.ID(), p.ID(), ReasonViewpointChanged)
 						turned = true
 					}
 				}
@@ -165,7 +165,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	if target, _ := s.Target(); target != 0 {
 		t.Fatal(target)
 	}
-	nobodys := func(want Why) (untold int) {
+	nobodys := func(want Reason) (untold int) {
 		for range 30 {
 			b.turn()
 			for _, p := range b.players[:n] {
@@ -179,12 +179,12 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 		return untold
 	}
-	if n := nobodys(WhyBudget); !turned || n == 0 {
+	if n := nobodys(ReasonBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
 	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
 	b.play(1)
-	if n := nobodys(WhyTarget); n == 0 {
+	if n := nobodys(ReasonFreeCamera); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")
 	}
 
@@ -202,16 +202,16 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 			}
 			for _, p := range d.players {
 				if !told(c, p.ID()) {
-					why(c.ID(), p.ID(), WhyDetail)
+					why(c.ID(), p.ID(), ReasonLowDetail)
 					untold++
 				} else {
-					why(c.ID(), p.ID(), WhyTold)
+					why(c.ID(), p.ID(), ReasonSent)
 				}
 			}
 		}
 	}
 	l.Publish()
-	if counted := l.Summary().Replication.Players[WhyDetail]; untold == 0 || counted < uint64(untold) {
+	if counted := l.Summary().Replication.Players[ReasonLowDetail]; untold == 0 || counted < uint64(untold) {
 		t.Errorf("%d untold as detail is shed, %d counted", untold, counted)
 	}
 }

@@ -29,23 +29,23 @@ func TestConfigIsChecked(t *testing.T) {
 		2:  {Config{Rules: sim.Rules{Rate: 129}}, "tick rate 129 Hz: expected 20 to 128"},
 		3:  {Config{Players: -1}, "-1 players: expected 1 to 4096"},
 		4:  {Config{Players: 4097}, "4097 players: expected 1 to 4096"},
-		5:  {Config{Interval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
-		6:  {Config{Interval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
-		7:  {Config{Interval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
+		5:  {Config{SendInterval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
+		6:  {Config{SendInterval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
+		7:  {Config{SendInterval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
 		8:  {Config{ArenaName: strings.Repeat("x", 64)}, ""},
 		9:  {Config{ArenaName: strings.Repeat("x", 65)}, "expected 1 to 64 bytes of printable text"},
 		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
-		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected no less than the"},
+		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected at least the"},
 		12: {Config{Relevance: RelevanceGrid + 1}, "relevance 4: expected auto, off, all or grid"},
-		13: {Config{Far: -1}, "a range of -1 m: expected 0 to 8000"},
-		14: {Config{Far: float32(math.NaN())}, "a range of NaN m"},
-		15: {Config{Linger: 16}, "a linger of 16 snapshots: expected -1 to 15"},
+		13: {Config{ViewDistance: -1}, "a range of -1 m: expected 0 to 8000"},
+		14: {Config{ViewDistance: float32(math.NaN())}, "a range of NaN m"},
+		15: {Config{Hysteresis: 16}, "a linger of 16 snapshots: expected -1 to 15"},
 		16: {Config{JoinBytes: 1199}, "1199 bytes of a snapshot to a newcomer: expected 1200 to 1048576"},
 		17: {Config{ChecksumEvery: -2}, "a checksum every -2 snapshots: expected 1 to 65536, or -1 for none"},
-		18: {Config{Cell: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
-		19: {Config{Relevance: RelevanceGrid, Far: 30, Linger: -1, JoinBytes: 1200, ChecksumEvery: -1, Cell: 2}, ""},
+		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
+		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
-		c.cfg.Arena, c.cfg.Gate = ground(), labGate()
+		c.cfg.Arena, c.cfg.Netcode = ground(), labGate()
 		if c.cfg.ArenaName == "" {
 			c.cfg.ArenaName = "arena-16"
 		}
@@ -56,7 +56,7 @@ func TestConfigIsChecked(t *testing.T) {
 		case c.want != "" && (err == nil || l != nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
-		if check := (HostConfig{Lobby: c.cfg}).Check(); (check == nil) != (err == nil) {
+		if check := c.cfg.Check(); (check == nil) != (err == nil) {
 			t.Errorf("%d: Check says %v, NewLobby %v", i, check, err)
 		}
 	}
@@ -69,9 +69,6 @@ func TestConfigIsChecked(t *testing.T) {
 	if l, err := NewLobby(Config{Arena: ground(), ArenaName: "arena-16"}); err == nil || l != nil {
 		t.Errorf("a gate without a key: %v", err)
 	}
-	if err := (HostConfig{Socket: "tcp", Lobby: Config{Arena: ground()}}).Check(); err == nil || !strings.Contains(err.Error(), `"tcp": expected gnet or mmsg`) {
-		t.Errorf("socket: %v", err)
-	}
 }
 
 func TestDefaults(t *testing.T) {
@@ -80,8 +77,8 @@ func TestDefaults(t *testing.T) {
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
 		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != protocol.ProtocolID ||
-			cfg.Gate.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
+		if err != nil || cfg.SendInterval != c.interval || cfg.Players != 64 || cfg.Netcode.Clients != 64 || cfg.Netcode.ProtocolID != protocol.ProtocolID ||
+			cfg.Netcode.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
 	}
@@ -166,7 +163,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionEvents {
+			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionReliable {
 				t.Fatalf("before the Ready came %x", pack)
 			}
 			if pack != nil {
@@ -177,8 +174,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.Queued() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.Queued())
+	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.ReliablePending() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.ReliablePending())
 	}
 	c.words = 0
 	c.say() // acks and no more: it is not ready
@@ -189,8 +186,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.session.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.session.peer.Queued(), c.words)
+	if g.session.peer.ReliablePending() != 0 || len(c.events) != 4 || c.words != 0 {
+		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.words)
 	}
 	c.ready()
 	c.say()
@@ -231,8 +228,8 @@ func TestReadyWithin(t *testing.T) {
 		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
-	if l.lobby.match.Vital(late.id()) != nil || l.lobby.gate.Connected() != 1 {
-		t.Errorf("%d sessions", l.lobby.gate.Connected())
+	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
+		t.Errorf("%d sessions", l.lobby.netcode.Connected())
 	}
 	just.unharmed()
 }
@@ -293,12 +290,12 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.Waiting() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.ask(nil)
-	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.gate.Counters().Takeovers != 1 {
+	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
 		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
@@ -399,8 +396,8 @@ func TestClose(t *testing.T) {
 	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
 		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.gate.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
-		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.gate.Connected())
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
+		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
 
@@ -483,7 +480,7 @@ func TestRates(t *testing.T) {
 		rate     tick.Rate
 		interval int
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
-		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
+		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, SendInterval: c.interval})
 		b.play(2)
 		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)

@@ -15,11 +15,11 @@ func (p Phase) String() string { return [...]string{"idle", "loading", "active"}
 
 // Phase returns the phase that the lobby is in.
 //
-//	Idle     nobody is here. With Config.Sleep no tick is played: time stands still in the match. Who comes wakes it
+//	Idle     nobody is here. With Config.SleepWhenEmpty no tick is played: time stands still in the match. Who comes wakes it
 //	Loading  the old map is played until the new one is read; and the new one by those who are ready, until all are who were there
 //	Active   the map is played
 func (l *Lobby) Phase() Phase {
-	if l.voyage.poll != nil {
+	if l.maps.pending.poll != nil {
 		return PhaseLoading
 	}
 	for _, slot := range l.live {
@@ -27,11 +27,8 @@ func (l *Lobby) Phase() Phase {
 			return PhaseLoading
 		}
 	}
-	if l.deserted() {
+	if l.join.empty() {
 		return PhaseIdle
 	}
 	return PhaseActive
 }
-
-// deserted reports whether there is nobody at all: no connection, no absent player, nobody without a client.
-func (l *Lobby) deserted() bool { return len(l.arrivals) == 0 && l.match.World.Len() == 0 }

@@ -11,16 +11,16 @@ import (
 // ticks in which somebody first takes it, and stays for whoever comes after. What places will see of a later map is made with that. It changes
 // nothing else. It is for a lobby in which nobody is, before another map is asked for.
 func (l *Lobby) Reserve() {
-	l.reserved = true
+	l.maps.reserve = true
 	for slot := range l.conns {
 		l.conns[slot].reserve(&l.cfg)
 	}
 	if l.cfg.Relevance != RelevanceOff {
-		l.encoder.Reserve()
-		l.packer.Reserve(l.cfg.Players)
+		l.replication.players.encoder.Reserve()
+		l.replication.players.packer.Reserve(l.cfg.Players)
 	}
-	reserveViews(&l.crowd, &l.things.scenery, l.cfg.Players)
-	_, _ = l.out.Next(), l.drafts.next()
+	reserveViews(&l.replication.players.crowd, &l.replication.objects.scenery, l.cfg.Players)
+	_, _ = l.egress.out.Next(), l.egress.packets.next()
 }
 
 // furnish makes what whoever takes a place needs in any case, if nobody has had it yet.
@@ -29,11 +29,11 @@ func (c *conn) furnish(cfg *Config) {
 		return
 	}
 	c.session.peer = new(packet.Peer)
-	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.Interval))
+	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.SendInterval))
 	c.repl.acks.history = snapshot.NewHeld(cfg.Players)
 	c.repl.acks.tracker.Keep(c.repl.acks.history)
-	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.Interval))
-	c.repl.acks.objects = newHold(cfg)
+	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.SendInterval))
+	c.repl.acks.objects = newObjectAcks(cfg)
 }
 
 // reserve is furnish with what only those need who are not told everything.
@@ -47,7 +47,7 @@ func (c *conn) reserve(cfg *Config) {
 	words := (cfg.Players + 63) / 64
 	c.repl.view.combat = make([]uint64, 2*words)
 	if cfg.Kbps != 0 {
-		c.repl.thin.reserve(words)
+		c.repl.schedule.alloc(words)
 	}
 }
 

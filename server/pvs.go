@@ -17,13 +17,13 @@ const (
 type BuildPVS func(a *arena.Arena, grid pvs.Config) (*pvs.Table, error)
 
 // PVSFor gives a configuration the potentially visible sets of its map where that can hide a player: with
-// RelevanceAuto or RelevanceGrid, and unless the configuration has Walls or Sight. build nil is pvs.Build. found
+// RelevanceAuto or RelevanceGrid, and unless the configuration has PVS or CellVisible. build nil is pvs.Build. found
 // says in one sentence what was decided, "" without a decision.
 func PVSFor(c Config, build BuildPVS) (with Config, found string, err error) {
-	if c.Arena == nil || c.Walls != nil || c.Sight != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
+	if c.Arena == nil || c.PVS != nil || c.CellVisible != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
 		return c, "", nil
 	}
-	cell := c.Cell
+	cell := c.CellSize
 	if cell == 0 {
 		cell = pvs.CellFor(c.Arena)
 	}
@@ -38,10 +38,10 @@ func PVSFor(c Config, build BuildPVS) (with Config, found string, err error) {
 	if build == nil {
 		build = pvs.Build
 	}
-	if c.Walls, err = build(c.Arena, grid); err != nil {
+	if c.PVS, err = build(c.Arena, grid); err != nil {
 		return c, "", fmt.Errorf("visible sets of map %s: %w", c.ArenaName, err)
 	}
-	w := c.Walls.Config()
+	w := c.PVS.Config()
 	return c, fmt.Sprintf("walls hide %.0f %% of pairs of cells: %d by %d cells of %g m, a table of %d KiB",
-		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024), nil
+		100*c.PVS.Hidden(), w.Wide, w.Deep, w.Cell, c.PVS.Bytes()/1024), nil
 }

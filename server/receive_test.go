@@ -109,12 +109,12 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"section 0", guest, sections(0), packet.DropSection},
 		{"section 9", guest, sections(9, 1, 2, 3), packet.DropSection},
 		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0), packet.DropSection},
-		{"events without a count", guest, sections(1), packet.DropEvents},
-		{"no events", guest, sections(1, 0), packet.DropEvents},
-		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropEvents},
-		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropEvents},
+		{"events without a count", guest, sections(1), packet.DropMessage},
+		{"no events", guest, sections(1, 0), packet.DropMessage},
+		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropMessage},
+		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropMessage},
 		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), packet.DropSection},
-		{"notes without a count", guest, sections(4), packet.DropNotes},
+		{"notes without a count", guest, sections(4), packet.DropUnreliable},
 		{"a Close without a reason", guest, sections(6), packet.DropReason},
 		{"a Close for reason 0", guest, sections(6, 0), packet.DropReason},
 		{"a Close for reason 200", guest, sections(6, 200), packet.DropReason},
@@ -246,7 +246,7 @@ func TestResync(t *testing.T) {
 	if !seen || owner == 0 {
 		t.Fatalf("after a second the owner row has age %d (seen %v)", owner, seen)
 	}
-	for range packet.MaxEvents {
+	for range packet.MaxReliable {
 		c.queue([]byte{sim.AskResync})
 	}
 	age()
@@ -305,7 +305,7 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
 		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

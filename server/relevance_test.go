@@ -28,11 +28,11 @@ func TestRelevanceAuto(t *testing.T) {
 	}{
 		{Config{}, RelevanceAll},
 		{Config{Kbps: 64}, RelevanceAll},
-		{Config{Far: across + 1}, RelevanceAll},
-		{Config{Far: across - 1}, RelevanceGrid},
-		{Config{Sight: func(from, to int) bool { return true }}, RelevanceGrid},
-		{Config{Far: across - 1, Relevance: RelevanceOff}, RelevanceOff},
-		{Config{Far: across - 1, Relevance: RelevanceAll}, RelevanceAll},
+		{Config{ViewDistance: across + 1}, RelevanceAll},
+		{Config{ViewDistance: across - 1}, RelevanceGrid},
+		{Config{CellVisible: func(from, to int) bool { return true }}, RelevanceGrid},
+		{Config{ViewDistance: across - 1, Relevance: RelevanceOff}, RelevanceOff},
+		{Config{ViewDistance: across - 1, Relevance: RelevanceAll}, RelevanceAll},
 		{Config{Relevance: RelevanceGrid}, RelevanceGrid},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName = a, "arena-16"
@@ -48,10 +48,10 @@ func TestRelevanceAuto(t *testing.T) {
 	if _, err := ParseRelevance("some"); err == nil {
 		t.Error("a relevance called some")
 	}
-	if g := Cells(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
+	if g := GridConfig(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
 		t.Errorf("%+v over %v", g, size)
 	}
-	if g := Cells(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
+	if g := GridConfig(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
 		t.Errorf("%+v", g)
 	}
 }
@@ -135,7 +135,7 @@ func (c *caller) peerAcks() func(sections []byte) []byte {
 
 // walled is a Sight that parts a map in two at a column of cells: nobody sees across.
 func walled(a *arena.Arena, cell float32) func(from, to int) bool {
-	wide := Cells(a, cell).Wide
+	wide := GridConfig(a, cell).Wide
 	return func(from, to int) bool { return from%wide < wide/2 == (to%wide < wide/2) }
 }
 
@@ -150,7 +150,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
 		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
-			f := b.lobby.frames.At(at)
+			f := b.lobby.replication.players.frames.At(at)
 			id := f.Row(slot, row[:])
 			row[6] ^= 3
 			f.Set(slot, id, row[:])
@@ -187,7 +187,7 @@ func (b *table) agrees(least int) (rows int) {
 			continue
 		}
 		for at := p.Newest() - min(12, p.Newest()); at <= p.Newest(); at++ {
-			f := b.lobby.frames.At(at)
+			f := b.lobby.replication.players.frames.At(at)
 			for slot := range b.lobby.cfg.Players {
 				id, held := p.Row(at, slot, got[:])
 				if !held || f == nil || id == 0 {
@@ -290,11 +290,11 @@ func TestRow64JoinFlow(t *testing.T) {
 	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
 		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
 	}
-	for _, e := range [][]byte{{sim.AskResync}, sim.AppendPace(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
 		c.queue(e)
 	}
 	c.ready()
-	c.queue(sim.AppendPace(nil, 4, 0))
+	c.queue(sim.AppendSnapshotRate(nil, 4, 0))
 	snapshots := 0
 	for range 120 { // 4: snapshots at the pace that was asked for last
 		snapshots += c.play()
@@ -330,7 +330,7 @@ func TestRow64JoinFlow(t *testing.T) {
 func TestRow67ReusedSlot(t *testing.T) {
 	alone(t)
 	a := ground()
-	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Sight: walled(a, 4), Linger: -1})
+	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
 	b.turning(67)
 	b.play(3)
 	rng := rand.New(rand.NewPCG(67, 1))

@@ -20,13 +20,13 @@ import (
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
 // commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newLab(t, Config{Gate: manyPackages()})
+	l := newLab(t, Config{Netcode: manyPackages()})
 	c := l.joined()
 	c.play()
 	l.tick()
 	for id := range 256 {
 		switch packet.Section(id) {
-		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
+		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
@@ -61,8 +61,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	}
 	c.queue([]byte{sim.AskResync})
 	c.unharmed()
-	if l.count(metrics.Resyncs) != 1 || c.peer.Queued() != 0 {
-		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.Queued())
+	if l.count(metrics.Resyncs) != 1 || c.peer.ReliablePending() != 0 {
+		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.ReliablePending())
 	}
 }
 
@@ -109,7 +109,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != protocol.TagSchemas {
+			if e[0] != protocol.MessageSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
@@ -122,8 +122,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.dial.State())
 		}
 		control.plays(2)
-		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.gate.Connected() != 1 {
-			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()
@@ -143,7 +143,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != netstate.TagPaces {
+		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent && e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -157,7 +157,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 // At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients, Gate: manyPackages()})
+	b := newTable(t, clients, Config{Players: clients, Netcode: manyPackages()})
 	k := link{rand.New(rand.NewPCG(3, 3)), .3}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -370,7 +370,7 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 		}
 	}
 	c := b.joined()
-	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
+	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0), sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
 		c.queue(bad)
 		c.hear()
 		c.say()
@@ -432,7 +432,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
-		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
+		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Hysteresis: -1, ViewDistance: 20})
 	}
 }
 

@@ -10,17 +10,21 @@ import (
 
 // SetLoadLevel sets what the lobby leaves out from its next tick on.
 func (l *Lobby) SetLoadLevel(level overload.Level) {
-	was := l.loadLevel
-	l.loadLevel = level
-	l.gate.Freeze(level >= overload.NoNewPlayers)
+	was := l.replication.level
+	l.replication.level = level
+	if level >= overload.NoNewPlayers {
+		l.netcode.PauseAccepting()
+	} else {
+		l.netcode.ResumeAccepting()
+	}
 	if level.Timescale() != was.Timescale() {
-		l.queueAll(protocol.AppendTempo(l.event[:0], level.Timescale()))
+		l.broadcast(protocol.AppendTimescale(l.message[:0], level.Timescale()))
 	}
 }
 
 // every is how many intervals lie between two snapshots to a connection: as it asked for, or more while the lobby sheds.
 func (l *Lobby) every(c *conn) tick.Tick {
-	return tick.Tick(c.repl.pacing.every) << min(l.loadLevel, overload.QuarterRate)
+	return tick.Tick(c.repl.pacing.every) << min(l.replication.level, overload.QuarterRate)
 }
 
 // detailNear is how many players a snapshot tells of on overload.LowDetail, the nearest ones, beside a part of the others: one group in
@@ -32,15 +36,15 @@ const (
 
 // sketch picks what a connection who could be told of all that it sees is told on overload.LowDetail.
 func (l *Lobby) sketch(c *conn, see []uint64) {
-	s := &l.crowd
-	l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(c)), detailNear)
+	s := &l.replication.players
+	l.replication.players.packer.Weigh(l.replication.players.encoder, c.repl.acks.tracker, see, s.cost)
+	s.nearest(see, s.blank, max(0, c.viewpoint()), detailNear)
 	turn := uint64(0xffff) << (16 * c.repl.view.detailTurn)
 	c.repl.view.detailTurn = (c.repl.view.detailTurn + 1) % detailTurns
 	for i, w := range see {
 		s.pick[i] = s.near[i] | w&turn
 	}
-	l.packer.Pick(s.pick)
+	l.replication.players.packer.Pick(s.pick)
 	l.Stats.Count[metrics.SnapshotsOverBudget].Inc()
 }
 

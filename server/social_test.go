@@ -51,7 +51,7 @@ func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 	half := ""
 	for _, e := range c.events[1:] {
 		switch e[0] {
-		case protocol.TagRoster:
+		case protocol.MessageRoster:
 			for rest := e[1:]; len(rest) > 0; {
 				var r protocol.RosterRow
 				var err error
@@ -60,7 +60,7 @@ func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 				}
 				rows[int(r.NetID>>8)] = r
 			}
-		case protocol.TagChat:
+		case protocol.MessageChat:
 			m, more, err := protocol.ParseChat(e)
 			if err != nil || !protocol.ValidText(m.Text, protocol.MaxLine) && !more {
 				t.Fatalf("%x: %v", e, err)
@@ -78,7 +78,7 @@ func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 			} else {
 				lines = append(lines, text)
 			}
-		case protocol.TagChatRest:
+		case protocol.MessageChatContinued:
 			lines = append(lines, half+string(e[1:]))
 		}
 	}
@@ -98,10 +98,10 @@ func (c *caller) names() (names []string) {
 // A line in one event or two, as a client would say it.
 func (c *caller) utter(tag byte, line string) {
 	c.lab.t.Helper()
-	event, rest, more := protocol.AppendSaid(nil, tag, []byte(line))
+	event, rest, more := protocol.AppendLine(nil, tag, []byte(line))
 	c.queue(event)
 	for more {
-		event, rest, more = protocol.AppendSaid(nil, tag, rest)
+		event, rest, more = protocol.AppendLine(nil, tag, rest)
 		c.queue(event)
 	}
 }
@@ -146,7 +146,7 @@ func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 
 // Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
 func TestNamesOfACrowd(t *testing.T) {
-	s := newSocial(&Config{Players: 2048, Rules: sim.Rules{Rate: 60}})
+	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
 	for slot := range int32(2048) {
 		name := s.unique(slot, "0123456789abcdefgh")
@@ -154,7 +154,7 @@ func TestNamesOfACrowd(t *testing.T) {
 			t.Fatalf("%d: %q", slot, name)
 		}
 		seen[fold(name)] = true
-		s.names[fold(name)] = slot
+		s.slots[fold(name)] = slot
 	}
 }
 
@@ -227,7 +227,7 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 			_, lines := who.told()
 			before[who] = len(lines)
 		}
-		c.from.utter(protocol.TagSay, c.line)
+		c.from.utter(protocol.MessageSay, c.line)
 		l.settle(100) // a line in 1.5 s
 		for n, who := range all {
 			_, lines := who.told()
@@ -266,7 +266,7 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 		l.lobby.Announce(l.now, "now")
 		l.settle(5)
 		for _, e := range ann.events[1:] {
-			if e[0] == protocol.TagChat {
+			if e[0] == protocol.MessageChat {
 				m, _, err := protocol.ParseChat(e)
 				if err != nil {
 					t.Fatal(err)
@@ -285,10 +285,10 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	if n, want := seconds(), uint32((l.now-began)/time.Second); n != want {
 		t.Errorf("a line %v after the start of the round, which was at %v, says %d s", l.now-began, began, n)
 	}
-	if err := l.lobby.Change(l.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+	if err := l.lobby.InstallMap(l.now, LoadedMap{Arena: ground(), Name: "arena-16"}); err != nil {
 		t.Fatal(err)
 	}
-	m, _ := l.lobby.social.room.Announce(l.now+2*time.Second, nil, "now", nil)
+	m, _ := l.lobby.chat.room.Announce(l.now+2*time.Second, nil, "now", nil)
 	if m.Seconds != 2 {
 		t.Errorf("a line 2 s after a change of the map says %d s", m.Seconds)
 	}
@@ -302,13 +302,13 @@ func TestRow57FloodOfLines(t *testing.T) {
 	l.settle(10)
 	for n := range 600 {
 		for range 20 {
-			if ann.peer.Queued() < packet.MaxEvents-3 {
-				ann.utter(protocol.TagSay, "spam")
-				ann.queue(append([]byte{protocol.TagConsole}, make([]byte, 255)...)) // never ends
+			if ann.peer.ReliablePending() < packet.MaxReliable-3 {
+				ann.utter(protocol.MessageSay, "spam")
+				ann.queue(append([]byte{protocol.MessageConsole}, make([]byte, 255)...)) // never ends
 			}
 		}
 		if n%100 == 0 {
-			ann.utter(protocol.TagConsole, "status")
+			ann.utter(protocol.MessageConsole, "status")
 		}
 		l.settle(1)
 	}
@@ -323,7 +323,7 @@ func TestRow57FloodOfLines(t *testing.T) {
 	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
 		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
 	}
-	if n := cap(l.lobby.social.seats[0].line); n > 1024 {
+	if n := cap(l.lobby.chat.partial[0].text); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
 	}
 	ann.unharmed()
@@ -338,7 +338,7 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 	l.settle(10)
 	for _, c := range l.callers {
-		c.utter(protocol.TagSay, "now")
+		c.utter(protocol.MessageSay, "now")
 	}
 	l.settle(30)
 	_, lines := l.callers[0].told()
@@ -367,7 +367,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	ann := l.called("Ann")
 	early := l.caller("")
 	early.enter(nil)
-	early.utter(protocol.TagSay, "too early")
+	early.utter(protocol.MessageSay, "too early")
 	early.say()
 	l.settle(10)
 	if _, lines := ann.told(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
@@ -378,7 +378,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	}
 	early.ready()
 	l.settle(10)
-	early.utter(protocol.TagSay, "now")
+	early.utter(protocol.MessageSay, "now")
 	l.settle(10)
 	if _, lines := ann.told(); len(lines) != 1 || lines[0] != "0 player 1: now" {
 		t.Errorf("%q", lines)
@@ -388,14 +388,14 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 		ann.play()
 		l.tick()
 	}
-	ann.utter(protocol.TagSay, "/w player psst")
+	ann.utter(protocol.MessageSay, "/w player psst")
 	for range 20 {
 		ann.play()
 		l.tick()
 	}
 	_, lines := ann.told()
-	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.away) != 1 || len(ann.names()) != 2 {
-		t.Errorf("%q, %d away, %q", got, len(l.lobby.away), ann.names())
+	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.reconnectable) != 1 || len(ann.names()) != 2 {
+		t.Errorf("%q, %d away, %q", got, len(l.lobby.reconnectable), ann.names())
 	}
 }
 
@@ -404,7 +404,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
 	l.settle(20)
-	bob.queue(sim.AppendPace(nil, 2, 500))
+	bob.queue(sim.AppendSnapshotRate(nil, 2, 500))
 	l.settle(10)
 	run := func(line string, who console.Rank) string {
 		out, err := l.lobby.Execute(l.now, nil, line, console.Caller{Rank: who})
@@ -447,8 +447,8 @@ func TestConsoleOfALobby(t *testing.T) {
 		}
 	}
 	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.state().repl.pacing.bucket.Rate() != 100_000 || bob.state().repl.pacing.bucket.Rate() != 62_500 ||
-		l.lobby.social.limits.Kick != 300 {
-		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.social.limits)
+		l.lobby.idle.limits.Kick != 300 {
+		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.idle.limits)
 	}
 	run("game.idlekick 0s", console.Admin)
 	if got := run("list", console.Guest); !strings.Contains(got, `1 Ann team 0 0/0 `) || strings.Contains(got, "10.1.1") || strings.Count(got, "\n") != 1 {
@@ -457,7 +457,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	if got := run("list", console.Admin); !strings.Contains(got, "10.1.1.1:1000") {
 		t.Errorf("list for an admin: %q", got)
 	}
-	ann.utter(protocol.TagSay, "may I?")
+	ann.utter(protocol.MessageSay, "may I?")
 	l.settle(20)
 	if _, lines := bob.told(); !slices.Equal(lines, []string{"4 : hello you"}) {
 		t.Errorf("Bob heard %q", lines)
@@ -466,7 +466,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("Ann heard %q", lines)
 	}
 	for _, who := range []string{"Ann Bob", fmt.Sprint(uint32(ann.id()), " ", uint32(bob.id())), fmt.Sprint(ann.id(), " ", bob.id())} {
-		if got, want := run("why "+who, console.Operator), l.lobby.Explain(ann.id(), bob.id()); got != want.Sentence() || want.Why != WhyTold {
+		if got, want := run("why "+who, console.Operator), l.lobby.Explain(ann.id(), bob.id()); got != want.Sentence() || want.Reason != ReasonSent {
 			t.Errorf("why %s: %q, want %q", who, got, want.Sentence())
 		}
 	}
@@ -498,7 +498,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 		5: {"\"", `5 : quote without an end: expected another "`},
 	} {
 		_, before := ann.told()
-		ann.utter(protocol.TagConsole, c.line)
+		ann.utter(protocol.MessageConsole, c.line)
 		l.settle(70)
 		if _, lines := ann.told(); len(lines) == len(before) || lines[len(before)] != c.want {
 			t.Errorf("%d: %q, want %q", i, lines[len(before):], c.want)
@@ -507,11 +507,11 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	l.settle(400)
 	_, before := ann.told()
 	for range 20 {
-		ann.utter(protocol.TagConsole, "map")
+		ann.utter(protocol.MessageConsole, "map")
 	}
 	l.settle(30)
 	_, lines := ann.told()
-	if got := lines[len(before):]; len(got) != questionBurst+1 || !slices.Contains(got, "5 : you ask too much: wait a few seconds") {
+	if got := lines[len(before):]; len(got) != consoleBurst+1 || !slices.Contains(got, "5 : you ask too much: wait a few seconds") {
 		t.Errorf("%q", got)
 	}
 	if _, lines := bob.told(); len(lines) != 0 {
@@ -586,12 +586,12 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 	}
 	l.settle(60)
 	c := &l.lobby.conns[0]
-	l.lobby.window[0] = sim.Command{Tick: 1}
+	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
-		l.lobby.attend(l.now)
-		l.lobby.introduce(l.now, c)
-		l.lobby.window[0].Yaw++
-		l.lobby.acts(c, 1)
+		l.lobby.housekeeping(l.now)
+		l.lobby.roster.sendNames(l.now, c, c.share(l.lobby))
+		l.lobby.inbound.window[0].Yaw++
+		l.lobby.idle.input(0, l.lobby.inbound.window[:1])
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

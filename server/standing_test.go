@@ -11,28 +11,28 @@ import (
 // What ends a phase or a point is told in its tick; what may change in every tick, and what does not change, later.
 func TestStandingIsDue(t *testing.T) {
 	const second = 60
-	was := sim.Standing{Phase: mode.Active, Winner: mode.NoWinner, Points: 3, Tick: 1000, Left: 5000}
+	was := sim.RoundStatus{Phase: mode.Active, Winner: mode.NoWinner, Points: 3, Tick: 1000, Left: 5000}
 	for i, c := range []struct {
-		change func(*sim.Standing)
+		change func(*sim.RoundStatus)
 		after  tick.Tick // it is due then, and not before
 	}{
-		{func(s *sim.Standing) { s.Phase = mode.Ended }, 1},
-		{func(s *sim.Standing) { s.Winner = 1 }, 1},
-		{func(s *sim.Standing) { s.Point = 1 }, 1},
-		{func(s *sim.Standing) { s.Round = 1 }, 1},
-		{func(s *sim.Standing) { s.Waiting = true }, 1},
-		{func(s *sim.Standing) { s.Score[1]++ }, second / 4},
-		{func(s *sim.Standing) { s.Status = mode.Contested }, second / 4},
-		{func(s *sim.Standing) { s.Progress++ }, second},
-		{func(s *sim.Standing) { s.Players[0]++ }, second},
-		{func(s *sim.Standing) { s.Left-- }, 5 * second},
+		{func(s *sim.RoundStatus) { s.Phase = mode.Ended }, 1},
+		{func(s *sim.RoundStatus) { s.Winner = 1 }, 1},
+		{func(s *sim.RoundStatus) { s.Point = 1 }, 1},
+		{func(s *sim.RoundStatus) { s.Round = 1 }, 1},
+		{func(s *sim.RoundStatus) { s.Waiting = true }, 1},
+		{func(s *sim.RoundStatus) { s.Score[1]++ }, second / 4},
+		{func(s *sim.RoundStatus) { s.Status = mode.Contested }, second / 4},
+		{func(s *sim.RoundStatus) { s.Progress++ }, second},
+		{func(s *sim.RoundStatus) { s.Players[0]++ }, second},
+		{func(s *sim.RoundStatus) { s.Left-- }, 5 * second},
 	} {
-		r := round{told: was}
+		r := roundNews{core: &core{cfg: Config{Rules: sim.Rules{Rate: second}}}, sent: was}
 		for since := tick.Tick(1); since <= 6*second; since++ {
 			s := was
 			c.change(&s)
 			s.Tick += since
-			if due := r.due(&s, second); due != (since >= c.after) {
+			if due := r.due(&s); due != (since >= c.after) {
 				t.Errorf("%d: after %d ticks due: %v, want it from %d on", i, since, due, c.after)
 				break
 			}
@@ -44,10 +44,12 @@ func TestStandingIsDue(t *testing.T) {
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	l.joined()
-	if s := l.lobby.match.Standing(); !new(round).due(&s, 60) {
+	r := &l.lobby.round
+	r.sent = sim.RoundStatus{}
+	if s := l.lobby.match.RoundStatus(); !l.lobby.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() { l.lobby.round = round{}; l.lobby.tellRound(0) }); n != 0 {
+	if n := testing.AllocsPerRun(40, func() { r.sent = sim.RoundStatus{}; r.send(0, l.lobby.chat.room) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

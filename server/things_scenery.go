@@ -35,9 +35,9 @@ func newScenery(c *Config, slots int) scenery {
 	cfg := c.grid()
 	cfg.Slots = slots
 	var walls *pvs.Crowd
-	if c.Walls != nil && c.Relevance == RelevanceGrid {
-		walls = pvs.NewCrowd(c.Walls)
-		cfg.Sights = walls.Seen
+	if c.PVS != nil && c.Relevance == RelevanceGrid {
+		walls = pvs.NewCrowd(c.PVS)
+		cfg.VisibleFrom = walls.Seen
 	}
 	g := interest.NewGrid(cfg)
 	n := g.Words()
@@ -55,7 +55,7 @@ func (d *scenery) warm(players int) {
 	anybody := interest.NewClient(d.grid)
 	for i := range min(players, cfg.Wide*cfg.Deep) {
 		at := interest.Viewer{Slot: -1, X: cfg.MinX + (float32(i%cfg.Wide)+0.5)*cfg.Cell, Z: cfg.MinZ + (float32(i/cfg.Wide)+0.5)*cfg.Cell}
-		anybody.Look(d.grid, at, nil)
+		anybody.Update(d.grid, at, nil)
 	}
 }
 
@@ -76,7 +76,7 @@ func (d *scenery) begin(t tick.Tick) {
 }
 
 // put takes in a thing.
-func (d *scenery) put(slot int, c *berth, o *netstate.Thing, pos geom.Vec3) {
+func (d *scenery) put(slot int, c *objectSlot, o *netstate.ObjectState, pos geom.Vec3) {
 	if d.grid == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (d *scenery) fill(l *Lobby) {
 	if d.walls != nil {
 		d.walls.Reset()
 		for slot, pose := range l.match.Poses() {
-			if l.crowd.ids[slot] != 0 {
+			if l.replication.players.ids[slot] != 0 {
 				d.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
 			}
 		}
@@ -133,16 +133,16 @@ func (d *scenery) fill(l *Lobby) {
 // look finds what of things a connection may see: by the rules for players, and what is its own, and what belongs to the round. It is
 // valid until the next call.
 func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
-	h, s := &c.repl.acks.objects, &l.crowd
-	s.fill(l, l.frames.At(l.match.Tick()))
+	h, s := &c.repl.acks.objects, &l.replication.players
+	s.fill(l, l.replication.players.frames.At(l.match.Tick()))
 	d.fill(l)
-	if h.eyes == nil {
-		h.eyes = d.spare.take(d.grid)
+	if h.view == nil {
+		h.view = d.spare.take(d.grid)
 	}
-	if h.even != 0 {
-		h.wake(l.things)
+	if h.allSentAt != 0 {
+		h.materialize(l.replication.objects)
 	}
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
 		if c.repl.pacing.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
@@ -150,17 +150,17 @@ func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
 				d.see[i] = ^w
 			}
 		}
-		h.eyes.Caught(d.see) // nothing weighs more: all take turns
+		h.view.MarkAllSent(d.see) // nothing weighs more: all take turns
 		return d.see
 	}
 	v := interest.Viewer{Slot: -1, X: s.x[slot], Z: s.z[slot]}
 	if weigh {
 		v.DirX, v.DirZ = l.match.Poses()[slot].Yaw.SinCos()
-		h.eyes.Look(d.grid, v, nil)
+		h.view.Update(d.grid, v, nil)
 	} else {
-		h.eyes.See(d.grid, v)
+		h.view.UpdateVisible(d.grid, v)
 	}
-	for i, word := range h.eyes.Seen() {
+	for i, word := range h.view.Visible() {
 		d.see[i] = word | d.open[i]
 	}
 	for own := d.heads[c.id.Index()]; own >= 0; own = d.next[own] {
@@ -169,17 +169,17 @@ func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
 	return d.see
 }
 
-// wake makes of blocks what a look would have left had the last of them gone row by row: all that was there was in sight, and said.
-func (h *hold) wake(w *things) {
-	d, f := &w.scenery, w.frames.At(h.even)
+// materialize makes of blocks what a look would have left had the last of them gone row by row: all that was there was in sight, and said.
+func (h *objectAcks) materialize(w *objectPlane) {
+	d, f := &w.scenery, w.frames.At(h.allSentAt)
 	clear(d.wide)
 	for slot := range d.ids {
 		if f == nil || f.ID(slot) != 0 {
 			d.wide[slot>>6] |= 1 << (slot & 63)
 		}
 	}
-	h.eyes.Caught(d.wide)
-	h.even = 0
+	h.view.MarkAllSent(d.wide)
+	h.allSentAt = 0
 }
 
 // with adds to a set the slots in which nothing is. It is valid until the next call.

@@ -16,10 +16,10 @@ func (l *Lobby) thingRoom(now time.Duration, c *conn, head int) int {
 	room := l.cfg.JoinBytes / joinShare
 	if c.repl.pacing.bucket.Rate() != 0 {
 		all := max(0, c.repl.pacing.bucket.Room(now, c.share(l)))
-		c.repl.acks.objects.saved = min(c.repl.acks.objects.saved+all/thingShare, max(all/2, 2*thingBits/8))
-		room = c.repl.acks.objects.saved
+		c.repl.acks.objects.savedBytes = min(c.repl.acks.objects.savedBytes+all/thingShare, max(all/2, 2*thingBits/8))
+		room = c.repl.acks.objects.savedBytes
 	}
-	return max(0, min(room, packet.MaxPackage-head-reserve())-thingHead)
+	return max(0, min(room, packet.MaxPacketSize-head-reserve())-thingHead)
 }
 
 // thingHead is what a part about things takes before its runs, at most.
@@ -28,56 +28,56 @@ const thingHead = 2 + 4
 // refresh is how many intervals old what a connection holds may get while nothing changes: a baseline lasts twice as long.
 const refresh = snapshot.MaxAge / 2
 
-// still reports whether the connection holds just what is there.
-func (w *things) still(h *hold, t tick.Tick) bool {
-	if h.whole == 0 || t-h.whole >= refresh*w.interval {
+// unchanged reports whether the connection holds just what is there.
+func (w *objectPlane) unchanged(h *objectAcks, t tick.Tick) bool {
+	if h.wholeAcked == 0 || t-h.wholeAcked >= refresh*w.interval {
 		return false
 	}
-	p := w.pastOf(h.whole)
-	return p.tick != 0 && p.version == w.pastOf(t).version
+	p := w.versionAt(h.wholeAcked)
+	return p.tick != 0 && p.version == w.versionAt(t).version
 }
 
 // plan decides what the snapshot of tick t tells a connection of things, in room bytes at most if it cannot have all at once. In blocks
 // that all share, if it may have all; of what it sees all, or as much as fits, row by row, if not.
 func (l *Lobby) plan(c *conn, t tick.Tick, room int) {
-	w, h := l.things, &c.repl.acks.objects
-	w.on, w.all, w.by = false, false, false
-	if h.told = toldNone; w.frames.Groups() == 0 {
+	w, h := l.replication.objects, &c.repl.acks.objects
+	w.part.open, w.part.all, w.part.byRow = false, false, false
+	if h.selection = objectsNone; w.frames.Groups() == 0 {
 		return
 	}
-	if w.still(h, t) {
-		h.told = toldKept
+	if w.unchanged(h, t) {
+		h.selection = objectsUnchanged
 		return
 	}
 	h.tracker.Advance(t)
 	grid, limited := l.cfg.Relevance == RelevanceGrid, c.repl.pacing.bucket.Rate() != 0
 	if !grid && w.blocks(l, c, room) {
-		w.on, w.all, h.told = true, true, toldAll
-		if h.even = t; h.blocks == 0 {
-			h.blocks = t
+		w.part.open, w.part.all, h.selection = true, true, objectsAll
+		if h.allSentAt = t; h.blocksSince == 0 {
+			h.blocksSince = t
 		}
 		return
 	}
-	h.blocks, h.whole, h.told = 0, 0, toldRoom
-	see := w.scenery.look(l, c, limited || !h.entered)
-	if grid && !limited && h.entered {
+	h.blocksSince, h.wholeAcked, h.selection = 0, 0, objectsBudget
+	see := w.scenery.look(l, c, limited || !h.joined)
+	if grid && !limited && h.joined {
 		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
-		h.told = toldSeen
-	} else if w.by, h.full = true, w.squeeze(c, see, 8*room); h.full {
-		h.settled = 0
+		h.selection = objectsVisible
+	} else if w.part.byRow, h.full = true, w.squeeze(c, see, 8*room); h.full {
+		h.completeAt = 0
 		l.Stats.Count[metrics.ObjectsOverBudget].Inc()
-	} else if h.settled == 0 && grid && !limited {
-		h.settled = t
+	} else if h.completeAt == 0 && grid && !limited {
+		h.completeAt = t
 	}
-	w.on = !w.packer.Done()
+	w.part.open = !w.packer.Done()
 }
 
 // blocks begins a part about all things in blocks that all share, if the connection holds enough for those, or its limited line has room for them. A line
 // that had no room for all row by row is not asked.
-func (w *things) blocks(l *Lobby, c *conn, room int) bool {
+func (w *objectPlane) blocks(l *Lobby, c *conn, room int) bool {
 	h, n := &c.repl.acks.objects, w.frames.Groups()
 	switch limited := c.repl.pacing.bucket.Rate() != 0; {
-	case l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room):
+	case l.cfg.Relevance == RelevanceOff || !limited && h.caughtUp(w, room):
 		w.packer.Begin(w.encoder, h.tracker, 0, n)
 		return true
 	case !limited || h.full:
@@ -93,14 +93,14 @@ const (
 )
 
 // thingBits is what a row takes at most that has no baseline.
-var thingBits = fieldBits(netstate.Things) + 24
+var thingBits = fieldBits(netstate.Objects) + 24
 
 // ownBytes is what a connection's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
 // it is not told to be refused.
 const ownBytes = 128
 
 // squeeze begins a part about the rows of see in so many bits: the connection's own flights first. It reports whether some have to wait.
-func (w *things) squeeze(c *conn, see []uint64, most int) bool {
+func (w *objectPlane) squeeze(c *conn, see []uint64, most int) bool {
 	d := &w.scenery
 	fixed := w.packer.Weigh(w.encoder, c.repl.acks.objects.tracker, see, d.cost)
 	left, total := most-fixed, 0
@@ -121,8 +121,8 @@ func (w *things) squeeze(c *conn, see []uint64, most int) bool {
 			d.pick[s>>6] |= 1 << (s & 63)
 		}
 	}
-	c.repl.acks.objects.eyes.Pick(d.cost, max(left, 0))
-	for i, word := range c.repl.acks.objects.eyes.Picked() {
+	c.repl.acks.objects.view.Select(d.cost, max(left, 0))
+	for i, word := range c.repl.acks.objects.view.Selected() {
 		d.pick[i] |= word
 	}
 	w.packer.Pick(d.pick)
@@ -130,36 +130,36 @@ func (w *things) squeeze(c *conn, see []uint64, most int) bool {
 }
 
 // told notes what a snapshot has said, so that it begins to wait anew.
-func (w *things) told(c *conn) {
-	if w.on && w.by {
-		c.repl.acks.objects.eyes.Sent(w.packer.Said(w.scenery.said[:0]))
+func (w *objectPlane) told(c *conn) {
+	if w.part.open && w.part.byRow {
+		c.repl.acks.objects.view.MarkSent(w.packer.Said(w.scenery.said[:0]))
 	}
 }
 
 // more reports whether the snapshot at hand has not told all of things that it is to tell.
-func (w *things) more() bool { return w.on && !w.packer.Done() }
+func (w *objectPlane) more() bool { return w.part.open && !w.packer.Done() }
 
 // reserve is what a package keeps for the players' rows when there are more things than fit.
 func reserve() int { return snapshot.RunBytes + groupBytes() }
 
-// write appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
-func (w *things) write(dst []byte, head *netstate.Head, room int) (_ []byte, groups span) {
-	head.Things = false
+// appendPart appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
+func (w *objectPlane) appendPart(dst []byte, head *netstate.Header, room int) (_ []byte, groups groupRange) {
+	head.Objects = false
 	if !w.more() {
-		return dst, span{}
+		return dst, groupRange{}
 	}
 	at := len(dst)
-	out := head.AppendThings(dst)
+	out := head.AppendObjects(dst)
 	body := len(out)
 	out, groups.first, groups.count = w.packer.Next(out, room-(body-at))
 	if len(out) == body {
-		return dst, span{}
+		return dst, groupRange{}
 	}
 	sum := uint32(0)
 	if head.Checked {
 		sum = w.packer.Sum(&w.sums, groups.first, groups.count)
 	}
-	head.SealThings(out, at, sum)
-	head.Things = true
+	head.SealObjects(out, at, sum)
+	head.Objects = true
 	return out, groups
 }

@@ -58,8 +58,8 @@ func forged(d []byte) []byte {
 // Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
-	l := newLab(t, Config{Players: 3, Gate: gate})
+	gate.HandshakesPerSecond = 240
+	l := newLab(t, Config{Players: 3, Netcode: gate})
 	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
@@ -76,7 +76,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 		l.tick()
 	}
 	a := l.tally()
-	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.gate.Pressure() == 0 {
+	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
 	if n := control.inputs().Used - used; n != 120 || snapshots < 39 {
@@ -87,7 +87,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.gate.Update(l.now, l.unix(), &l.lobby.post)
+	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()
@@ -111,8 +111,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
-	l := newLab(t, Config{Gate: gate})
+	gate.HandshakesPerSecond = 240
+	l := newLab(t, Config{Netcode: gate})
 	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
@@ -199,7 +199,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.gate.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -385,7 +385,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used, %d snapshots", ticks, n, snapshots)
 	}
-	if n := l.lobby.match.Inbox(c.id()); n != nil {
+	if n := l.lobby.match.CommandBuffer(c.id()); n != nil {
 		t.Errorf("still there")
 	}
 	c.hear()
@@ -397,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
-	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
+	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
 	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()
@@ -560,23 +560,23 @@ func TestThreat22AssertedState(t *testing.T) {
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := twin(t, labGate())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
-	var pledges lagcomp.Pledges
+	var pledges lagcomp.ViewDelayTrack
 	var told []tick.Tick
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
 		next := l.lobby.match.Tick() + 1
 		delay := uint8(min(2*back, 255))
-		pledges.Take(next, delay, next)
-		line, _, _ := pledges.Line(next, 1<<20)
+		pledges.Announce(next, delay, next)
+		line, _, _ := pledges.InstantAt(next, 1<<20)
 		cmd := sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: 1, To: 1}}
 		for i := len(told) - 1; i > 0; i-- {
 			if int64(told[i-1])<<8 <= line && line < int64(told[i])<<8 {
-				cmd.View = lagcomp.Between(told[i-1], told[i], line)
+				cmd.View = lagcomp.ViewBetween(told[i-1], told[i], line)
 				break
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -28,27 +30,29 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
 	l.timer.Begin()
-	errIn := l.receive(now, unix, sock) // socket -> packet -> command
-	if l.asleep() {
-		return l.slept(errIn)
+	errIn := l.inbound.receive(now, unix, sock) // socket -> packet -> command
+	if l.cfg.SleepWhenEmpty && l.join.empty() {
+		l.Stats.Count[metrics.TicksSlept].Inc()
+		l.endTick()
+		return errIn
 	}
 	var frame *snapshot.Frame
-	for l.batch = 1; ; l.batch++ {
+	for l.replication.batch = 1; ; l.replication.batch++ {
 		l.play(now)         // command -> sim -> history
 		frame = l.capture() // history -> snapshot
-		if l.batch == n {
+		if l.replication.batch == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
 		l.tell(now)
-		l.tellRound(now)
+		l.round.send(now, l.chat.room)
 	}
-	l.encoder.Begin(frame, l.frames) // snapshot -> delta
-	l.sums.Begin(frame)
-	l.things.begin()
+	l.replication.players.encoder.Begin(frame, l.replication.players.frames) // snapshot -> delta
+	l.replication.players.sums.Begin(frame)
+	l.replication.objects.begin()
 	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
-	l.batch = 1
+	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
@@ -67,16 +71,16 @@ func (l *Lobby) play(now time.Duration) {
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
 	l.aim.Tick(l.match)
-	l.record()
+	l.recording.tick()
 	l.leaving = 0
-	l.looksAfter()
+	l.spectate.update()
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
 func (l *Lobby) capture() *snapshot.Frame {
-	frame := l.frames.Begin(l.match.Tick())
+	frame := l.replication.players.frames.Begin(l.match.Tick())
 	var row [netstate.PublicFields]int32
-	acts := l.match.Acts()
+	acts := l.match.AbilityStates()
 	poses := l.match.Poses()
 	for slot := range poses {
 		pose := &poses[slot]
@@ -87,17 +91,29 @@ func (l *Lobby) capture() *snapshot.Frame {
 		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
-	l.things.capture(l.match)
-	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.things.untold)
+	l.replication.objects.capture(l.match)
+	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.replication.objects.dropped)
 	return frame
 }
 
-// slept ends a tick that was not played.
-func (l *Lobby) slept(err error) error {
-	l.Stats.Count[metrics.TicksSlept].Inc()
-	l.endTick()
-	return err
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of the slots, so that each has
+// its turn once a second, the team in the roster and the idle player.
+func (l *Lobby) housekeeping(now time.Duration) {
+	l.console.run(now)
+	rate := int(l.cfg.Rules.Rate)
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
+		if !l.roster.viewers[slot].ready {
+			continue
+		}
+		l.roster.updateTeam(slot)
+		c := &l.conns[slot]
+		switch l.idle.due(slot) {
+		case idle.Warn:
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
+		case idle.Kick:
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
+		}
+	}
 }
-
-// asleep reports whether no tick is to be played: nobody is here who would see it.
-func (l *Lobby) asleep() bool { return l.cfg.Sleep && l.deserted() }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"iter"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -21,7 +20,7 @@ type Status struct {
 // Status returns what the lobby plays now. Call it between ticks.
 func (l *Lobby) Status() Status {
 	return Status{
-		Name: l.social.desk.name.Text(), Phase: l.Phase(),
+		Name: l.console.vars.name.Text(), Phase: l.Phase(),
 		Map: l.cfg.ArenaName, Mode: l.cfg.Rules.Game.Mode.Name, Spectators: l.spectators(),
 	}
 }
@@ -32,19 +31,20 @@ func (l *Lobby) Config() *Config { return &l.cfg }
 
 // TakeNotices returns lines for the operator about map changes since the last call. Call it between ticks.
 func (l *Lobby) TakeNotices() []string {
-	lines := l.voyage.told
-	l.voyage.told = nil
+	lines := l.maps.log
+	l.maps.log = nil
 	return lines
 }
 
 // PlayerView is what an operator may see of one slot of the match.
 type PlayerView struct {
-	Slot  int
-	ID    netid.ID
-	Name  string
-	Pose  *rig.Pose  // Pose.ID is 0 without a body
-	Vital *sim.Vital // nil: not in the match
-	Conn  *ConnView  // nil: no session
+	Slot      int
+	ID        netid.ID
+	Name      string
+	Pose      *rig.Pose  // valid until the next tick; Pose.ID is 0 without a body
+	Vital     *sim.Vital // nil: not in the match
+	Connected bool       // the player has a session
+	Conn      ConnView   // zero without a session
 }
 
 // ConnView is what an operator may see of one connection. Counts are since the session began; Inputs are since the
@@ -60,45 +60,39 @@ type ConnView struct {
 	PacketsLost     uint64 // of the packets to the client
 	Resyncs         uint64
 	Mispredictions  uint32 // as the client reports them
-	Inputs          sim.InboxCount
+	Inputs          sim.CommandCounts
 	InputLeadTicks  int // commands that wait, 0 or less: none
 	SnapshotSpacing tick.Tick
 }
 
-// PlayerViews yields one view for each slot with a session or a body, in the order of slots. The view is reused:
-// copy what must last. Call it between ticks.
-func (l *Lobby) PlayerViews() iter.Seq[*PlayerView] {
-	return func(yield func(*PlayerView) bool) {
-		var view PlayerView
-		var cv ConnView
-		live, poses := l.live, l.match.Poses()
-		for slot := range l.conns {
-			connected := len(live) > 0 && int(live[0]) == slot
-			if connected {
-				live = live[1:]
-			}
-			if !connected && poses[slot].ID == 0 {
-				continue
-			}
-			c := &l.conns[slot]
-			view = PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id)}
-			if row := &l.social.rows[slot]; row.NetID == uint32(c.id) {
-				view.Name = row.Name
-			}
-			if connected {
-				l.viewConn(c, &cv)
-				view.Conn = &cv
-			}
-			if !yield(&view) {
-				return
-			}
+// AppendPlayerViews appends one view for each slot with a session or a body, in the order of slots. Call it between
+// ticks.
+func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
+	live, poses := l.live, l.match.Poses()
+	for slot := range l.conns {
+		connected := len(live) > 0 && int(live[0]) == slot
+		if connected {
+			live = live[1:]
 		}
+		if !connected && poses[slot].ID == 0 {
+			continue
+		}
+		c := &l.conns[slot]
+		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id), Connected: connected}
+		if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
+			v.Name = row.Name
+		}
+		if connected {
+			l.viewConn(c, &v.Conn)
+		}
+		dst = append(dst, v)
 	}
+	return dst
 }
 
 // viewConn fills v with the figures of a connection.
 func (l *Lobby) viewConn(c *conn, v *ConnView) {
-	s, inbox := &c.session.stats, l.match.Inbox(c.id)
+	s, inbox := &c.session.stats, l.match.CommandBuffer(c.id)
 	rtt := c.session.peer.RTT()
 	*v = ConnView{
 		Since: c.session.since, RTT: rtt.Smoothed, RTTVar: rtt.Var,

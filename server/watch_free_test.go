@@ -17,10 +17,10 @@ import (
 // free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
 func (b *table) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
-	c.roster.watch.free = true
-	b.lobby.follow(c, 0)
-	if c.repl.acks.objects.eyes != nil {
-		c.repl.acks.objects.eyes.Reset()
+	c.roster.view.free = true
+	c.follow(0)
+	if c.repl.acks.objects.view != nil {
+		c.repl.acks.objects.view.Reset()
 	}
 	return c
 }
@@ -38,8 +38,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 		0: {Config{Players: 32, Kbps: 256}, 32, 0, false},
 		1: {Config{Players: 90, Kbps: 1000}, 80, 0.05, false},
 		2: {Config{Players: 32, Kbps: 1500, Rules: sim.Rules{Mix: true}}, 32, 0, true},
-		3: {Config{Players: 32, Kbps: 400, Far: 12}, 32, 0, false},
-		4: {Config{Players: 32, Kbps: 400, Far: 12, TeamFog: true}, 32, 0.05, false},
+		3: {Config{Players: 32, Kbps: 400, ViewDistance: 12}, 32, 0, false},
+		4: {Config{Players: 32, Kbps: 400, ViewDistance: 12, TeamFog: true}, 32, 0.05, false},
 	} {
 		c.cfg.Spectators, c.cfg.SpectateAll = 1, true
 		loose := c.cfg
@@ -69,7 +69,7 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 			rows += x.alike(&y)
 			things += x.thingsAlike(&y)
 			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
-				if snapshots++; g.repl.view.selection == choseAll && (c.cfg.Far != 0 || g.repl.acks.objects.told != toldRoom) {
+				if snapshots++; g.repl.view.selection == rowsAll && (c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
 					blocks++
 				}
 			}
@@ -103,7 +103,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				continue
 			}
 			snapshots++
-			f, rows, least, first := b.lobby.frames.At(g.repl.pacing.sent), 0, 1<<30, 0
+			f, rows, least, first := b.lobby.replication.players.frames.At(g.repl.pacing.sent), 0, 1<<30, 0
 			for slot := range waits {
 				if f.ID(slot) == 0 {
 					waits[slot] = 0
@@ -113,7 +113,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				} else {
 					first = max(first, waits[slot])
 					waits[slot]++
-					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Why != WhyBudget || v.Metres != -1 || v.Waited == 0 {
+					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Reason != ReasonBudget || v.Metres != -1 || v.Waited == 0 {
 						t.Fatalf("%d: %+v", i, v)
 					}
 				}
@@ -122,8 +122,8 @@ func TestFreeLookTakesTurns(t *testing.T) {
 			if told += rows; rows > 0 && least < first {
 				passed++
 			}
-			for slot := range b.lobby.things.berths {
-				if said, _ := g.repl.acks.objects.tracker.Said(slot); said && g.repl.acks.objects.told == toldRoom {
+			for slot := range b.lobby.replication.objects.slots {
+				if said, _ := g.repl.acks.objects.tracker.Said(slot); said && g.repl.acks.objects.selection == objectsBudget {
 					thingsTold++
 				}
 			}
@@ -159,7 +159,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 	for i, kbps := range []int{600, 16} {
 		c.pace(1, kbps, b.lobby)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == choseThin) != (i == 1) {
+		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
 	}
@@ -192,7 +192,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 	} {
 		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3, Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
 		if c.relevance == RelevanceGrid {
-			lobby.Walls = walls
+			lobby.PVS = walls
 		}
 		b := newTable(t, 0, lobby)
 		b.firing(uint64(i))
@@ -213,11 +213,11 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
 		var rows, things, part, hidden [3]int // rows are of full snapshots
-		var row [netstate.ThingFields]int32
+		var row [netstate.ObjectStateFields]int32
 		var last [3]tick.Tick
 		for range 240 {
 			b.turn()
-			f, w := b.lobby.frames.At(b.lobby.match.Tick()), b.lobby.things.frames.At(b.lobby.match.Tick())
+			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()), b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
 			for n, g := range looks {
 				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue
@@ -228,15 +228,15 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 				} else if b.saidTo(g) > 0 {
 					part[n]++
 				}
-				if g.repl.acks.objects.told == toldKept {
+				if g.repl.acks.objects.selection == objectsUnchanged {
 					continue
 				}
-				for slot := range b.lobby.things.berths {
+				for slot := range b.lobby.replication.objects.slots {
 					said, _ := g.repl.acks.objects.tracker.Said(slot)
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}
-					if k := b.lobby.things.berths[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
+					if k := b.lobby.replication.objects.slots[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
 						hidden[n]++
 					}
 					things[n]++

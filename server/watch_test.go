@@ -37,7 +37,7 @@ func TestRow70Spectator(t *testing.T) {
 	if state != client.Joined || !on || b.lobby.match.Vital(target) == nil || target == s.ID() {
 		t.Fatalf("%v, looks through %v, %v", state, target, on)
 	}
-	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Watches || b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
+	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Spectator || b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
 		t.Fatalf("%+v, members %v", v, b.lobby.match.Score().Members)
 	}
 	if p, ok := b.players[0].Player(s.ID().Index()); !ok || p.Name != "looker" || p.Team >= 0 {
@@ -147,7 +147,7 @@ func TestRow70Places(t *testing.T) {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), "spectators beside") {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -167,8 +167,8 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, all := range []bool{false, true} {
-		b := newTable(t, 0, Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 2, Relevance: RelevanceGrid, Walls: walls,
-			Linger: -1, SpectateAll: all})
+		b := newTable(t, 0, Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 2, Relevance: RelevanceGrid, PVS: walls,
+			Hysteresis: -1, SpectateAll: all})
 		b.think = func(n int) client.Intent {
 			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(n)*3000 + uint32(b.lobby.match.Tick())*100)}
 		}
@@ -178,7 +178,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		}
 		s := b.sitAt(cfg, spectator)
 		b.play(3)
-		honest := interest.NewClient(b.lobby.crowd.grid) // what the target may see, worked out apart
+		honest := interest.NewClient(b.lobby.replication.players.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
 		var row [netstate.PublicFields]int32
 		for n := range 600 {
@@ -190,11 +190,11 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
-			c := &b.lobby.crowd
-			c.fill(b.lobby, b.lobby.frames.At(b.lobby.match.Tick()))
-			target := g.roster.watch.target.Index()
+			c := &b.lobby.replication.players
+			c.fill(b.lobby, b.lobby.replication.players.frames.At(b.lobby.match.Tick()))
+			target := g.roster.view.target.Index()
 			honest.Reset()
-			honest.See(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
+			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {
 				continue
 			}
@@ -204,7 +204,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 					continue
 				}
 				told++
-				if honest.Seen()[slot>>6]>>(slot&63)&1 == 0 {
+				if honest.Visible()[slot>>6]>>(slot&63)&1 == 0 {
 					hidden++
 				}
 			}

@@ -7,13 +7,13 @@ import (
 
 // Equal looks at all that a diary says.
 func TestDiaryEqual(t *testing.T) {
-	var a Diary
-	if b := (Diary{closed: true, Acts: []Act{}}); !a.Equal(&b) {
+	var a TickInputs
+	if b := (TickInputs{closed: true, Changes: []Change{}}); !a.Equal(&b) {
 		t.Error("two that say nothing")
 	}
 	said := 0
-	for i := range reflect.TypeFor[Diary]().NumField() {
-		var b Diary
+	for i := range reflect.TypeFor[TickInputs]().NumField() {
+		var b TickInputs
 		switch f := reflect.ValueOf(&b).Elem().Field(i); {
 		case !f.CanSet():
 			continue // how far it is, not what it says
@@ -24,7 +24,7 @@ func TestDiaryEqual(t *testing.T) {
 		}
 		said++
 		if a.Equal(&b) || b.Equal(&a) || !b.Equal(&b) {
-			t.Errorf("%s is not compared", reflect.TypeFor[Diary]().Field(i).Name)
+			t.Errorf("%s is not compared", reflect.TypeFor[TickInputs]().Field(i).Name)
 		}
 	}
 	if said != 6 {

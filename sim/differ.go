@@ -10,15 +10,15 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// Print is a fingerprint of one thing that a match consists of.
-type Print struct {
-	What string // a component's type, or a datum of the table
+// Checksum is a fingerprint of one thing that a match consists of.
+type Checksum struct {
+	Name string // a component's type, or a datum of the table
 	Sum  uint32
 }
 
-// Prints appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
+// Checksums appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
 // match that differ differ in the print of what differs. History is not in it, see Hash.
-func (m *Match) Prints(dst []Print) []Print {
+func (m *Match) Checksums(dst []Checksum) []Checksum {
 	c := m.open()
 	defer c.close()
 	o := c.objects
@@ -27,27 +27,27 @@ func (m *Match) Prints(dst []Print) []Print {
 		for _, column := range columns {
 			h = h.planes(column)
 		}
-		dst = append(dst, Print{what, uint32(h)})
+		dst = append(dst, Checksum{what, uint32(h)})
 	}
-	add("round", one(c.clock), one(c.score), one(c.mode))
-	add("players", memory(c.id))
+	add("round", single(c.clock), single(c.score), single(c.mode))
+	add("players", memoryOf(c.id))
 	for _, column := range c.components() {
 		if !isOutside(column.Type) {
 			add(column.Type.String(), column)
 		}
 	}
-	add(string(dFlying), memory(o.Projectiles))
-	add(string(dGrenades), memory(o.Grenades))
-	add(string(dBarrels), memory(c.scene.Barrel))
-	add(string(dCubes), memory(c.scene.Cube))
-	add(string(dPorts), memory(o.Ports), memory(o.jumps))
-	add(string(dZones), memory(o.Occupied))
-	add(string(dBlasts), memory(c.scene.Blasts.Waiting()))
+	add(string(dProjectiles), memoryOf(o.Projectiles))
+	add(string(dGrenades), memoryOf(o.Grenades))
+	add(string(dBarrels), memoryOf(c.scene.Barrels))
+	add(string(dCubes), memoryOf(c.scene.Cubes))
+	add(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports))
+	add(string(dZones), memoryOf(o.Occupied))
+	add(string(dBlasts), memoryOf(c.scene.Blasts.Waiting()))
 	h := sum32(fnvStart32)
 	for i := range o.Areas {
-		h = h.planes(memory(o.Areas[i].Next()))
+		h = h.planes(memoryOf(o.Areas[i].NextHits()))
 	}
-	dst = append(dst, Print{string(dAreas), uint32(h)})
+	dst = append(dst, Checksum{string(dAreas), uint32(h)})
 	return dst
 }
 
@@ -63,10 +63,10 @@ func Differ(a, b []byte, of *Match) string {
 	if errX != nil || errY != nil {
 		return fmt.Sprintf("the states: %v, %v", errX, errY)
 	}
-	p, q := x.Prints(nil), y.Prints(nil)
+	p, q := x.Checksums(nil), y.Checksums(nil)
 	for i := range p {
 		if p[i] != q[i] {
-			return differIn(p[i].What, x, y)
+			return differIn(p[i].Name, x, y)
 		}
 	}
 	return "history, inboxes or connections"
@@ -87,7 +87,7 @@ func differIn(what string, x, y *Match) string {
 		}
 		size := m[i].Type.Size()
 		for row, id := range c.id {
-			for _, l := range leaves(m[i].Type) {
+			for _, l := range scalarsOf(m[i].Type) {
 				at := uintptr(row)*size + l.offset
 				if u, v := m[i].Bytes[at:at+l.size], n[i].Bytes[at:at+l.size]; !bytes.Equal(u, v) {
 					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v), l.text(u))
@@ -99,7 +99,7 @@ func differIn(what string, x, y *Match) string {
 }
 
 // text is a number for people.
-func (l *leaf) text(raw []byte) string {
+func (l *scalar) text(raw []byte) string {
 	var b [8]byte
 	copy(b[:], raw)
 	v := binary.LittleEndian.Uint64(b[:])

@@ -4,9 +4,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Follow makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
+// ContinueFrom makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
 // that no tick is of both, and none of its ids is one of the other's.
-func (m *Match) Follow(old *Match) {
+func (m *Match) ContinueFrom(old *Match) {
 	m.clock.Tick = old.Tick()
 	m.World.Follow(old.World)
 }
@@ -14,9 +14,9 @@ func (m *Match) Follow(old *Match) {
 // JoinAt is Join in the slot with an index, or Watch if watches: for those who come over from another match. It returns 0 if the slot
 // is taken.
 func (m *Match) JoinAt(slot int, watches bool) netid.ID {
-	as := entry(0)
+	as := joinKind(0)
 	if watches {
 		as = spectator
 	}
-	return m.seat(m.World.SpawnAt(slot, m.player), as)
+	return m.addPlayer(m.World.SpawnAt(slot, m.player), as)
 }

@@ -15,16 +15,16 @@ type slowInbox struct {
 	over    tick.Tick
 	last    Command
 	without int
-	count   InboxCount
+	count   CommandCounts
 }
 
 func (b *slowInbox) offer(c Command) {
-	clean, mended := c.Clean()
+	clean, mended := c.Sanitize()
 	had, known := b.have[c.Tick]
 	switch {
 	case c.Tick <= b.over:
 		b.count.Stale++
-	case c.Tick > b.over+inboxTicks:
+	case c.Tick > b.over+bufferTicks:
 		b.count.Future++
 	case known && had == clean:
 		b.count.Duplicate++
@@ -64,7 +64,7 @@ func (b *slowInbox) take(t tick.Tick) (Command, bool) {
 func TestInboxEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := tick.Tick(rapid.SampledFrom([]uint32{0, 1, 63, 64, 1000, 1 << 31}).Draw(t, "start"))
-		var b Inbox
+		var b CommandBuffer
 		b.reset(start)
 		slow := slowInbox{have: map[tick.Tick]Command{}, over: start}
 		offered, newest := 0, tick.Tick(0)
@@ -82,7 +82,7 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 				b.Offer(c)
 				slow.offer(c)
 				offered++
-				if c.Tick <= now-1+inboxTicks { // those that are too late, too: the report says by how much
+				if c.Tick <= now-1+bufferTicks { // those that are too late, too: the report says by how much
 					newest = max(newest, c.Tick)
 				}
 			}
@@ -105,7 +105,7 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 // A window goes in as its commands do one by one, the oldest first.
 func TestOfferWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var whole, single Inbox
+		var whole, single CommandBuffer
 		for now := tick.Tick(40); now < 60; now++ {
 			window := make([]Command, rapid.IntRange(1, MaxWindow).Draw(t, "commands"))
 			newest := now + tick.Tick(rapid.IntRange(0, 70).Draw(t, "ahead"))
@@ -126,7 +126,7 @@ func TestOfferWindow(t *testing.T) {
 
 // A missing command is bridged for three ticks, then the player stands still; no trigger is ever pulled twice.
 func TestInboxBridges(t *testing.T) {
-	var b Inbox
+	var b CommandBuffer
 	b.reset(10)
 	b.Offer(Command{Tick: 12, Yaw: 77, Pitch: 5, MoveYaw: 3, MoveMag: 200, Buttons: allKeys, View: tick.View{From: 5, To: 6}})
 	for i, want := range []struct {
@@ -150,13 +150,13 @@ func TestInboxBridges(t *testing.T) {
 			t.Errorf("tick %d: looks at %d, %d, %v", 11+i, c.Yaw, c.Pitch, c.View)
 		}
 	}
-	if b.Count != (InboxCount{Accepted: 1, Used: 1, Missing: 5}) {
+	if b.Count != (CommandCounts{Accepted: 1, Used: 1, Missing: 5}) {
 		t.Errorf("counted %+v", b.Count)
 	}
 }
 
 func TestInboxAllocatesNothing(t *testing.T) {
-	var b Inbox
+	var b CommandBuffer
 	now := tick.Tick(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		now++

@@ -15,39 +15,39 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Kit is a Game at a tick rate: what server and client play with. It is read-only; any number of matches share it.
-type Kit struct {
-	Rate    tick.Rate
-	Seed    uint64
-	Heroes  []*ability.Hero
-	Bodies  []*move.Body // of the heroes
-	Figures []rig.Hero   // likewise: the skeletons
-	Anim    *anim.Table  // of the skeletons
-	Ammo    []object.Round
-	Fuses   []object.Timer // one
-	Mode    *mode.Rules
-	game    *Game
+// Game is a Game at a tick rate: what server and client play with. It is read-only; any number of matches share it.
+type CompiledGame struct {
+	Rate            tick.Rate
+	Seed            uint64
+	Heroes          []*ability.Hero
+	Bodies          []*move.Body // of the heroes
+	Figures         []rig.Hero   // likewise: the skeletons
+	Anim            *anim.Table  // of the skeletons
+	ProjectileKinds []object.CompiledProjectile
+	GrenadeKinds    []object.CompiledGrenade // one
+	Mode            *mode.Rules
+	game            *Game
 }
 
 // Compile checks the game and converts it. The error names what is wrong, and what was expected.
-func (r Rules) Compile() (*Kit, error) {
+func (r Rules) Compile() (*CompiledGame, error) {
 	r = r.WithDefaults()
 	g := r.Game
-	k := &Kit{Rate: r.Rate, Seed: r.Seed, game: g, Fuses: []object.Timer{g.Grenade.Compile(r.Rate)}, Anim: anim.DefaultTable(r.Rate)}
+	k := &CompiledGame{Rate: r.Rate, Seed: r.Seed, game: g, GrenadeKinds: []object.CompiledGrenade{g.Grenade.Compile(r.Rate)}, Anim: anim.DefaultTable(r.Rate)}
 	if n := len(g.Heroes); n < 1 || n > MaxHeroes {
 		return nil, fmt.Errorf("%d heroes: expected 1 to %d", n, MaxHeroes)
 	}
 	for i := range g.Heroes {
-		if err := k.hero(&g.Heroes[i]); err != nil {
+		if err := k.addHero(&g.Heroes[i]); err != nil {
 			return nil, err
 		}
 	}
-	for i := range g.Ammo {
-		a := &g.Ammo[i]
-		if !(a.Radius >= 0 && a.Radius <= lagcomp.MaxSweep && a.Splash.Radius <= lagcomp.MaxSweep) {
-			return nil, fmt.Errorf("projectile %s: radius %v m, splash %v m: expected 0 to %v", a.Name, a.Radius, a.Splash.Radius, float32(lagcomp.MaxSweep))
+	for i := range g.Projectiles {
+		a := &g.Projectiles[i]
+		if !(a.Radius >= 0 && a.Radius <= lagcomp.MaxSweepRadius && a.Splash.Radius <= lagcomp.MaxSweepRadius) {
+			return nil, fmt.Errorf("projectile %s: radius %v m, splash %v m: expected 0 to %v", a.Name, a.Radius, a.Splash.Radius, float32(lagcomp.MaxSweepRadius))
 		}
-		k.Ammo = append(k.Ammo, a.Compile(r.Rate))
+		k.ProjectileKinds = append(k.ProjectileKinds, a.Compile(r.Rate))
 	}
 	if g.HeadScale < 1 || g.HeadScale > 100 {
 		return nil, fmt.Errorf("a hit of the head counts %d times: expected 1 to 100", g.HeadScale)
@@ -64,7 +64,7 @@ func (r Rules) Compile() (*Kit, error) {
 	return k, nil
 }
 
-func (k *Kit) hero(p *Hero) error {
+func (k *CompiledGame) addHero(p *Hero) error {
 	h, err := p.Compile(k.Rate)
 	if err != nil {
 		return err
@@ -76,25 +76,25 @@ func (k *Kit) hero(p *Hero) error {
 	for i := range p.Slots {
 		s := &p.Slots[i]
 		for _, flies := range [2]ability.Projectile{s.Gun.Projectile, s.Launcher.Projectile} {
-			if flies != ability.Hitscan && flies != ability.Grenade && int(flies) > len(k.game.Ammo) {
-				return fmt.Errorf("hero %s: slots[%d] %q: projectile %d of %d", p.Name, i, s.Name, flies, len(k.game.Ammo))
+			if flies != ability.Hitscan && flies != ability.Grenade && int(flies) > len(k.game.Projectiles) {
+				return fmt.Errorf("hero %s: slots[%d] %q: projectile %d of %d", p.Name, i, s.Name, flies, len(k.game.Projectiles))
 			}
 			if flies == ability.Grenade && k.game.Grenade.LifeMillis <= 0 {
 				return fmt.Errorf("hero %s: slots[%d] %q: throws grenades, and the game has none", p.Name, i, s.Name)
 			}
 		}
 	}
-	k.Heroes, k.Bodies, k.Figures = append(k.Heroes, h), append(k.Bodies, b), append(k.Figures, figureOf(&p.Body))
+	k.Heroes, k.Bodies, k.Figures = append(k.Heroes, h), append(k.Bodies, b), append(k.Figures, skeletonFor(&p.Body))
 	return nil
 }
 
 // Hero is the hero with an id; one that there is not is the first.
-func (k *Kit) Hero(id uint8) *ability.Hero { return k.Heroes[k.known(id)] }
+func (k *CompiledGame) Hero(id uint8) *ability.Hero { return k.Heroes[k.heroOrFirst(id)] }
 
 // Body is the body of a hero, as Hero.
-func (k *Kit) Body(id uint8) *move.Body { return k.Bodies[k.known(id)] }
+func (k *CompiledGame) Body(id uint8) *move.Body { return k.Bodies[k.heroOrFirst(id)] }
 
-func (k *Kit) known(id uint8) uint8 {
+func (k *CompiledGame) heroOrFirst(id uint8) uint8 {
 	if int(id) < len(k.Heroes) {
 		return id
 	}
@@ -109,10 +109,10 @@ type Self struct {
 	Team      uint8
 }
 
-// Play takes a living player through one tick of its command: what a match does in its systems of side Both, to the same
-// bits. out is overwritten; what it says leaves from where s ends, see Kit.Aim.
-func (k *Kit) Play(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
-	hero := k.known(s.Hero)
+// StepPlayer takes a living player through one tick of its command: what a match does in its systems of side Both, to the same
+// bits. out is overwritten; what it says leaves from where s ends, see CompiledGame.ShotRay.
+func (k *CompiledGame) StepPlayer(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
+	hero := k.heroOrFirst(s.Hero)
 	in := act(&s.Abilities, c, true, s.Motion.Loco.Grounded(), k.Heroes[hero], out)
 	if launches(out) {
 		s.Motion = move.Launch(s.Motion, c.Yaw)
@@ -120,7 +120,7 @@ func (k *Kit) Play(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
 	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, uint16(k.Rate))
 }
 
-// act runs a player's abilities and returns what is left for its feet.
+// applyChange runs a player's abilities and returns what is left for its feet.
 func act(s *ability.State, c *Command, alive, grounded bool, h *ability.Hero, out *ability.Actions) move.Input {
 	ability.Step(s, ability.Input{
 		Tick: c.Tick, Buttons: uint16(c.Buttons), MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Grounded: grounded, Alive: alive,
@@ -137,20 +137,20 @@ func act(s *ability.State, c *Command, alive, grounded bool, h *ability.Hero, ou
 
 func launches(out *ability.Actions) bool {
 	for i := range out.All() {
-		if out.List[i].Kind == ability.DoLaunch {
+		if out.List[i].Kind == ability.ActionLaunch {
 			return true
 		}
 	}
 	return false
 }
 
-// Looks reports whether an action is judged by what its player looked at: such a tick's command wants a view.
-func Looks(does ability.Does) bool {
-	return does == ability.DoShot || does == ability.DoProjectile || does == ability.DoMelee
+// NeedsView reports whether an action is judged by what its player looked at: such a tick's command wants a view.
+func NeedsView(does ability.ActionKind) bool {
+	return does == ability.ActionShot || does == ability.ActionProjectile || does == ability.ActionMelee
 }
 
-// Aim is the ray of a round or a punch that a player's action lets go in the tick of its command, once it has moved.
-func (k *Kit) Aim(id uint32, hero uint8, pos geom.Vec3, c *Command, a *ability.Action) geom.Ray {
+// ShotRay is the ray of a round or a punch that a player's action lets go in the tick of its command, once it has moved.
+func (k *CompiledGame) ShotRay(id uint32, hero uint8, pos geom.Vec3, c *Command, a *ability.Action) geom.Ray {
 	return geom.Ray{
 		Origin: k.Body(hero).Eye(pos), Max: a.Range,
 		Dir: ability.Aim(k.Seed, id, c.Tick, a.Shot, c.Yaw, c.Pitch, a.Cone),

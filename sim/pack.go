@@ -10,18 +10,18 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// GameOf is the game that a pack tells, in one of its modes, with what stands on one of its maps; map "" is bare ground. Heroes
+// GameFromPack is the game that a pack tells, in one of its modes, with what stands on one of its maps; map "" is bare ground. Heroes
 // have the pack's ids. The error names what the pack has not.
-func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
+func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
 	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
 	for i := range p.Heroes {
 		g.Heroes = append(g.Heroes, Hero{p.HeroParams(i), p.Heroes[i].Body})
 	}
 	for i := range p.Projectiles {
-		g.Ammo = append(g.Ammo, p.Projectiles[i].Ammo)
+		g.Projectiles = append(g.Projectiles, p.Projectiles[i].ProjectileKind)
 	}
 	if len(p.Grenades) > 0 {
-		g.Grenade = p.Grenades[0].Fuse
+		g.Grenade = p.Grenades[0].GrenadeKind
 	}
 	i := slices.IndexFunc(p.Modes, func(m content.Mode) bool { return m.Name == inMode })
 	if i < 0 {
@@ -38,25 +38,25 @@ func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
 	case !slices.Contains(p.Maps[i].Modes, inMode):
 		return nil, fmt.Errorf("pack %s: %s is not played on %s", p.Name, inMode, onMap)
 	}
-	return g, g.furnish(p, &p.Maps[i])
+	return g, g.addLayout(p, &p.Maps[i])
 }
 
-// GameOn is GameOf on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
-// of this arena. An arena of which the pack knows nothing is bare ground, where Game.On finds places for capture points.
+// GameForArena is GameFromPack on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
+// of this arena. An arena of which the pack knows nothing is bare ground, where Game.OnArena finds places for capture points.
 // Both ends call it with the same, and so have the same.
-func GameOn(p *content.Pack, ground, inMode string) (*Game, error) {
+func GameForArena(p *content.Pack, ground, inMode string) (*Game, error) {
 	i := slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Name == ground })
 	if i < 0 {
 		i = slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Arena == ground })
 	}
 	if i >= 0 {
-		return GameOf(p, p.Maps[i].Name, inMode)
+		return GameFromPack(p, p.Maps[i].Name, inMode)
 	}
-	return GameOf(p, "", inMode)
+	return GameFromPack(p, "", inMode)
 }
 
-// furnish takes over what stands on a map.
-func (g *Game) furnish(p *content.Pack, m *content.Map) error {
+// placeObjects takes over what stands on a map.
+func (g *Game) addLayout(p *content.Pack, m *content.Map) error {
 	l := &g.Layout
 	for _, h := range m.Homes {
 		l.Homes = append(l.Homes, Home(h))
@@ -75,7 +75,7 @@ func (g *Game) furnish(p *content.Pack, m *content.Map) error {
 		if i < 0 {
 			return fmt.Errorf("pack %s: map %s has an area of kind %q", p.Name, m.Name, f.Kind)
 		}
-		l.Areas = append(l.Areas, Field{f.Box, p.Areas[i].Kind})
+		l.Areas = append(l.Areas, DamageArea{f.Box, p.Areas[i].Kind})
 	}
 	for _, t := range m.Teleporters {
 		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: t.Box, Target: t.Target, Yaw: t.Yaw})

@@ -8,74 +8,74 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// Receipts makes the match write a receipt of each round and punch into ring, from now on; nil ends it. They are no state: a match with
+// SetShotLog makes the match write a receipt of each round and punch into ring, from now on; nil ends it. They are no state: a match with
 // and one without are the same match.
-func (m *Match) Receipts(ring *lagcomp.Receipts) { m.receipts = ring }
+func (m *Match) SetShotLog(ring *lagcomp.ShotLog) { m.shotLog = ring }
 
 // cast finds what rounds hit, and makes room for notes if receipts are written. It returns the nanoseconds that took, of each.
-func (c *columns) cast() (notes []lagcomp.Note, nanos uint32) {
-	s, ring := c.scratch, c.match.receipts
+func (c *columns) cast() (notes []lagcomp.CastStats, nanos uint32) {
+	s, ring := c.scratch, c.match.shotLog
 	if ring == nil {
-		c.scene.Cast(s.rounds, s.hits)
+		c.scene.Cast(s.sweeps, s.hits)
 		return nil, 0
 	}
-	s.notes = slices.Grow(s.notes[:0], len(s.rounds))[:len(s.rounds)]
-	if ring.Clock == nil || len(s.rounds) == 0 {
-		c.scene.CastNoted(s.rounds, s.hits, s.notes)
-		return s.notes, 0
+	s.castStats = slices.Grow(s.castStats[:0], len(s.sweeps))[:len(s.sweeps)]
+	if ring.Clock == nil || len(s.sweeps) == 0 {
+		c.scene.CastWithStats(s.sweeps, s.hits, s.castStats)
+		return s.castStats, 0
 	}
 	from := ring.Clock()
-	c.scene.CastNoted(s.rounds, s.hits, s.notes)
-	return s.notes, uint32(min(max(ring.Clock()-from, 0)/int64(len(s.rounds)), 1<<32-1))
+	c.scene.CastWithStats(s.sweeps, s.hits, s.castStats)
+	return s.castStats, uint32(min(max(ring.Clock()-from, 0)/int64(len(s.sweeps)), 1<<32-1))
 }
 
-// receipt writes one down. first is whom it would have hit, if that was not seen.
-func (c *columns) receipt(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.Note, first uint32, nanos uint32, melee bool) {
-	r := c.match.receipts.Next()
-	r.Tick, r.Shooter, r.Claimed, r.Used, r.Clamp = c.clock.Tick, s.Shooter, s.Claimed, w.View, s.Clamp
-	if r.Clamp != lagcomp.ClampNone && r.Claimed.Valid() && r.Used.Valid() {
-		r.Moved = int32(lagcomp.Instant(r.Used) - lagcomp.Instant(r.Claimed))
+// recordShot writes one down. first is whom it would have hit, if that was not seen.
+func (c *columns) recordShot(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.CastStats, first uint32, nanos uint32, melee bool) {
+	r := c.match.shotLog.Next()
+	r.Tick, r.Shooter, r.Claimed, r.Used, r.ClampReason = c.clock.Tick, s.Shooter, s.Claimed, w.View, s.ClampReason
+	if r.ClampReason != lagcomp.ClampNone && r.Claimed.Valid() && r.Used.Valid() {
+		r.Shift = int32(lagcomp.Instant(r.Used) - lagcomp.Instant(r.Claimed))
 	}
 	r.Ray, r.Radius, r.Melee, r.Nanos = w.Ray, w.Radius, melee, nanos
-	r.Candidates, r.Bounds, r.Bodies = n.Candidates, n.Bounds, n.Bodies
-	slot := n.Slot
-	r.Subject, r.Bone, r.Miss, r.Distance = n.Near, n.Bone, n.Miss, n.Along
+	r.Candidates, r.Bounds, r.PosesTested = n.Candidates, n.Bounds, n.Bodies
+	slot := n.NearestSlot
+	r.Subject, r.Bone, r.Miss, r.Distance = n.NearestID, n.NearestBone, n.Miss, n.Along
 	switch history := c.history; {
 	case h.ID != 0:
-		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitSomeone, h.ID, h.Bone, 0, h.Distance
+		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitPlayer, h.ID, h.Bone, 0, h.Distance
 		r.Point, r.Normal = h.Point, h.Normal
 	case first != 0:
-		slot, r.Verdict, r.Subject = int32(netid.ID(first).Index()), lagcomp.Unseen, first
-	case !held(history, w.View):
+		slot, r.Verdict, r.Subject = int32(netid.ID(first).Index()), lagcomp.NotVisible, first
+	case !historyHas(history, w.View):
 		r.Verdict = lagcomp.NoHistory
-	case s.Struck != 0:
-		r.Verdict = lagcomp.Struck
-	case s.Wall:
-		r.Verdict = lagcomp.Stopped
+	case s.HitObject != 0:
+		r.Verdict = lagcomp.HitObject
+	case s.HitWall:
+		r.Verdict = lagcomp.HitWall
 	}
 	if r.Subject != 0 {
-		c.portray(r, int(slot))
+		c.recordPoses(r, int(slot))
 	}
 }
 
-// held reports whether history has both ticks of a view.
-func held(h *lagcomp.History, v tick.View) bool {
+// historyHas reports whether history has both ticks of a view.
+func historyHas(h *lagcomp.History, v tick.View) bool {
 	return v.Valid() && v.From >= h.Oldest() && v.To <= h.Newest()
 }
 
-// portray adds the poses of the subject, who is in a slot.
-func (c *columns) portray(r *lagcomp.Receipt, slot int) {
+// recordPoses adds the poses of the subject, who is in a slot.
+func (c *columns) recordPoses(r *lagcomp.ShotRecord, slot int) {
 	var ok bool
 	if r.Seen, ok = c.history.At(r.Claimed, slot); ok && r.Seen.ID == r.Subject {
-		r.Held |= lagcomp.HeldSeen
+		r.Poses |= lagcomp.PoseSeen
 	}
 	if r.Rewound, ok = c.history.At(r.Used, slot); ok && r.Rewound.ID == r.Subject {
-		r.Held |= lagcomp.HeldRewound
+		r.Poses |= lagcomp.PoseRewound
 	}
 	if r.Present, ok = c.history.Pose(r.Tick, slot); ok && r.Present.ID == r.Subject {
-		r.Held |= lagcomp.HeldPresent
+		r.Poses |= lagcomp.PosePresent
 	}
-	if r.Verdict == lagcomp.Unseen {
+	if r.Verdict == lagcomp.NotVisible {
 		if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); ok {
 			r.Bone, r.Distance, r.Point, r.Normal, r.Miss = hit.Bone, hit.Distance, r.Ray.At(hit.Distance), hit.Normal, 0
 		}

@@ -10,14 +10,14 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// rewind is the most that Knowledge may cap views at.
+// rewind is the most that ClampLimits may cap views at.
 func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Tick(r.Rate/4)) }
 
 // reach is how many ticks of history a later tick may need: the instant of a view is no older than the rewind, and the older of its
 // two ticks no further away than that again. A tick for rounding, and the newest.
 func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 
-// What of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
+// Name of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
 const (
 	poseThere = 1 << iota
 	poseKey   // id or flags
@@ -88,18 +88,18 @@ func (m *Match) remember() {
 // track is what is expected of a slot's next pose.
 type track struct {
 	last  rig.Pose
-	at    [3]int32 // its position in 1/SeenPerMetre
+	at    [3]int32 // its position in 1/PublicPosPerMetre
 	speed [3]int32 // a tick
 }
 
-// onSeen returns a position on the grid on which players see each other, false if it is on none.
-func onSeen(p geom.Vec3) (at [3]int32, ok bool) {
+// onPublicGrid returns a position on the grid on which players see each other, false if it is on none.
+func onPublicGrid(p geom.Vec3) (at [3]int32, ok bool) {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v > -1<<16 && v < 1<<16) {
 			return at, false
 		}
-		at[i] = int32(v * SeenPerMetre)
-		if math.Float32bits(float32(at[i])/SeenPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
+		at[i] = int32(v * PublicPosPerMetre)
+		if math.Float32bits(float32(at[i])/PublicPosPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
 			return at, false
 		}
 	}
@@ -118,7 +118,7 @@ func (s *track) append(dst []byte, p *rig.Pose, there bool) []byte {
 		flag(poseKey)
 		dst = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(dst, p.ID), p.Flags)
 	}
-	at, ok := onSeen(p.Pos)
+	at, ok := onPublicGrid(p.Pos)
 	if !ok {
 		flag(poseFar)
 		for _, v := range [3]float32{p.Pos.X, p.Pos.Y, p.Pos.Z} {
@@ -207,7 +207,7 @@ func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 			s.speed[i] = int32(to) - s.at[i]
 			s.at[i] = int32(to)
 		}
-		p.Pos = geom.Vec3{X: float32(s.at[0]) / SeenPerMetre, Y: float32(s.at[1]) / SeenPerMetre, Z: float32(s.at[2]) / SeenPerMetre}
+		p.Pos = geom.Vec3{X: float32(s.at[0]) / PublicPosPerMetre, Y: float32(s.at[1]) / PublicPosPerMetre, Z: float32(s.at[2]) / PublicPosPerMetre}
 	}
 	if flags&poseLook != 0 {
 		if src, ok = varints(src, v[:2]); !ok {

@@ -10,31 +10,31 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// settle is the one place where anybody loses health.
-func settle(c *columns) {
-	if c.scene.Ledger.Len() == 0 {
+// applyDamage is the one place where anybody loses health.
+func applyDamage(c *columns) {
+	if c.scene.Damage.Len() == 0 {
 		return
 	}
 	s := c.scratch
-	s.wounds = c.scene.Settle(func(id netid.ID) *int16 {
+	s.damage = c.scene.ResolveDamage(func(id netid.ID) *int16 {
 		if row, ok := c.match.World.Row(id); ok {
 			return &c.vital[row].Health
 		}
 		return nil
-	}, s.wounds)
+	}, s.damage)
 	if planted.On(planted.HitOrder) {
-		shuffle(s.wounds)
+		shuffleDamage(s.damage)
 	}
-	for i := range s.wounds {
-		if row, ok := c.match.World.Row(s.wounds[i].Victim); ok {
-			c.wound(row, &s.wounds[i])
+	for i := range s.damage {
+		if row, ok := c.match.World.Row(s.damage[i].Victim); ok {
+			c.takeDamage(row, &s.damage[i])
 		}
 	}
 	c.knockBack()
 }
 
-// wound tells of what a player took, and lets it die.
-func (c *columns) wound(row int, w *object.Wound) {
+// takeDamage tells of what a player took, and lets it die.
+func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	s := c.scratch
 	part := rig.NoPart
 	if w.Cause == object.CauseShot {
@@ -54,24 +54,24 @@ func (c *columns) wound(row int, w *object.Wound) {
 	if killer, ok := c.match.World.Row(w.Instigator); ok {
 		k.Killer, k.KillerTeam = w.Instigator, c.vital[killer].Team
 	}
-	s.kills, s.deaths = append(s.kills, k), append(s.deaths, death{part, w.Cause})
+	s.kills, s.killDetails = append(s.kills, k), append(s.killDetails, killDetail{part, w.Cause})
 }
 
 // knockBack throws everybody by the blows of the tick. Who was thrown is told so: nobody can predict it.
 func (c *columns) knockBack() {
 	push := c.scratch.push[:len(c.id)]
-	for i := range c.scratch.wounds {
-		if row, ok := c.match.World.Row(c.scratch.wounds[i].Victim); ok && push[row] != (move.Push{}) {
+	for i := range c.scratch.damage {
+		if row, ok := c.match.World.Row(c.scratch.damage[i].Victim); ok && push[row] != (move.Push{}) {
 			c.vital[row].Pushes++
-			c.put(row, move.Pushed(c.motion(row), push[row]))
+			c.setMotion(row, move.ApplyPush(c.motion(row), push[row]))
 			push[row] = move.Push{}
 		}
 	}
 }
 
-// shuffle is planted.HitOrder: the order of a map, which no two runs share.
-func shuffle(wounds []object.Wound) {
-	all := map[int]object.Wound{}
+// shuffleDamage is planted.HitOrder: the order of a map, which no two runs share.
+func shuffleDamage(wounds []object.DamageResult) {
+	all := map[int]object.DamageResult{}
 	for i, w := range wounds {
 		all[i] = w
 	}

@@ -4,27 +4,27 @@ import (
 	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
-// rowsGrain is the least number of rows of a part of a system's loop. A row takes a system some 30 to 160 ns; to hand a loop
+// rowGrain is the least number of rows of a part of a system's loop. A row takes a system some 30 to 160 ns; to hand a loop
 // over takes a third of a microsecond.
-const rowsGrain = 64
+const rowGrain = 64
 
-// roundsGrain is rowsGrain for rounds, which take microseconds.
-const roundsGrain = 4
+// shotsGrain is rowGrain for rounds, which take microseconds.
+const shotsGrain = 4
 
-// Share lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
+// SetWorkers lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
 // first: the caller of Step does, and nobody else. What the match becomes does not depend on it, to the last bit. The match
 // starts no goroutine itself; r's may only be in its loops while Step, or Run, is.
 //
 // Shared are: commands, abilities, move, animate, record (its rows), combat (where each round ends and what it hits), projectiles and
 // grenades (their ways and what they meet). What they bring about is put together in the order of rows, and everything with
 // effects on others is done by the caller alone.
-func (m *Match) Share(r parallel.Runner) {
+func (m *Match) SetWorkers(r parallel.Runner) {
 	s := m.scratch
 	s.loop.Share(r)
-	m.Scene().Share(r)
-	for i := range s.deeds {
-		if r != nil && s.deeds[i] == nil {
-			s.deeds[i] = make([]deed, 0, parallel.Size(len(s.input), s.grain))
+	m.Scene().SetWorkers(r)
+	for i := range s.actionParts {
+		if r != nil && s.actionParts[i] == nil {
+			s.actionParts[i] = make([]playerAction, 0, parallel.Size(len(s.input), s.grain))
 		}
 	}
 }
@@ -32,7 +32,7 @@ func (m *Match) Share(r parallel.Runner) {
 // Wake says that a tick will be played in some 50 us: whoever shares its loops and sleeps takes so long to wake. It need not be called.
 func (m *Match) Wake() { m.scratch.loop.Wake() }
 
-// split runs a loop over n rows, whole or in parts, and returns how many those were.
-func (c *columns) split(n int, do func(*columns, parallel.Part)) (parts int) {
+// parallelRows runs a loop over n rows, whole or in parts, and returns how many those were.
+func (c *columns) parallelRows(n int, do func(*columns, parallel.Part)) (parts int) {
 	return c.scratch.loop.Run(c, n, c.scratch.grain, do)
 }

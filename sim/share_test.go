@@ -32,7 +32,7 @@ func tells(m *Match) uint64 {
 	o := m.Outcome()
 	b := binary.LittleEndian.AppendUint64(nil, m.Hash())
 	b = fmt.Appendf(b, "%v %v %v %v %v %d", o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped)
-	b = appendPlanes(b, memory(m.Poses()))
+	b = appendPlanes(b, memoryOf(m.Poses()))
 	h := fnv.New64a()
 	_, _ = h.Write(b)
 	return h.Sum64()
@@ -58,12 +58,12 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 			var asked [4]int
 			for i, r := range runners {
 				s := newScript(t, 200, Rules{Seed: 5, RespawnMillis: 500, Mix: true, Game: game()}, "arena-64")
-				s.m.Witness(func(shot *lagcomp.Sweep, id uint32) bool {
+				s.m.SetHitFilter(func(shot *lagcomp.Sweep, id uint32) bool {
 					asked[i]++
 					return (shot.Except^id)&7 != 0
 				})
 				ecs.Resource[scratch](s.m.World).grain = 16
-				s.m.Share(r)
+				s.m.SetWorkers(r)
 				all = append(all, s)
 			}
 			shots, flying := 0, 0
@@ -111,7 +111,7 @@ func TestRow75RoundsInParts(t *testing.T) {
 		}
 		rounds = max(rounds, len(all[0].m.Outcome().Shots))
 	}
-	if rounds < 3*roundsGrain {
+	if rounds < 3*shotsGrain {
 		t.Errorf("%d rounds in a tick: this proves little", rounds)
 	}
 }
@@ -130,7 +130,7 @@ func TestRow42PinnedMatches(t *testing.T) {
 			return func(m *Match) {
 				if s := ecs.Resource[scratch](m.World); !s.loop.Shared() {
 					s.grain = 1
-					m.Share(pool)
+					m.SetWorkers(pool)
 				}
 				m.Step()
 			}
@@ -158,8 +158,8 @@ func stepOneByOne(m *Match) {
 		switch systems[i].Name {
 		case "move":
 			for row := range c.id {
-				w := c.scratch.who[row]
-				c.put(row, c.kit.Bodies[w.Body].Step(c.motion(row), c.scratch.input[row], w.Team, c.arena, uint16(c.kit.Rate)))
+				w := c.scratch.bodyTeams[row]
+				c.setMotion(row, c.kit.Bodies[w.Body].Step(c.motion(row), c.scratch.input[row], w.Team, c.arena, uint16(c.kit.Rate)))
 			}
 		case "combat":
 			combatOneByOne(c)
@@ -177,7 +177,7 @@ func combatOneByOne(c *columns) {
 		s.parts[netid.ID(o.Shots[i].Shooter).Index()] = rig.NoPart
 	}
 	judge := func(shot *Shot, keep bool) (hit [1]lagcomp.Hit) {
-		c.scene.Players.Cast([]lagcomp.Sweep{c.obstructed(shot)}, hit[:])
+		c.scene.Players.Cast([]lagcomp.Sweep{c.cutAtObstacles(shot)}, hit[:])
 		if keep {
 			o.Hits = append(o.Hits, hit[0])
 		}
@@ -185,11 +185,11 @@ func combatOneByOne(c *columns) {
 	}
 	for i := range o.Shots {
 		hit := judge(&o.Shots[i], true)
-		c.strike(&o.Shots[i], &hit[0], object.CauseShot)
+		c.applyHit(&o.Shots[i], &hit[0], object.CauseShot)
 	}
 	for i := range o.Punches {
 		hit := judge(&o.Punches[i], false)
-		c.strike(&o.Punches[i], &hit[0], object.CauseMelee)
+		c.applyHit(&o.Punches[i], &hit[0], object.CauseMelee)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestSharedStepAllocatesNothing(t *testing.T) {
 	for i := range s.ids {
 		s.put(i, uint8(i&1), geom.Vec3{X: float32(i%16) * 3, Z: float32(i/16) * 3})
 	}
-	s.Share(pool)
+	s.SetWorkers(pool)
 	yaw, shots := geom.Angle(0), 0
 	tick := func() {
 		yaw += 500

@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// On is the game on an arena: g itself if it has the capture points that its mode needs, else a copy with points, and with homes if
+// OnArena is the game on an arena: g itself if it has the capture points that its mode needs, else a copy with points, and with homes if
 // it has none, at places that follow from the arena's spawns alone. So arenas that are made from a seed, or come from a file, can be
 // fought over, and both ends find the same. The error says what the arena lacks.
-func (g *Game) On(a *arena.Arena) (*Game, error) {
+func (g *Game) OnArena(a *arena.Arena) (*Game, error) {
 	n := int(g.Mode.Points)
 	if len(g.Layout.Points) >= n {
 		return g, nil
@@ -22,7 +22,7 @@ func (g *Game) On(a *arena.Arena) (*Game, error) {
 			a.Name, len(from), len(to), g.Mode.Name, n)
 	}
 	on := *g
-	s := survey(from, to)
+	s := newSitePlanner(from, to)
 	on.Layout.Points = nil
 	for i := range n {
 		z := g.Zone
@@ -35,14 +35,14 @@ func (g *Game) On(a *arena.Arena) (*Game, error) {
 	return &on, nil
 }
 
-// sites is where the teams of an arena are, in units of arena.Unit: whole numbers, so that all machines agree.
-type sites struct {
+// sitePlanner is where the teams of an arena are, in units of arena.Unit: whole numbers, so that all machines agree.
+type sitePlanner struct {
 	mid   [mode.Teams][3]int64 // the middle of a team's spawns
 	taken []geom.Vec3
 }
 
-func survey(from, to []arena.Spawn) *sites {
-	s := &sites{}
+func newSitePlanner(from, to []arena.Spawn) *sitePlanner {
+	s := &sitePlanner{}
 	for team, all := range [mode.Teams][]arena.Spawn{from, to} {
 		for i := range all {
 			for axis, v := range units(all[i].Pos) {
@@ -70,7 +70,7 @@ const (
 
 // point is the place of point i of n: of the spawns, where there is free ground that one gets to, the one nearest to where the point
 // should be that no point has. Nearness is along the way and across it; up and down does not count.
-func (s *sites) point(i, n int, spawns []arena.Spawn) (at geom.Vec3) {
+func (s *sitePlanner) point(i, n int, spawns []arena.Spawn) (at geom.Vec3) {
 	share := int64(firstPoint+lastPoint) / 2
 	if n > 1 {
 		share = firstPoint + int64((lastPoint-firstPoint)*i/(n-1))
@@ -92,7 +92,7 @@ func (s *sites) point(i, n int, spawns []arena.Spawn) (at geom.Vec3) {
 	return at
 }
 
-func (s *sites) has(p geom.Vec3) bool {
+func (s *sitePlanner) has(p geom.Vec3) bool {
 	for _, q := range s.taken {
 		if q == p {
 			return true
@@ -103,7 +103,7 @@ func (s *sites) has(p geom.Vec3) bool {
 
 // home is a team's end of the arena: from the bounds to a line behind the middle of its spawns, across the longer way between the
 // teams, x or z.
-func (s *sites) home(team int, bounds geom.AABB) geom.AABB {
+func (s *sitePlanner) home(team int, bounds geom.AABB) geom.AABB {
 	axis := 0
 	dx, dz := s.mid[1][0]-s.mid[0][0], s.mid[1][2]-s.mid[0][2]
 	if max(dz, -dz) > max(dx, -dx) {

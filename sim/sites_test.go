@@ -24,19 +24,19 @@ func TestRow56PointsOfGeneratedArenas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				game, err := GameOn(content.Default(), name, "assault")
+				game, err := GameForArena(content.Default(), name, "assault")
 				if err != nil {
 					t.Fatal(err)
 				}
-				on, err := game.On(a)
+				on, err := game.OnArena(a)
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, _ := game.On(a)
+				again, _ := game.OnArena(a)
 				if len(game.Layout.Points) != 0 || !slices.Equal(on.Layout.Points, again.Layout.Points) || !slices.Equal(on.Layout.Homes, again.Layout.Homes) {
 					t.Fatalf("%s: %+v and then %+v, of %+v", name, on.Layout, again.Layout, game.Layout)
 				}
-				if third, err := on.On(a); err != nil || third != on {
+				if third, err := on.OnArena(a); err != nil || third != on {
 					t.Fatalf("%s: placed twice", name)
 				}
 				placed(t, name, a, &on.Layout)
@@ -82,15 +82,15 @@ func TestGameOnNeedsSpawns(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := DefaultGame()
-	if on, err := g.On(bare); on != g || err != nil {
+	if on, err := g.OnArena(bare); on != g || err != nil {
 		t.Errorf("deathmatch: %v", err)
 	}
 	g.Mode = mode.DefaultAssault()
-	if _, err := g.On(bare); err == nil || !strings.Contains(err.Error(), "arena bare: spawns for 0 attackers") {
+	if _, err := g.OnArena(bare); err == nil || !strings.Contains(err.Error(), "arena bare: spawns for 0 attackers") {
 		t.Errorf("assault: %v", err)
 	}
 	g.Layout.Points = []object.Zone{object.DefaultZone(geom.Vec3{}), object.DefaultZone(geom.Vec3{}), object.DefaultZone(geom.Vec3{})}
-	if on, err := g.On(bare); on != g || err != nil {
+	if on, err := g.OnArena(bare); on != g || err != nil {
 		t.Errorf("with points: %v", err)
 	}
 	lined, err := arena.New("lined", bounds, []arena.Solid{floor}, []arena.Spawn{
@@ -100,7 +100,7 @@ func TestGameOnNeedsSpawns(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Layout.Points = nil
-	on, err := g.On(lined)
+	on, err := g.OnArena(lined)
 	if err != nil || on.Layout.Homes[0].Box.Min.Z != 7 || on.Layout.Homes[1].Box.Max.Z != -7 {
 		t.Errorf("teams along z: %+v, %v", on, err)
 	}

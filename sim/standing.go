@@ -9,49 +9,51 @@ import (
 
 // The first bytes of the reliable events that tell of the round.
 const (
-	TagNews     byte = 0x90
-	TagStanding byte = 0x91
+	TagRoundEvent  byte = 0x90
+	TagRoundStatus byte = 0x91
 )
 
-// News is something that everybody is told, as package mode announces it. Kills are told as events.
-type News struct {
-	What  mode.What // no kill
+// RoundEvent is something that everybody is told, as package mode announces it. Kills are told as events.
+type RoundEvent struct {
+	What  mode.AnnouncementKind // no kill
 	Team  uint8
 	Point uint8
 	Tick  tick.Tick
-	N     int32
+	Value int32
 }
 
-// IsNews reports whether an announcement is told as News: those of kills are EventKill.
-func IsNews(w mode.What) bool {
-	return w > 0 && w < mode.Whats && w != mode.PlayerKilled && w != mode.PlayerSuicide && w != mode.PlayerDied
+// IsRoundEvent reports whether an announcement is told as RoundEvent: those of kills are EventKill.
+func IsRoundEvent(w mode.AnnouncementKind) bool {
+	return w > 0 && w < mode.AnnouncementKinds && w != mode.PlayerKilled && w != mode.PlayerSuicide && w != mode.PlayerDied
 }
 
-// NewsOf is an announcement of tick t.
-func NewsOf(t tick.Tick, a *mode.Announcement) News { return News{a.What, a.Team, a.Point, t, a.N} }
+// RoundEventOf is an announcement of tick t.
+func RoundEventOf(t tick.Tick, a *mode.Announcement) RoundEvent {
+	return RoundEvent{a.Kind, a.Team, a.Point, t, a.Value}
+}
 
-// newsBytes is the size of News on the wire:
+// roundEventBytes is the size of RoundEvent on the wire:
 //
 //	1 0x90   1 what   1 team   1 point   4 tick   4 n
-const newsBytes = 12
+const roundEventBytes = 12
 
 // Append appends the 12 bytes of n.
-func (n *News) Append(dst []byte) []byte {
-	dst = append(dst, TagNews, byte(n.What), n.Team, n.Point)
+func (n *RoundEvent) Append(dst []byte) []byte {
+	dst = append(dst, TagRoundEvent, byte(n.What), n.Team, n.Point)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(n.Tick))
-	return binary.LittleEndian.AppendUint32(dst, uint32(n.N))
+	return binary.LittleEndian.AppendUint32(dst, uint32(n.Value))
 }
 
-// ParseNews reads what Append wrote. False for what is none.
-func ParseNews(src []byte) (n News, ok bool) {
-	if len(src) != newsBytes || src[0] != TagNews || !IsNews(mode.What(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
+// ParseRoundEvent reads what Append wrote. False for what is none.
+func ParseRoundEvent(src []byte) (n RoundEvent, ok bool) {
+	if len(src) != roundEventBytes || src[0] != TagRoundEvent || !IsRoundEvent(mode.AnnouncementKind(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
 		return n, false
 	}
-	return News{mode.What(src[1]), src[2], src[3], tick.Tick(binary.LittleEndian.Uint32(src[4:])), int32(binary.LittleEndian.Uint32(src[8:]))}, true
+	return RoundEvent{mode.AnnouncementKind(src[1]), src[2], src[3], tick.Tick(binary.LittleEndian.Uint32(src[4:])), int32(binary.LittleEndian.Uint32(src[8:]))}, true
 }
 
-// Standing is how the round stands at the end of a tick: what everybody is told of mode.State.
-type Standing struct {
+// RoundStatus is how the round stands at the end of a tick: what everybody is told of mode.State.
+type RoundStatus struct {
 	Phase    mode.Phase
 	Winner   uint8 // a team, mode.Tie or mode.NoWinner
 	Point    uint8 // the point that is attacked; Points: all are captured
@@ -66,21 +68,21 @@ type Standing struct {
 	Players  [2]uint16 // who belongs to them
 }
 
-// Standing returns how the round stands after the last tick.
-func (m *Match) Standing() Standing {
-	s, k := m.Mode(), m.Kit().Mode
-	at := Standing{
+// RoundStatus returns how the round stands after the last tick.
+func (m *Match) RoundStatus() RoundStatus {
+	s, k := m.Mode(), m.Game().Mode
+	at := RoundStatus{
 		Phase: s.Phase, Winner: s.Winner, Point: s.Point, Points: k.Points, Status: s.Status, Waiting: s.Waiting, Round: s.Round,
 		Left: s.Left, Tick: m.Tick(), Score: s.Score, Players: m.Score().Members,
 	}
-	if full := k.Full(); full > 0 {
+	if full := k.CaptureTotal(); full > 0 {
 		at.Progress = uint16(uint64(s.Progress) * 65535 / uint64(full))
 	}
 	return at
 }
 
 // Seconds is what the phase has left at tick now, rounded up, as far as is known; while the match waits for players the clock stands.
-func (s *Standing) Seconds(now tick.Tick, rate tick.Rate) uint32 {
+func (s *RoundStatus) Seconds(now tick.Tick, rate tick.Rate) uint32 {
 	left := s.Left
 	if now > s.Tick && !s.Waiting {
 		left -= min(left, uint32(now-s.Tick))
@@ -88,19 +90,19 @@ func (s *Standing) Seconds(now tick.Tick, rate tick.Rate) uint32 {
 	return (left + uint32(rate) - 1) / uint32(rate)
 }
 
-// standingBytes is the size of a Standing on the wire:
+// roundStatusBytes is the size of a RoundStatus on the wire:
 //
 //	1 0x91   1 phase, status << 4, waiting << 7   1 winner   1 point   1 points   2 round   2 progress
 //	4 left   4 tick   4, 4 score   2, 2 players
-const standingBytes = 29
+const roundStatusBytes = 29
 
 // Append appends the 29 bytes of s.
-func (s *Standing) Append(dst []byte) []byte {
+func (s *RoundStatus) Append(dst []byte) []byte {
 	what := byte(s.Phase) | byte(s.Status)<<4
 	if s.Waiting {
 		what |= 0x80
 	}
-	dst = append(dst, TagStanding, what, s.Winner, s.Point, s.Points)
+	dst = append(dst, TagRoundStatus, what, s.Winner, s.Point, s.Points)
 	dst = binary.LittleEndian.AppendUint16(dst, s.Round)
 	dst = binary.LittleEndian.AppendUint16(dst, s.Progress)
 	dst = binary.LittleEndian.AppendUint32(dst, s.Left)
@@ -111,12 +113,12 @@ func (s *Standing) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, s.Players[1])
 }
 
-// ParseStanding reads what Append wrote. False for what is none, or no state of a round.
-func ParseStanding(src []byte) (s Standing, ok bool) {
-	if len(src) != standingBytes || src[0] != TagStanding {
+// ParseRoundStatus reads what Append wrote. False for what is none, or no state of a round.
+func ParseRoundStatus(src []byte) (s RoundStatus, ok bool) {
+	if len(src) != roundStatusBytes || src[0] != TagRoundStatus {
 		return s, false
 	}
-	s = Standing{
+	s = RoundStatus{
 		Phase: mode.Phase(src[1] & 15), Status: mode.Status(src[1] >> 4 & 7), Waiting: src[1]&0x80 != 0,
 		Winner: src[2], Point: src[3], Points: src[4],
 		Round: binary.LittleEndian.Uint16(src[5:]), Progress: binary.LittleEndian.Uint16(src[7:]),
@@ -126,7 +128,7 @@ func ParseStanding(src []byte) (s Standing, ok bool) {
 	}
 	won := s.Winner < mode.Teams || s.Winner == mode.Tie || s.Winner == mode.NoWinner
 	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || !won || s.Points > mode.MaxPoints || s.Point > s.Points || s.Left > maxLeft {
-		return Standing{}, false
+		return RoundStatus{}, false
 	}
 	return s, true
 }

@@ -11,7 +11,7 @@ import (
 func (w *world) checkInputs() {
 	m := w.Lobby.Match()
 	for _, id := range w.players {
-		in := m.Inbox(id)
+		in := m.CommandBuffer(id)
 		if in == nil {
 			continue
 		}
@@ -34,7 +34,7 @@ func (w *world) checkInputs() {
 		if c == nil {
 			continue
 		}
-		in := m.Inbox(c.ID())
+		in := m.CommandBuffer(c.ID())
 		if in == nil || in.Count.Used == w.shadow.used[c.ID()] {
 			continue
 		}
@@ -56,7 +56,7 @@ func (w *world) checkMoves() {
 			w.fail(Movement, "%v is at %v with %v", id, p, v)
 			continue
 		}
-		if vital.Watches {
+		if vital.Spectator {
 			continue
 		}
 		at := &s.stood[id.Index()%len(s.stood)]

@@ -14,9 +14,9 @@ import (
 type traffic struct {
 	validated map[netip.AddrPort]bool    // addresses that have had a session
 	traffic   map[netip.AddrPort]*[2]int // bytes received from and sent to the other addresses
-	tags      map[netip.AddrPort]netcode.Tag
-	windows   map[netcode.Tag]*netcode.Window // sequences that the server sealed for a token
-	global    map[uint64]bool                 // sequences of handshake packets, of all starts
+	tags      map[netip.AddrPort]netcode.TokenTag
+	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences that the server sealed for a token
+	global    map[uint64]bool                            // sequences of handshake packets, of all starts
 	attackers map[netip.AddrPort]*attacker
 	sessions  []sessionOf        // by slot
 	recent    [64]netip.AddrPort // validated addresses by port: a cache
@@ -30,8 +30,8 @@ type traffic struct {
 // sessionOf caches what the checks need of a session for each datagram.
 type sessionOf struct {
 	at     netip.AddrPort
-	token  netcode.Tag
-	window *netcode.Window
+	token  netcode.TokenTag
+	window *netcode.ReplayWindow
 	bucket *rateExcess
 }
 
@@ -42,8 +42,8 @@ type rateExcess struct {
 }
 
 func (p *traffic) init() {
-	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.Tag{}
-	p.windows, p.global, p.attackers = map[netcode.Tag]*netcode.Window{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
+	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.TokenTag{}
+	p.windows, p.global, p.attackers = map[netcode.TokenTag]*netcode.ReplayWindow{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
 
@@ -86,7 +86,7 @@ func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
 }
 
 // session returns the cached session of a slot, updated for its current address.
-func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessionOf {
+func (p *traffic) session(slot int, at netip.AddrPort, token netcode.TokenTag) *sessionOf {
 	for len(p.sessions) <= slot {
 		p.sessions = append(p.sessions, sessionOf{})
 	}
@@ -104,10 +104,10 @@ func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessi
 }
 
 // window returns the sequences sealed for a token.
-func (p *traffic) window(t netcode.Tag) *netcode.Window {
+func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 	win := p.windows[t]
 	if win == nil {
-		win = new(netcode.Window)
+		win = new(netcode.ReplayWindow)
 		p.windows[t] = win
 	}
 	return win
@@ -119,8 +119,8 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 	p.sent++
 	host := to.Addr().As4()[0]
 	var s *sessionOf // nil without a session
-	if slot, connected := w.Lobby.Gate().At(to); connected {
-		session, _ := w.Lobby.Gate().Session(slot)
+	if slot, connected := w.Lobby.Netcode().At(to); connected {
+		session, _ := w.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
 	} else if !p.validated[to] && !w.checks.none {
 		t := p.unprovenTraffic(to)
@@ -164,7 +164,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		p.global[seq] = true
 		return
 	}
-	var win *netcode.Window
+	var win *netcode.ReplayWindow
 	if s != nil {
 		win = s.window
 	} else if tag, ok := p.tags[to]; ok {
@@ -191,7 +191,7 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 
 // check compares the counters after a tick.
 func (p *traffic) check(w *world) {
-	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
+	s, gate := &w.Lobby.Stats, w.Lobby.Netcode()
 	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
 	sum := count(metrics.Accepted)
 	for i := range s.AuthDrops {
@@ -233,7 +233,7 @@ func (p *traffic) check(w *world) {
 			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
 		}
 	}
-	if gate.Waiting() > 4*w.cfg.Players {
-		w.fail(Bounds, "%d handshakes wait", gate.Waiting())
+	if gate.PendingHandshakes() > 4*w.cfg.Players {
+		w.fail(Bounds, "%d handshakes wait", gate.PendingHandshakes())
 	}
 }

@@ -136,7 +136,7 @@ func TestRow65Importance(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := New(Config{Clients: players, Seed: 65, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
-		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, Cell: 4,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, CellSize: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
 		t.Fatal(err)

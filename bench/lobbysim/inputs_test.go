@@ -47,9 +47,9 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 					}
 				}
 			}
-			count := func() (in [clients]sim.InboxCount) {
+			count := func() (in [clients]sim.CommandCounts) {
 				for i, c := range b.Clients {
-					in[i] = b.Lobby.Match().Inbox(c.ID()).Count
+					in[i] = b.Lobby.Match().CommandBuffer(c.ID()).Count
 				}
 				return in
 			}
@@ -63,8 +63,8 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 			after, ticks := count(), uint64(b.Lobby.Match().Tick()-from)
 			for i := range b.Clients { // the last reports come through
 				up, down := b.Links(i)
-				up.Change(impair.Profile{Delay: 30 * time.Millisecond})
-				down.Change(impair.Profile{Delay: 30 * time.Millisecond})
+				up.SetProfile(impair.Profile{Delay: 30 * time.Millisecond})
+				down.SetProfile(impair.Profile{Delay: 30 * time.Millisecond})
 			}
 			play(2 * time.Second)
 			used, missing := uint64(0), uint64(0)

@@ -13,7 +13,7 @@ import (
 )
 
 // malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
-var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropVersion, packet.DropNotes,
+var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
 	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
 
 // step plays ticks for the time d.
@@ -101,14 +101,14 @@ func TestJoinThroughHell(t *testing.T) {
 // first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
-	gate := b.Lobby.Gate()
-	for gate.Waiting() < len(b.Clients) { // until the challenges are on their way
+	gate := b.Lobby.Netcode()
+	for gate.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range b.Clients {
-		b.down[i].Change(impair.Profile{Loss: 1})
+		b.down[i].SetProfile(impair.Profile{Loss: 1})
 	}
 	b.step(t, 200*time.Millisecond)
 	if gate.Connected() != len(b.Clients) {
@@ -125,7 +125,7 @@ func TestLossyKeepAlive(t *testing.T) {
 		t.Errorf("only %d keep-alives in three seconds", n)
 	}
 	for i := range b.Clients {
-		b.down[i].Change(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
+		b.down[i].SetProfile(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
 	}
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
@@ -148,10 +148,10 @@ func TestGrace(t *testing.T) {
 		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
 		same  bool
 	}{
-		{2 * time.Second, 4, true},                      // the session is still there, and silent
-		{timeout + 3*time.Second, 5, true},              // it has just timed out
-		{timeout + server.Grace - time.Second, 5, true}, // the last moment
-		{timeout + server.Grace + time.Second, 5, false},
+		{2 * time.Second, 4, true},                               // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},                       // it has just timed out
+		{timeout + server.ReconnectGrace - time.Second, 5, true}, // the last moment
+		{timeout + server.ReconnectGrace + time.Second, 5, false},
 	} {
 		b := open(t, 4, 8, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02})
 		b.step(t, 3*time.Second)

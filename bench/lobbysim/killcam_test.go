@@ -91,7 +91,7 @@ func TestRow09KillcamWorld(t *testing.T) {
 				s.at[s.k.Match().Tick()] = s.k.Match().Hash()
 			}
 		}
-		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.SumsEvery-4 {
+		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.ChecksumEvery-4 {
 			t.Fatalf("killcam %d, ticks %d to %d: %d played, %d fingerprints: %v", i, s.k.From, s.k.To, len(s.at), s.k.Compared(), err)
 		}
 		for at, hash := range s.at {
@@ -109,14 +109,14 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	pack := replay.NewPacker()
 	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
-	b := fight(t, 8, server.Config{Record: func(f server.Film) {
+	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
 		file = pack.Append(file, f.Chunk)
 	}}, impair.Profile{}, false)
 	recorded := hashes(t, b, 40, nil)
-	b.Lobby.Reel()
+	b.Lobby.FinishRecording()
 	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {

@@ -67,8 +67,8 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 		{name: "stored", cfg: server.Config{Codec: schema.Stored}},
 		{name: "budget", cfg: server.Config{Kbps: 24}, link: bad},
 		{name: "sampled budget", cfg: server.Config{Kbps: 24, SampleEvery: 7}, link: bad},
-		{name: "town", cfg: server.Config{Arena: town, Walls: walls(t, town)}, link: bad, lack: true},
-		{name: "town, range, budget", cfg: server.Config{Arena: town, Walls: walls(t, town), Codec: schema.Range, Kbps: 48}, link: bad},
+		{name: "town", cfg: server.Config{Arena: town, PVS: walls(t, town)}, link: bad, lack: true},
+		{name: "town, range, budget", cfg: server.Config{Arena: town, PVS: walls(t, town), Codec: schema.Range, Kbps: 48}, link: bad},
 		{name: "things", link: bad, yard: true},
 		{name: "things, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
 		{name: "things, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad, yard: true},
@@ -100,7 +100,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Lobby.Prepare()
+			b.Lobby.PackContent()
 			for n := range 60 * 6 {
 				if err := b.Step(); err != nil {
 					t.Fatal(err)

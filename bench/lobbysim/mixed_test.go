@@ -43,12 +43,12 @@ func TestRow45MixedAges(t *testing.T) {
 		m := y.Lobby.Match()
 		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // a blow out of nowhere
 			blows[c.ID()] = append(blows[c.ID()], m.Tick())
-			m.Scene().Ledger.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
+			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
 		}
 		for i := range m.Objects().Projectiles {
-			if p := &m.Objects().Projectiles[i]; p.Struck == object.Flying {
+			if p := &m.Objects().Projectiles[i]; p.Hit == object.Flying {
 				name := flightName{netstate.Projectile, p.Owner, p.Tick, 0}
-				truth[moment{name, m.Tick()}] = p.At(&m.Kit().Ammo[p.Type], m.Tick())
+				truth[moment{name, m.Tick()}] = p.At(&m.Game().ProjectileKinds[p.Type], m.Tick())
 			}
 		}
 		for _, c := range y.Clients {

@@ -21,10 +21,10 @@ import (
 type stadium struct {
 	*Sim
 	t     *testing.T
-	rows  map[tick.Tick]sim.Standing
-	news  []sim.News
-	heard [][]sim.News // by client
-	words []string     // what the first client's player reads of the round
+	rows  map[tick.Tick]sim.RoundStatus
+	news  []sim.RoundEvent
+	heard [][]sim.RoundEvent // by client
+	words []string           // what the first client's player reads of the round
 	known []bool
 }
 
@@ -37,7 +37,7 @@ func newStadium(t *testing.T, players int, name string, link impair.Profile, bra
 
 func newStadiumOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
 	t.Helper()
-	game, err := sim.GameOn(content.Default(), on, name)
+	game, err := sim.GameForArena(content.Default(), on, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stadium{t: t, rows: map[tick.Tick]sim.Standing{}, heard: make([][]sim.News, players), known: make([]bool, players)}
+	s := &stadium{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
 	s.Sim, err = New(Config{
 		Clients: players, Seed: 5, Link: link,
 		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
@@ -75,15 +75,15 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 	m := s.Lobby.Match()
 	for end := s.Now() + most; !until(); {
 		if s.Now() > end {
-			s.t.Fatalf("after %v: %+v", most, m.Standing())
+			s.t.Fatalf("after %v: %+v", most, m.RoundStatus())
 		}
 		if err := s.Step(); err != nil {
 			s.t.Fatal(err)
 		}
-		s.rows[m.Tick()] = m.Standing()
+		s.rows[m.Tick()] = m.RoundStatus()
 		for i := range m.Outcome().Announcements {
-			if a := &m.Outcome().Announcements[i]; sim.IsNews(a.What) {
-				s.news = append(s.news, sim.NewsOf(m.Tick(), a))
+			if a := &m.Outcome().Announcements[i]; sim.IsRoundEvent(a.Kind) {
+				s.news = append(s.news, sim.RoundEventOf(m.Tick(), a))
 			}
 		}
 		for i, c := range s.Clients {
@@ -118,8 +118,8 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 // agree checks that all heard the same of a round, from its beginning on.
 func (s *stadium) agree() {
 	s.t.Helper()
-	from := func(all []sim.News) []sim.News {
-		i := slices.IndexFunc(all, func(n sim.News) bool { return n.What == mode.RoundBegan })
+	from := func(all []sim.RoundEvent) []sim.RoundEvent {
+		i := slices.IndexFunc(all, func(n sim.RoundEvent) bool { return n.What == mode.RoundBegan })
 		return all[max(i, 0):]
 	}
 	want := from(s.news)
@@ -170,7 +170,7 @@ func (b *stormer) Wish(s *swarm.Sight) client.Intent {
 
 // places are the capture points of arena-16.
 var places = func() (at []geom.Vec3) {
-	game, err := sim.GameOn(content.Default(), "arena-16", "assault")
+	game, err := sim.GameForArena(content.Default(), "arena-16", "assault")
 	if err != nil {
 		panic(err)
 	}
@@ -181,7 +181,7 @@ var places = func() (at []geom.Vec3) {
 }()
 
 // stormed is where a player of a team goes, -1: home.
-func stormed(team uint8, at *sim.Standing) int {
+func stormed(team uint8, at *sim.RoundStatus) int {
 	if team == mode.Attackers && at.Phase == mode.Active && int(at.Point) < len(places) {
 		return int(at.Point)
 	}
@@ -329,7 +329,7 @@ func TestStandingIsToldSeldom(t *testing.T) {
 	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	})
-	told, was, ticks := 0, sim.Standing{}, 0
+	told, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
 		if at, _ := s.Clients[0].Standing(); at != was {

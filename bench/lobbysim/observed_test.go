@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/server/httpapi"
+
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -19,7 +21,9 @@ import (
 func watched(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
-	cfg.Enter = server.Marks("0")
+	labels := httpapi.NewStageLabels("0")
+	labels.Always()
+	cfg.EnterStage = labels.Enter
 	return cfg
 }
 
@@ -87,7 +91,7 @@ func BenchmarkObserved(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := watched(c.cfg)
 			if !c.labels { // as a host while no profile is taken
-				cfg.Enter = nil
+				cfg.EnterStage = nil
 			}
 			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
@@ -97,7 +101,7 @@ func BenchmarkObserved(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := capacity.Paired(turns.Off, turns.On)
+			r := measure.Paired(turns.Off, turns.On)
 			b.ReportMetric(turns.Off[len(turns.Off)/2], "unobserved-ns/tick")
 			b.ReportMetric(100*(r.Value-1), "%more")
 			b.ReportMetric(100*(r.Low-1), "%low")

@@ -27,7 +27,7 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 		relevances = relevances[3:6]
 	}
 	for _, cfg := range relevances {
-		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.Far), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.ViewDistance), func(t *testing.T) {
 			late, lateHits := said(t, cfg, false)
 			early, hits := said(t, cfg, true)
 			if late != early || hits != lateHits {
@@ -71,7 +71,7 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 		}
 	}
 	b.step(t, 2*time.Second)
-	if err := b.Lobby.Change(b.Now(), server.Ground{Arena: cfg.Arena, Name: "test"}); err != nil {
+	if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: cfg.Arena, Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	b.step(t, 2*time.Second)
@@ -127,7 +127,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		hugepage.Touch(context.Background(), false)
+		hugepage.Prefault(context.Background(), false)
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {
@@ -148,7 +148,7 @@ func BenchmarkJoin(b *testing.B) {
 			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
-					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, Far: 8, TeamFog: true}, reserve)
+					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8, TeamFog: true}, reserve)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -36,6 +37,9 @@ type Config struct {
 	Heard func(from netip.AddrPort, data []byte)
 	Said  func(to netip.AddrPort, data []byte)
 
+	// Conn, if set, wraps the server's connection, so that a caller can time it and record its datagrams.
+	Conn func(netio.Conn) netio.Conn
+
 	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
 	Around func(tick func() error) error
 }
@@ -55,6 +59,7 @@ type Sim struct {
 	down   []*impair.Link
 	bound  []uint64 // which of its addresses each client has; tags on the links
 	line   line
+	conn   netio.Conn   // &line, or the caller's wrapper of it
 	played func() error // tick, made a value once
 	eyes   []swarm.Enemy
 	sight  swarm.Sight
@@ -85,6 +90,10 @@ func New(cfg Config) (*Sim, error) {
 		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n), away: make([]bool, n)}
 	b.played = b.tick
 	b.line.said = cfg.Said
+	b.conn = &b.line
+	if cfg.Conn != nil {
+		b.conn = cfg.Conn(b.conn)
+	}
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
 		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
@@ -223,7 +232,7 @@ func (b *Sim) clock(i int) time.Duration {
 	return b.cfg.Clock(i, b.now)
 }
 
-func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), &b.line) }
+func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), b.conn) }
 
 // play lets one client receive, decide and send.
 func (b *Sim) play(i int) {

@@ -274,7 +274,7 @@ func (c *checker) check() {
 // owned: what a client holds of itself is what the server knew of it at the tick it names.
 func (c *checker) owned(i int, cl *client.Client) {
 	m, id := c.b.Lobby.Match(), cl.ID()
-	c.self[selfKey{id, m.Tick()}] = netstate.Tell(m, id)
+	c.self[selfKey{id, m.Tick()}] = netstate.GatherSelf(m, id)
 	got, at := cl.Self()
 	want, known := c.self[selfKey{id, at}]
 	if !known {
@@ -322,7 +322,7 @@ func (c *checker) identity(i int, cl *client.Client) {
 
 // inputs: at most one is applied a tick.
 func (c *checker) inputs(cl *client.Client) {
-	inbox := c.b.Lobby.Match().Inbox(cl.ID())
+	inbox := c.b.Lobby.Match().CommandBuffer(cl.ID())
 	if inbox == nil {
 		return
 	}

@@ -48,7 +48,7 @@ func BenchmarkThings(b *testing.B) {
 func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	var spent time.Duration
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, Far: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,

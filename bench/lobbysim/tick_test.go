@@ -34,7 +34,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	if cfg.Arena == nil {
 		cfg.Arena = arena.Generate(n, 11)
 		if cfg.Relevance == server.RelevanceGrid {
-			cfg.Sight = maze(cfg.Arena, 0)
+			cfg.CellVisible = maze(cfg.Arena, 0)
 		}
 	}
 	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
@@ -96,7 +96,7 @@ var relevances = []server.Config{
 	{Relevance: server.RelevanceAll, Kbps: 128},
 	{Relevance: server.RelevanceGrid},
 	{Relevance: server.RelevanceGrid, Kbps: 128},
-	{Relevance: server.RelevanceGrid, Far: 24},
+	{Relevance: server.RelevanceGrid, ViewDistance: 24},
 }
 
 var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
@@ -113,7 +113,7 @@ func inTown(t testing.TB, cfg server.Config) server.Config {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Relevance, cfg.Walls = server.RelevanceGrid, table
+		cfg.Relevance, cfg.PVS = server.RelevanceGrid, table
 	}
 	return cfg
 }
@@ -123,16 +123,16 @@ func inSight(b *Sim) float64 {
 	cfg := b.cfg.Lobby
 	f := b.Lobby.Frame(b.Lobby.Match().Tick())
 	all, viewers, far := 0, 0, 1<<12
-	if cfg.Walls != nil {
-		highest := levels(cfg.Walls, f)
-		cfg.Cell = cfg.Walls.Config().Cell
-		cfg.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+	if cfg.PVS != nil {
+		highest := levels(cfg.PVS, f)
+		cfg.CellSize = cfg.PVS.Config().Cell
+		cfg.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
 	}
-	if cfg.Sight == nil || cfg.Relevance != server.RelevanceGrid {
-		cfg.Sight = func(from, to int) bool { return true }
+	if cfg.CellVisible == nil || cfg.Relevance != server.RelevanceGrid {
+		cfg.CellVisible = func(from, to int) bool { return true }
 	}
-	if cfg.Far != 0 {
-		far = int(cfg.Far/server.Cells(cfg.Arena, cfg.Cell).Cell) + 1
+	if cfg.ViewDistance != 0 {
+		far = int(cfg.ViewDistance/server.GridConfig(cfg.Arena, cfg.CellSize).Cell) + 1
 	}
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
@@ -217,7 +217,7 @@ func BenchmarkRelevance(b *testing.B) {
 		if cfg.Arena != nil {
 			place = "town"
 		}
-		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.ViewDistance, cfg.ChecksumEvery), func(b *testing.B) {
 			var spent time.Duration
 			c := crowdOf(b, n, cfg, func(tick func() error) error {
 				from := clock.ThreadCPU()

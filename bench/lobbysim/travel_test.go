@@ -36,7 +36,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 				}
 			},
 			Link:  impair.Profile{Loss: 0.08, Delay: 30 * time.Millisecond, Jitter: 30 * time.Millisecond, Reorder: 0.05, Duplicate: 0.02},
-			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 9}, Relevance: relevance, Far: 400},
+			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 9}, Relevance: relevance, ViewDistance: 400},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Lobby.Change(b.Now(), server.Ground{Arena: a, Name: name}); err != nil {
+			if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: a, Name: name}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 3 {

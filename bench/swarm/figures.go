@@ -14,7 +14,7 @@ type Figures struct {
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
 	Late *meter.Histogram // how long after the begin of its slot each player had sent, ns, with the turns that were left out: each as late as it would have been
 	Raw  *meter.Histogram // likewise, without those
-	Own  *meter.Histogram // what Late would be had the machine taken nothing, see clock.Own: the same where it is not known what it took, and of turns that the relief played
+	Own  *meter.Histogram // what Late would be had the machine taken nothing, see clock.StealCorrected: the same where it is not known what it took, and of turns that the relief played
 
 	Taken Taken // by the machine
 

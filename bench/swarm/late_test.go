@@ -55,7 +55,7 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
+	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.ClientPool{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()

@@ -32,7 +32,7 @@ func (s *Swarm) relieve() *relief {
 		return nil
 	}
 	r := newRelief(s)
-	clock.First() // it has the processors in parts of a millisecond, and gives them back
+	clock.RaisePriority() // it has the processors in parts of a millisecond, and gives them back
 	s.settle()
 	s.on.Store(int32(clock.CPU()))
 	s.moves(s.clock.Now())
@@ -51,7 +51,7 @@ func (s *Swarm) settle() {
 		}
 	}
 	if s.slotsOn[most] > 0 {
-		_ = clock.Keep([]int{most}) // else it goes where the kernel has it go
+		_ = clock.SetThreadAffinity([]int{most}) // else it goes where the kernel has it go
 	}
 }
 
@@ -68,13 +68,13 @@ func (r *relief) run(period time.Duration) {
 	defer close(r.done)
 	s, off, apart := r.s, int32(-1), false
 	s.clock.Join() // not undone: the thread ends with its processors
-	clock.First()
+	clock.RaisePriority()
 	before := clock.ThreadCPU()
 	for at := s.clock.Now() / period * period; !r.stop.Load(); at = max(at+period, s.clock.Now()/period*period) {
 		s.clock.Sleep(at + period/2)
 		if on := s.on.Load(); on != off {
 			off = on
-			apart = clock.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
+			apart = clock.SetThreadAffinity(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
 		}
 		r.help(int64(at / period))
 		cpu := clock.ThreadCPU()

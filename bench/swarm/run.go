@@ -35,7 +35,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 	s.slot = int64(begin/period) + 1
 	s.queue.begin(s.slot-1, 0)
 	s.took()
-	s.own, s.Figures.Taken.Known = clock.Own{}, s.taken.Known()
+	s.own, s.Figures.Taken.Known = clock.StealCorrected{}, s.taken.Known()
 	s.relief = s.relieve()
 	defer func() {
 		s.Figures.Elapsed += s.clock.Now() - begin
@@ -116,7 +116,7 @@ const maxCPUs = 1024
 
 // took is what the machine took since it was last asked.
 func (s *Swarm) took() time.Duration {
-	d := s.taken.Look(time.Duration(s.aside.Load()))
+	d := s.taken.Read(time.Duration(s.aside.Load()))
 	s.Figures.Taken.add(d)
 	s.lost += d
 	return d
@@ -193,7 +193,7 @@ func (s *Swarm) poll(end time.Duration) bool {
 			return false
 		}
 		s.moves(s.now)
-		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
+		if _, more := s.fleet[s.ear].Poll(glance, s.hear[s.ear]); more {
 			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)

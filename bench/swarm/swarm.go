@@ -45,7 +45,7 @@ type Swarm struct {
 	Figures Figures
 
 	cfg     Config
-	fleet   []*netio.Fleet      // by lobby
+	fleet   []*netio.ClientPool // by lobby
 	hear    []func(int, []byte) // receive of each lobby, made a value once
 	ear     int                 // the lobby that is heard next
 	bots    []bot
@@ -70,8 +70,8 @@ type Swarm struct {
 	queue   queue
 	cpus    []int // processors that it may use
 	clock   *clock.Pacer
-	taken   *clock.Taken // from the goroutine's thread
-	own     clock.Own
+	taken   *clock.RunDelay // from the goroutine's thread
+	own     clock.StealCorrected
 	slot    int64 // next slot of the schedule
 	now     time.Duration
 	owed    time.Duration // of sending, since all that had arrived was last taken in
@@ -114,13 +114,13 @@ func Open(cfg Config) (*Swarm, error) {
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]netstate.Models{}, cpus: clock.CPUs(), clock: clock.New(), taken: clock.NewTaken()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]netstate.Models{}, cpus: clock.CPUs(), clock: clock.New(), taken: clock.NewRunDelay()}
 	s.hand.s, s.hand.look = s, s.looked
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)
 	}
 	for l, at := range cfg.Servers {
-		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
+		fleet, err := netio.OpenClientPool(at, (cfg.Players-l+lobbies-1)/lobbies)
 		if err != nil {
 			return nil, errors.Join(err, s.shut())
 		}

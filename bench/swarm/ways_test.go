@@ -16,11 +16,11 @@ func TestWaysLeadToThePoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		game, err := sim.GameOn(content.Default(), name, "assault")
+		game, err := sim.GameForArena(content.Default(), name, "assault")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if game, err = game.On(a); err != nil {
+		if game, err = game.OnArena(a); err != nil {
 			t.Fatal(err)
 		}
 		var w Ways

@@ -59,7 +59,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
 		ground := fmt.Sprintf("gen:%d:%d", n, seed)
-		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.Film) {
+		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.RecordingChunk) {
 			samples = append(samples, film.Chunk.Key, film.Chunk.Log)
 		}); err != nil {
 			return err
@@ -78,7 +78,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 }
 
 // recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
-func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.Film)) error {
+func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.RecordingChunk)) error {
 	a, err := openArena(ground)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ row's context, and for each field its width and, for each of its code tables, th
 				}
 			}
 			fmt.Fprintf(c.OutOrStdout(), "models %016x\n", models.Hash())
-			for _, m := range []*schema.Model{models.Public, models.Owner, models.Things} {
+			for _, m := range []*schema.Model{models.Public, models.Owner, models.Objects} {
 				if err := showModel(c.OutOrStdout(), m); err != nil {
 					return err
 				}

@@ -15,9 +15,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -68,8 +72,8 @@ type ready struct {
 	Walls   string `json:"walls,omitempty"` // what walls hide, where it was looked at
 }
 
-// host is what serve runs.
-type host interface {
+// runningHost is what serve runs.
+type runningHost interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
 	ConnectURL() string
@@ -115,7 +119,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bits, /v1/why, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
@@ -125,7 +129,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most `players` at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
+	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval, its default")
 	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
@@ -160,8 +164,8 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
 	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
-	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
-	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
+	fl.IntVar(&f.seconds, "token-seconds", int(httpapi.DefaultTokenLifetime/time.Second), "`seconds` that tokens over HTTP live, 1 to 86400")
+	fl.IntVar(&f.timeout, "timeout-seconds", int(httpapi.DefaultSessionTimeout/time.Second), "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
 }
 
@@ -173,12 +177,12 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
+		cfg.Prefault = func() { hugepage.Prefault(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -194,9 +198,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.CollapseHeap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go hugepage.Keep(c.Context())
+		go hugepage.KeepCollapsed(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -211,14 +215,14 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
 	return func() metrics.Spread {
-		q := micros(gaps)
+		q := runner.Micros(gaps)
 		gaps.Reset()
 		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop
 }
 
 // config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.
-func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error) {
+func (f *serveFlags) config(c *cobra.Command) (cfg host.Config, err error) {
 	if f.rate < 0 || f.rate > 1000 {
 		return cfg, badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	}
@@ -236,16 +240,21 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if err != nil {
 		return cfg, err
 	}
-	cfg = server.HostConfig{
-		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
-		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
-		Query: f.query, Name: f.name, Build: version, Workers: f.workers,
+	cfg = host.Config{
+		UDP: host.UDPConfig{Listen: f.listen, Backend: f.socket},
+		HTTP: host.HTTPConfig{
+			Listen: f.http, Secret: secret,
+			TokenLifetime: time.Duration(f.seconds) * time.Second, SessionTimeout: time.Duration(f.timeout) * time.Second,
+		},
+		Query: host.QueryConfig{Listen: f.query, Build: version},
+		Files: host.FilesConfig{Journal: f.journalFile(), PVSCache: f.sights},
+		Name:  f.name, Workers: f.workers, Log: os.Stderr,
 	}
 	if f.workers < 1 { // 0 would be a default
-		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
+		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, host.MaxWorkers))
 	}
-	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
+	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
 	if !protocol.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
@@ -266,12 +275,12 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		if f.players < 1 || f.players > netcode.MaxClients {
 			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
 		}
-		return cfg, badUse(cfg.CheckSocket())
+		return cfg, badUse(cfg.UDP.Check())
 	}
-	cfg.Exec, cfg.Dir = f.exec, "."
+	cfg.Console.Exec, cfg.Console.Dir = f.exec, "."
 	if f.console || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
-		cfg.Input = os.Stdin
+		cfg.Console.Input = os.Stdin
 	}
 	pack, err := openContent(f.pack)
 	if err != nil {
@@ -280,7 +289,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
 		return cfg, err
 	}
-	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
 	if err != nil {
 		return cfg, badUse(err)
 	}
@@ -291,23 +300,23 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		return cfg, badUse(err)
 	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
-	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
-	cfg.Lobby.Far, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
-	cfg.Record = f.record
+	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
+	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
+	cfg.Files.Recordings = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
 		return cfg, badUse(err)
 	}
-	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.SleepWhenEmpty = f.steps, f.batch, !f.awake
 	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
 	if f.net != 0 {
 		if f.interval != 0 {
 			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
 		}
-		if _, cfg.Lobby.Interval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+		if _, cfg.Lobby.SendInterval, err = (host.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
 			return cfg, badUse(err)
 		}
 	}
-	cfg.Ground = atlas(pack, f.arena)
+	cfg.Maps = atlas(pack, f.arena)
 	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
 		return cfg, err
 	}
@@ -340,7 +349,7 @@ func (f *serveFlags) journalFile() string {
 		return f.journal
 	case err != nil || port == "0": // the socket will say what is wrong with the address
 		return ""
-	case !server.HasJournal:
+	case !host.HasJournal:
 		fmt.Fprintln(os.Stderr, unsafe)
 		return ""
 	}
@@ -351,18 +360,18 @@ func (f *serveFlags) journalFile() string {
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
 }
 
-func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
+func (f *serveFlags) open(cfg host.Config) (runningHost, error) {
 	if f.echo {
-		return server.NewEchoHost(cfg)
+		return host.NewEchoHost(cfg)
 	}
-	return server.NewHost(cfg)
+	return host.New(cfg)
 }
 
 // announce says where the host is.
-func (f *serveFlags) announce(c *cobra.Command, h host) {
+func (f *serveFlags) announce(c *cobra.Command, h runningHost) {
 	walls := ""
-	if l, ok := h.(*server.Host); ok {
-		walls = l.Walls()
+	if l, ok := h.(*host.Host); ok {
+		walls = l.PVS()
 	}
 	if f.ready {
 		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), walls})

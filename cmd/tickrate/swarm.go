@@ -1,23 +1,23 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"time"
+
+	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 )
@@ -150,7 +150,11 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival), f.huge); err != nil {
+	err = runner.Connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival))
+	if err == nil && f.huge {
+		err = runner.EnlargePages(c.Context(), s)
+	}
+	if err != nil {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
@@ -260,7 +264,7 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
 	for _, at := range named {
-		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}}, f.looksOn))
+		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout), Servers: []netip.AddrPort{at}}, f.looksOn))
 		if err != nil {
 			return nil, err
 		}
@@ -269,40 +273,8 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 	return all, nil
 }
 
-// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all. Then it may have the
-// memory enlarged.
-func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration, enlarged bool) error {
-	begin := time.Now()
-	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == players || silent() })
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case silent():
-		return errors.New("not a single answer within 3 s")
-	case s.Joined() == 0:
-		return errors.New("the server answers, but nobody got into a match within 15 s (with --echo there is none)")
-	case s.Joined() < players:
-		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
-	}
-	if enlarged {
-		return enlarge(ctx, s)
-	}
-	return nil
-}
-
-// enlarge plays on while what the clients have by now goes into large pages: some milliseconds for each, and thousands of full clients have
-// thousands of pages. Until it is over, it takes the players' processor from them.
-func enlarge(ctx context.Context, s *swarm.Swarm) error {
-	var done atomic.Bool
-	go func() {
-		hugepage.Heap(ctx, hugepage.Rest)
-		done.Store(true)
-	}()
-	return s.Run(ctx, time.Minute, done.Load)
-}
+// seconds is a number of seconds as a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // summary is what swarm prints.
 type summary struct {
@@ -328,7 +300,7 @@ type summary struct {
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
-	Bytes *capacity.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
+	Bytes *measure.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
 }
 
 // taken is what the machine took from the swarm while it wanted to run, and how late it is without that.
@@ -370,7 +342,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		Kept: g.Kept(), Relieved: float64(g.Relieved) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.Kept(), Relieved: float64(g.Relieved) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)

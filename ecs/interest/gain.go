@@ -13,19 +13,19 @@ func newSpread(value uint16) (t spread) {
 }
 
 // gains are weights, by the bits of 4 rows.
-type gains struct{ all, seen, mid, near, ahead, fight, fresh spread }
+type gains struct{ all, visible, mid, near, ahead, combat, fresh spread }
 
 func newGains(w Weights) *gains {
-	return &gains{newSpread(0xffff), newSpread(w.Seen), newSpread(w.Mid), newSpread(w.Near), newSpread(w.Ahead), newSpread(w.Fight), newSpread(w.New)}
+	return &gains{newSpread(0xffff), newSpread(w.Visible), newSpread(w.Mid), newSpread(w.Near), newSpread(w.Ahead), newSpread(w.Combat), newSpread(w.New)}
 }
 
 // add adds to the weights of 64 rows what is true of each, up to top; who is not seen falls to 0.
 func (w *gains) add(lanes *[16]uint64, seen, mid, near, ahead, fight, fresh uint64) {
 	mid, near, ahead, rare := mid&seen, near&seen, ahead&seen, (fight|fresh)&seen
 	for i := range lanes {
-		v := lanes[i]&w.all[seen&15] + w.seen[seen&15] + w.mid[mid&15] + w.near[near&15] + w.ahead[ahead&15]
+		v := lanes[i]&w.all[seen&15] + w.visible[seen&15] + w.mid[mid&15] + w.near[near&15] + w.ahead[ahead&15]
 		if rare&15 != 0 {
-			v += w.fight[fight&seen&15] + w.fresh[fresh&seen&15]
+			v += w.combat[fight&seen&15] + w.fresh[fresh&seen&15]
 		}
 		over := v & tops
 		lanes[i] = (v | (over - over>>15)) &^ tops

@@ -10,44 +10,44 @@ import (
 
 // Config says how far one sees and what counts. Zero fields mean the defaults named.
 type Config struct {
-	Slots      int       // rows, 1 to 65536; required
-	MinX, MinZ float32   // corner of the grid, metres
-	Cell       float32   // edge of a cell, metres; default 8
-	Wide, Deep int       // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
-	Near, Mid  int       // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
-	Far        int       // up to which it is in range; default no limit
-	Linger     int       // snapshots that a row stays seen after it was, 0 to 15
-	Weights    Weights   // default DefaultWeights
-	Sight      SightFunc // default: everything in range is in sight
+	Slots        int         // rows, 1 to 65536; required
+	MinX, MinZ   float32     // corner of the grid, metres
+	Cell         float32     // edge of a cell, metres; default 8
+	Wide, Deep   int         // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
+	Near, Mid    int         // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
+	ViewDistance int         // up to which it is in range; default no limit
+	Hysteresis   int         // snapshots that a row stays seen after it was, 0 to 15
+	Weights      Weights     // default DefaultWeights
+	Visible      VisibleFunc // default: everything in range is in sight
 
-	// Sights, if set, is asked in place of Sight, and must say the same: once a cell, not once a pair of cells.
-	Sights SightsFunc
+	// VisibleFrom, if set, is asked in place of Sight, and must say the same: once a cell, not once a pair of cells.
+	VisibleFrom VisibleFromFunc
 }
 
-// SightFunc reports whether somebody in cell from might see somebody in cell to; cells are z*Wide + x. It is asked for cells in
+// VisibleFunc reports whether somebody in cell from might see somebody in cell to; cells are z*Wide + x. It is asked for cells in
 // which somebody stands, again for every Fill, so it should be a look into a table. It must not change while a Grid uses it.
-type SightFunc func(from, to int) bool
+type VisibleFunc func(from, to int) bool
 
-// SightsFunc appends to cells those which somebody in cell from might see, in any order, each once; those in which nobody stands
-// may be left out. It must keep to what SightFunc keeps to.
-type SightsFunc func(from int, cells []uint16) []uint16
+// VisibleFromFunc appends to cells those which somebody in cell from might see, in any order, each once; those in which nobody stands
+// may be left out. It must keep to what VisibleFunc keeps to.
+type VisibleFromFunc func(from int, cells []uint16) []uint16
 
 // Weights are what a row gains in a snapshot in which it is seen, each for what is true of it. Their sum is at most 4096.
 type Weights struct {
-	Seen  uint16 // always; at least 1
-	Mid   uint16 // not far
-	Near  uint16 // near; Mid comes on top
-	Ahead uint16 // in the direction of view
-	Fight uint16 // it fights
-	New   uint16 // it was not seen in the snapshot before
+	Visible uint16 // always; at least 1
+	Mid     uint16 // not far
+	Near    uint16 // near; Mid comes on top
+	Ahead   uint16 // in the direction of view
+	Combat  uint16 // it fights
+	New     uint16 // it was not seen in the snapshot before
 }
 
 // DefaultWeights are used where all are 0.
-var DefaultWeights = Weights{Seen: 1, Mid: 3, Near: 8, Ahead: 4, Fight: 16, New: 64}
+var DefaultWeights = Weights{Visible: 1, Mid: 3, Near: 8, Ahead: 4, Combat: 16, New: 64}
 
 // Most is the most that a row can gain in a snapshot.
 func (w Weights) Most() int {
-	return int(w.Seen) + int(w.Mid) + int(w.Near) + int(w.Ahead) + int(w.Fight) + int(w.New)
+	return int(w.Visible) + int(w.Mid) + int(w.Near) + int(w.Ahead) + int(w.Combat) + int(w.New)
 }
 
 // MaxSlots is the most rows of a grid.
@@ -63,7 +63,7 @@ func (c Config) withDefaults() Config {
 	or(&c.Deep, 32)
 	or(&c.Near, 2)
 	or(&c.Mid, 6)
-	or(&c.Far, math.MaxInt16)
+	or(&c.ViewDistance, math.MaxInt16)
 	if c.Cell == 0 {
 		c.Cell = 8
 	}
@@ -71,7 +71,7 @@ func (c Config) withDefaults() Config {
 		c.Weights = DefaultWeights
 	}
 	if c.Slots < 1 || c.Slots > MaxSlots || c.Wide < 1 || c.Wide > 256 || c.Deep < 1 || c.Deep > 256 || !(c.Cell > 0) ||
-		c.Linger < 0 || c.Linger > maxLinger || c.Weights.Seen == 0 || c.Weights.Most() > 4096 {
+		c.Hysteresis < 0 || c.Hysteresis > maxHysteresis || c.Weights.Visible == 0 || c.Weights.Most() > 4096 {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c
@@ -86,7 +86,7 @@ type Grid struct {
 	since          []uint32   // by slot: the snapshot since which it holds that one
 	fills          uint32     // snapshots so far
 	here           []uint64
-	hot            []uint64
+	inCombat       []uint64
 	cells          []uint16 // by slot
 	start          []int32  // by cell: where its rows begin in order; one more at the end
 	order          []uint16 // slots by cell, of those that are here
@@ -109,7 +109,7 @@ type view struct {
 func NewGrid(c Config) *Grid {
 	c = c.withDefaults()
 	g := &Grid{cfg: c, words: (c.Slots + 63) / 64}
-	g.here, g.hot = make([]uint64, g.words), make([]uint64, g.words)
+	g.here, g.inCombat = make([]uint64, g.words), make([]uint64, g.words)
 	g.ids, g.since = make([]netid.ID, c.Slots), make([]uint32, c.Slots)
 	g.cells = make([]uint16, c.Slots)
 	g.start = make([]int32, c.Wide*c.Deep+1)
@@ -117,10 +117,10 @@ func NewGrid(c Config) *Grid {
 	g.views = make([]view, c.Wide*c.Deep)
 	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
-	if c.Sights != nil {
+	if c.VisibleFrom != nil {
 		g.sights = make([]uint16, 0, c.Wide*c.Deep)
 	}
-	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.Far, most)
+	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.ViewDistance, most)
 	return g
 }
 
@@ -155,8 +155,8 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) 
 			g.ids[slot], g.since[slot] = id, g.fills
 		}
 	}
-	clear(g.hot)
-	copy(g.hot, hot)
+	clear(g.inCombat)
+	copy(g.inCombat, hot)
 	clear(g.start)
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {
@@ -264,11 +264,11 @@ func (g *Grid) from(cell int) *view {
 	}
 	v.all = g.set()
 	switch {
-	case g.cfg.Sights != nil:
+	case g.cfg.VisibleFrom != nil:
 		g.listed(cell, v.all)
-	case g.cfg.Sight != nil:
+	case g.cfg.Visible != nil:
 		g.sighted(cell, v.all)
-	case g.cfg.Far >= max(g.cfg.Wide, g.cfg.Deep)*2:
+	case g.cfg.ViewDistance >= max(g.cfg.Wide, g.cfg.Deep)*2:
 		copy(v.all, g.here)
 	default:
 		g.around(cell, g.far, v.all)
@@ -288,8 +288,8 @@ func (g *Grid) rings(cell int, v *view) {
 // listed adds the rows in the far disc that Sights lists.
 func (g *Grid) listed(cell int, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
-	limited := g.cfg.Far < max(g.cfg.Wide, g.cfg.Deep)*2
-	g.sights = g.cfg.Sights(cell, g.sights[:0])
+	limited := g.cfg.ViewDistance < max(g.cfg.Wide, g.cfg.Deep)*2
+	g.sights = g.cfg.VisibleFrom(cell, g.sights[:0])
 	for _, to := range g.sights {
 		if limited {
 			dx, dz := int(to)%g.cfg.Wide-x, int(to)/g.cfg.Wide-z
@@ -318,7 +318,7 @@ func (g *Grid) sighted(cell int, set []uint64) {
 	for at := max(z-len(g.far)+1, 0); at < min(z+len(g.far), g.cfg.Deep); at++ {
 		reach := g.far[max(at-z, z-at)]
 		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
-			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Sight(cell, to) {
+			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Visible(cell, to) {
 				g.span(at, c, c, set)
 			}
 		}

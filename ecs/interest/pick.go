@@ -5,37 +5,37 @@ import (
 	"math/bits"
 )
 
-// Pick chooses of the rows that are seen those of the greatest weight, as far as their cost, in bits by slot, fits into budget.
+// Select chooses of the rows that are seen those of the greatest weight, as far as their cost, in bits by slot, fits into budget.
 // Rows that cost nothing, as there is nothing to say of them, are not chosen. Of rows of equal weight those go first that come
 // next in turn. It returns what the chosen rows cost.
 //
 // The order is never made: a histogram of costs by the 8 highest bits of the weights, and one by those below of the rows among
 // which the limit falls, tell the weight down to which all fit.
-func (c *Client) Pick(cost []uint16, budget int) (used int) {
+func (c *Client) Select(cost []uint16, budget int) (used int) {
 	var costs [256]int32
-	shift := c.coarse()
-	c.floor = 0
-	if total := c.sum(cost, &costs, shift); total <= budget {
+	shift := c.coarseShift()
+	c.threshold = 0
+	if total := c.sumCosts(cost, &costs, shift); total <= budget {
 		return total
 	}
 	value, room := threshold(&costs, budget)
 	if shift > 0 {
 		costs = [256]int32{}
-		c.sumOf(cost, &costs, value, shift)
+		c.sumFine(cost, &costs, value, shift)
 		fine, rest := threshold(&costs, room)
 		value, room = value<<shift|fine, rest
 	}
-	c.floor = value
-	c.above(uint16(value))
-	return budget - room + c.share(cost, room)
+	c.threshold = value
+	c.splitTies(uint16(value))
+	return budget - room + c.selectTies(cost, room)
 }
 
-// coarse is how many bits the greatest weight has beyond 8.
-func (c *Client) coarse() int {
+// coarseShift is how many bits the greatest weight has beyond 8.
+func (c *Client) coarseShift() int {
 	any := uint64(0)
-	for i, seen := range c.seen {
+	for i, seen := range c.visible {
 		if seen != 0 {
-			for _, v := range (*[16]uint64)(c.lanes[i*16:]) {
+			for _, v := range (*[16]uint64)(c.priority[i*16:]) {
 				any |= v
 			}
 		}
@@ -44,12 +44,12 @@ func (c *Client) coarse() int {
 	return max(bits.Len16(uint16(any|any>>16))-8, 0)
 }
 
-// sum adds up the costs of the rows that are seen, all of them and by weight less the lowest bits, and picks those that cost anything.
-func (c *Client) sum(cost []uint16, costs *[256]int32, shift int) (total int) {
-	for i, w := range c.seen {
+// sumCosts adds up the costs of the rows that are seen, all of them and by weight less the lowest bits, and picks those that cost anything.
+func (c *Client) sumCosts(cost []uint16, costs *[256]int32, shift int) (total int) {
+	for i, w := range c.visible {
 		some := uint64(0)
 		if w != 0 {
-			lanes, cost := (*[16]uint64)(c.lanes[i*16:]), (*[64]uint16)(cost[i*64:])
+			lanes, cost := (*[16]uint64)(c.priority[i*16:]), (*[64]uint16)(cost[i*64:])
 			for ; w != 0; w &= w - 1 {
 				bit := bits.TrailingZeros64(w)
 				n := uint32(cost[bit&63])
@@ -58,18 +58,18 @@ func (c *Client) sum(cost []uint16, costs *[256]int32, shift int) (total int) {
 				some |= uint64(n+0xffff) >> 16 << (bit & 63)
 			}
 		}
-		c.picked[i] = some
+		c.selected[i] = some
 	}
 	return total
 }
 
-// sumOf adds up the costs of the picked rows whose weight less the lowest bits is a value, by these bits.
-func (c *Client) sumOf(cost []uint16, costs *[256]int32, value, shift int) {
-	for i, w := range c.picked {
+// sumFine adds up the costs of the picked rows whose weight less the lowest bits is a value, by these bits.
+func (c *Client) sumFine(cost []uint16, costs *[256]int32, value, shift int) {
+	for i, w := range c.selected {
 		if w == 0 {
 			continue
 		}
-		lanes := (*[16]uint64)(c.lanes[i*16:])
+		lanes := (*[16]uint64)(c.priority[i*16:])
 		for w &= atLeast(lanes, uint16(value<<shift)) &^ atLeast(lanes, uint16((value+1)<<shift)); w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
 			costs[uint8(lanes[bit>>2&15]>>(bit&3*16))&(1<<shift-1)] += int32(cost[i*64+bit])
@@ -85,24 +85,24 @@ func threshold(costs *[256]int32, budget int) (value, room int) {
 	return value, budget
 }
 
-// above leaves of the picked rows those of more than a weight, and collects those that stand at it as ties.
-func (c *Client) above(weight uint16) {
-	for i, w := range c.picked {
+// splitTies leaves of the picked rows those of more than a weight, and collects those that stand at it as ties.
+func (c *Client) splitTies(weight uint16) {
+	for i, w := range c.selected {
 		c.ties[i] = 0
 		if w != 0 {
-			lanes := (*[16]uint64)(c.lanes[i*16:])
-			c.picked[i] = w & atLeast(lanes, weight+1)
-			c.ties[i] = w & atLeast(lanes, weight) &^ c.picked[i]
+			lanes := (*[16]uint64)(c.priority[i*16:])
+			c.selected[i] = w & atLeast(lanes, weight+1)
+			c.ties[i] = w & atLeast(lanes, weight) &^ c.selected[i]
 		}
 	}
 }
 
-// share picks ties while they fit, from turn on.
-func (c *Client) share(cost []uint16, room int) (used int) {
+// selectTies picks ties while they fit, from turn on.
+func (c *Client) selectTies(cost []uint16, room int) (used int) {
 	first := c.turn >> 6
 	for n := range c.words + 1 {
 		i := (first + n) % c.words
-		w := c.ties[i] &^ c.picked[i]
+		w := c.ties[i] &^ c.selected[i]
 		if n == 0 {
 			w &= ^uint64(0) << (c.turn & 63)
 		}
@@ -113,18 +113,18 @@ func (c *Client) share(cost []uint16, room int) (used int) {
 				return used
 			}
 			used += int(cost[slot])
-			c.picked[i] |= w & -w
+			c.selected[i] |= w & -w
 		}
 	}
 	return used
 }
 
-// Sent says that rows went out: their weights begin anew.
-func (c *Client) Sent(rows []uint64) {
+// MarkSent says that rows went out: their weights begin anew.
+func (c *Client) MarkSent(rows []uint64) {
 	for i, w := range rows[:min(len(rows), c.words)] {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
-			c.lanes[slot>>2] &^= 0xffff << (slot & 3 * 16)
+			c.priority[slot>>2] &^= 0xffff << (slot & 3 * 16)
 		}
 	}
 }

@@ -49,10 +49,10 @@ func slowOwn(slots []played, period int) (raw, own []int) {
 	return raw, own
 }
 
-// quickOwn tells Own the same, as a thread would see it.
+// quickOwn tells StealCorrected the same, as a thread would see it.
 func quickOwn(slots []played, period int) (raw, own []int) {
 	const us = time.Microsecond
-	var o Own
+	var o StealCorrected
 	now := time.Duration(0)
 	for i, s := range slots {
 		due, took := time.Duration((i+1)*period)*us, time.Duration(0)
@@ -112,7 +112,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 	dice := rand.New(rand.NewPCG(35, 8))
 	upTo := func(most int) time.Duration { return time.Duration(dice.IntN(most+1)) * time.Microsecond }
 	for n := range 2000 {
-		var o Own
+		var o StealCorrected
 		taking, now, due := n%2 == 0, upTo(300), time.Duration(0)
 		took := func() time.Duration {
 			if !taking {
@@ -152,7 +152,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 // A slot that is left out is charged with the work of the one before it.
 func TestOwnSkip(t *testing.T) {
 	const ms = time.Millisecond
-	var o Own
+	var o StealCorrected
 	o.Begin(1*ms, 31*ms, 30*ms)
 	o.Work(33*ms, 0) // 2 ms of work in a slot of 1
 	for i, want := range []time.Duration{3 * ms, 4 * ms, 5 * ms} {

@@ -18,6 +18,8 @@ func runDelay(text []byte) (delay int64, ok bool) {
 	return 0, false
 }
 
-// charged is what strangers took of a run delay while other threads of the process ran for the time ours: those may have run on this
+// strangersShare is what strangers took of a run delay while other threads of the process ran for the time ours: those may have run on this
 // processor, and so may be all that was waited for.
-func charged(delay, ours int64) time.Duration { return time.Duration(max(delay-max(ours, 0), 0)) }
+func strangersShare(delay, ours int64) time.Duration {
+	return time.Duration(max(delay-max(ours, 0), 0))
+}

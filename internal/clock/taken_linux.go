@@ -11,47 +11,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Taken tells what the machine took from the thread that made it: its run delay, that is the time it wanted a processor and others had it,
+// RunDelay tells what the machine took from the thread that made it: its run delay, that is the time it wanted a processor and others had it,
 // without what other threads of its own process did meanwhile. It does not see what a hypervisor takes (see Stolen), nor interrupts.
-type Taken struct {
-	fd    int // the thread's schedstat; -1: not known
-	text  [64]byte
-	delay int64 // at the last look
-	ours  int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
+type RunDelay struct {
+	fd        int // the thread's schedstat; -1: not known
+	text      [64]byte
+	delay     int64 // at the last look
+	ownOthers int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
 }
 
-// NewTaken starts a meter of the calling thread, to which the goroutine must be bound; the thread may be gone when it is closed.
-func NewTaken() *Taken {
+// NewRunDelay starts a meter of the calling thread, to which the goroutine must be bound; the thread may be gone when it is closed.
+func NewRunDelay() *RunDelay {
 	fd, err := unix.Open("/proc/thread-self/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &Taken{fd: -1} // a kernel without CONFIG_SCHED_INFO
+		return &RunDelay{fd: -1} // a kernel without CONFIG_SCHED_INFO
 	}
-	t := &Taken{fd: fd}
+	t := &RunDelay{fd: fd}
 	if _, ok := t.read(); !ok {
 		t.Close()
 	}
-	t.Look(0)
+	t.Read(0)
 	return t
 }
 
 // Known is whether the system tells.
-func (t *Taken) Known() bool { return t.fd >= 0 }
+func (t *RunDelay) Known() bool { return t.fd >= 0 }
 
-// Look returns what was taken since the last look, on the thread that made t. It takes half a microsecond, twice that when the run delay has grown. Elsewhere is the CPU time, so far,
+// Read returns what was taken since the last look, on the thread that made t. It takes half a microsecond, twice that when the run delay has grown. Elsewhere is the CPU time, so far,
 // of threads of the process that keep to other processors: these have taken nothing from it.
-func (t *Taken) Look(elsewhere time.Duration) time.Duration {
+func (t *RunDelay) Read(elsewhere time.Duration) time.Duration {
 	delay, ok := t.read()
 	if !ok || delay == t.delay {
 		return 0
 	}
 	ours := int64(ProcessCPU() - ThreadCPU() - elsewhere)
-	taken := charged(delay-t.delay, ours-t.ours)
-	t.delay, t.ours = delay, ours
+	taken := strangersShare(delay-t.delay, ours-t.ownOthers)
+	t.delay, t.ownOthers = delay, ours
 	return taken
 }
 
 // read returns the run delay of the thread so far.
-func (t *Taken) read() (int64, bool) {
+func (t *RunDelay) read() (int64, bool) {
 	if t.fd < 0 {
 		return 0, false
 	}
@@ -63,7 +63,7 @@ func (t *Taken) read() (int64, bool) {
 }
 
 // Close frees what the meter holds; it then knows nothing.
-func (t *Taken) Close() {
+func (t *RunDelay) Close() {
 	if t.fd >= 0 {
 		_ = unix.Close(t.fd) // it was only read
 		t.fd = -1
@@ -80,8 +80,8 @@ func Stolen(cpus []int) (time.Duration, bool) {
 	return stolen(string(text), cpus)
 }
 
-// jiffy is the unit of /proc/stat, which every Linux that Go runs on has.
-const jiffy = 10 * time.Millisecond
+// statTick is the unit of /proc/stat, which every Linux that Go runs on has.
+const statTick = 10 * time.Millisecond
 
 // stolen sums the eighth column of the processors' lines: user nice system idle iowait irq softirq steal.
 func stolen(text string, cpus []int) (sum time.Duration, ok bool) {
@@ -96,7 +96,7 @@ func stolen(text string, cpus []int) (sum time.Duration, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		sum += time.Duration(n) * jiffy
+		sum += time.Duration(n) * statTick
 	}
 	return sum, len(cpus) > 0
 }

@@ -17,23 +17,23 @@ func TestTakenByAStranger(t *testing.T) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m := NewTaken()
+	m := NewRunDelay()
 	defer m.Close()
 	if !m.Known() {
 		t.Skip("this kernel does not tell the run delay")
 	}
 	on := CPUs()[:1]
-	err := On(on, func() error {
+	err := WithAffinity(on, func() error {
 		stranger := exec.Command(os.Args[0], "-test.run", "^TestTakenByAStranger$")
 		stranger.Env = append(os.Environ(), "PACE_STRANGER=1", "GOMAXPROCS=1")
 		if err := stranger.Start(); err != nil {
 			return err
 		}
 		defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
-		m.Look(0)
+		m.Read(0)
 		begin, cpu, taken := time.Now(), ThreadCPU(), time.Duration(0)
 		for looks := 0; taken < 20*time.Millisecond; looks++ {
-			if taken += m.Look(0); looks > 100_000_000 {
+			if taken += m.Read(0); looks > 100_000_000 {
 				t.Fatalf("%v in %d looks", taken, looks)
 			}
 		}
@@ -51,7 +51,7 @@ func TestTakenByAStranger(t *testing.T) {
 func TestTakenNotByOurselves(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m := NewTaken()
+	m := NewRunDelay()
 	defer m.Close()
 	if !m.Known() {
 		t.Skip("this kernel does not tell the run delay")
@@ -59,26 +59,26 @@ func TestTakenNotByOurselves(t *testing.T) {
 	before, _ := m.read()
 	ours := ProcessCPU() - ThreadCPU()
 	var taken time.Duration
-	err := On(CPUs()[:1], func() error {
+	err := WithAffinity(CPUs()[:1], func() error {
 		var stop atomic.Bool
 		on, done := CPUs(), make(chan struct{})
 		go func() {
 			defer close(done)
 			runtime.LockOSThread() // not undone: the thread ends with its processor
-			_ = Keep(on)
+			_ = SetThreadAffinity(on)
 			for !stop.Load() {
 			}
 		}()
 		defer func() { stop.Store(true); <-done }()
 		for begin := ThreadCPU(); ThreadCPU()-begin < 60*time.Millisecond; {
-			taken += m.Look(0)
+			taken += m.Read(0)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken += m.Look(0)
+	taken += m.Read(0)
 	after, _ := m.read()
 	ours = ProcessCPU() - ThreadCPU() - ours
 	if delay := time.Duration(after - before); taken > delay || taken < delay-ours-2*time.Millisecond {
@@ -114,9 +114,9 @@ func TestStolen(t *testing.T) {
 }
 
 func TestLookAllocatesNothing(t *testing.T) {
-	m := NewTaken()
+	m := NewRunDelay()
 	defer m.Close()
-	if n := testing.AllocsPerRun(100, func() { m.Look(0) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.Read(0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -124,9 +124,9 @@ func TestLookAllocatesNothing(t *testing.T) {
 func BenchmarkTaken(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m := NewTaken()
+	m := NewRunDelay()
 	defer m.Close()
 	for b.Loop() {
-		m.Look(0)
+		m.Read(0)
 	}
 }

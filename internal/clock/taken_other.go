@@ -4,20 +4,20 @@ package clock
 
 import "time"
 
-// Taken would tell what the machine took from a thread; here it is not known.
-type Taken struct{}
+// RunDelay would tell what the machine took from a thread; here it is not known.
+type RunDelay struct{}
 
-// NewTaken returns a meter that knows nothing.
-func NewTaken() *Taken { return &Taken{} }
+// NewRunDelay returns a meter that knows nothing.
+func NewRunDelay() *RunDelay { return &RunDelay{} }
 
 // Known is false.
-func (t *Taken) Known() bool { return false }
+func (t *RunDelay) Known() bool { return false }
 
-// Look returns 0.
-func (t *Taken) Look(time.Duration) time.Duration { return 0 }
+// Read returns 0.
+func (t *RunDelay) Read(time.Duration) time.Duration { return 0 }
 
 // Close does nothing.
-func (t *Taken) Close() {}
+func (t *RunDelay) Close() {}
 
 // Stolen is not known.
 func Stolen([]int) (time.Duration, bool) { return 0, false }

@@ -4,8 +4,8 @@ package hugepage
 
 import "context"
 
-// Heap does nothing here: 0.
-func Heap(context.Context, func()) int { return 0 }
+// CollapseHeap does nothing here: 0.
+func CollapseHeap(context.Context, func()) int { return 0 }
 
-// Touch does nothing here: 0.
-func Touch(context.Context, bool) int { return 0 }
+// Prefault does nothing here: 0.
+func Prefault(context.Context, bool) int { return 0 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// limbs is a body as assembly takes it: 16 capsules by columns, whose lanes are bones, and the head apart.
-type limbs struct {
+// capsules is a body as assembly takes it: 16 capsules by columns, whose lanes are bones, and the head apart.
+type capsules struct {
 	kernel.Capsules
 	head [2]geom.Vec3
 }
@@ -16,63 +16,63 @@ type limbs struct {
 var _ [16]byte = [Head]byte{} // what is not the head has a lane
 
 // capsule is one of them.
-func (b *limbs) capsule(i Bone, k *Skeleton) geom.Capsule {
+func (b *capsules) capsule(i Bone, k *Skeleton) geom.Capsule {
 	if i == Head {
-		return geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.flesh.head}
+		return geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.radii.head}
 	}
-	return geom.Capsule{A: geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, B: geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, Radius: k.flesh.Radius[i]}
+	return geom.Capsule{A: geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, B: geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, Radius: k.radii.Radius[i]}
 }
 
-// flesh is the radii of a skeleton's capsules, and of a ball round each that holds it with 2 mm to spare: directions are of unit length
+// radii is the radii of a skeleton's capsules, and of a ball round each that holds it with 2 mm to spare: directions are of unit length
 // but for rounding.
-type flesh struct {
-	kernel.Flesh
-	head, aroundHead float32
+type radii struct {
+	kernel.Radii
+	head, headBound float32
 }
 
-// thicken fills flesh.
-func (k *Skeleton) thicken() {
+// fillRadii fills flesh.
+func (k *Skeleton) fillRadii() {
 	for i := range k.Joints {
 		j := &k.Joints[i]
 		around := float32(j.Length/2) + j.Radius + 2e-3
 		if Bone(i) == Head {
-			k.flesh.head, k.flesh.aroundHead = j.Radius, around
+			k.radii.head, k.radii.headBound = j.Radius, around
 			continue
 		}
-		k.flesh.Radius[i], k.flesh.Around[i] = j.Radius, around
+		k.radii.Radius[i], k.radii.Bound[i] = j.Radius, around
 	}
 }
 
 // first is the bone that r meets first, grown by so much: the later of those equally near.
-func (b *limbs) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
-	f := kernel.Flight{
+func (b *capsules) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
+	f := kernel.MovingSphere{
 		OX: r.Origin.X, OY: r.Origin.Y, OZ: r.Origin.Z, DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max, Radius: grow,
 	}
-	lane, t := b.Capsules.First(&f, &k.flesh.Flesh)
+	lane, t := b.Capsules.FirstHit(&f, &k.radii.Radii)
 	switch {
 	case lane == kernel.Undecided:
-		bone, t, ok = b.look(r, grow, k)
+		bone, t, ok = b.firstGeneric(r, grow, k)
 	case lane >= 0:
 		bone, ok = Bone(lane), true
 	default:
 		t = r.Max
 	}
-	if _, may := b.near(r, grow, b.head[0], b.head[1], k.flesh.aroundHead); may {
-		if d, hit := r.Capsule(geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.flesh.head + grow}); hit && d <= t {
+	if _, may := b.near(r, grow, b.head[0], b.head[1], k.radii.headBound); may {
+		if d, hit := r.Capsule(geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.radii.head + grow}); hit && d <= t {
 			return Head, d, true
 		}
 	}
 	return bone, t, ok
 }
 
-// look is kernel.Capsules.First: its truth, and what answers where there is no assembly. A ball round each bone says, cheaply, which
+// firstGeneric is kernel.Capsules.FirstHit: its truth, and what answers where there is no assembly. A ball round each bone says, cheaply, which
 // bones the ray may meet at all: all are asked before one is tested, for no branch can foretell them.
-func (b *limbs) look(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
+func (b *capsules) firstGeneric(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
 	var from [Head]float32 // how far along each is entered at the soonest
 	may := uint32(0)
 	for i := range from {
 		bit := uint32(0)
-		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.flesh.Around[i])
+		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.radii.Bound[i])
 		if touches {
 			bit = 1
 		}
@@ -95,7 +95,7 @@ func (b *limbs) look(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float
 }
 
 // near reports whether r may meet the capsule from a to z, and how far along at the soonest, of all twice, so that the middle is a sum.
-func (b *limbs) near(r *geom.Ray, grow float32, a, z geom.Vec3, around float32) (from float32, ok bool) {
+func (b *capsules) near(r *geom.Ray, grow float32, a, z geom.Vec3, around float32) (from float32, ok bool) {
 	m := a.Add(z).Sub(r.Origin.Add(r.Origin))
 	around += grow
 	around += around

@@ -11,7 +11,7 @@ import (
 
 // oddCapsules are 16 capsules and a way past them such as no body is: along the axes or nearly, beginning within, grazing, ending at the
 // surface, equal to each other, without length or not even a number.
-func oddCapsules(r *rand.Rand, round int) (b limbs, k Skeleton, ray geom.Ray, grow float32) {
+func oddCapsules(r *rand.Rand, round int) (b capsules, k Skeleton, ray geom.Ray, grow float32) {
 	scale := float32(math.Pow(10, float64(round%5)-3))
 	coord := func(w float32) float32 { return (r.Float32() - 0.5) * w }
 	vec := func(w float32) geom.Vec3 { return geom.Vec3{X: coord(w), Y: coord(w), Z: coord(w)} }
@@ -56,10 +56,10 @@ func oddCapsules(r *rand.Rand, round int) (b limbs, k Skeleton, ray geom.Ray, gr
 		if i > 0 && i%5 == 0 { // the last two ends are the same
 			b.BX[i], b.BY[i], b.BZ[i] = b.AX[i-1], b.AY[i-1], b.AZ[i-1]
 		}
-		k.flesh.Radius[i] = radius
-		k.flesh.Around[i] = b.capsule(i, &k).B.Sub(a).Len()/2 + radius + 2e-3
+		k.radii.Radius[i] = radius
+		k.radii.Bound[i] = b.capsule(i, &k).B.Sub(a).Len()/2 + radius + 2e-3
 		if round%3 == 0 {
-			k.flesh.Around[i]++
+			k.radii.Bound[i]++
 		}
 	}
 	switch r.IntN(50) {
@@ -77,15 +77,15 @@ func oddCapsules(r *rand.Rand, round int) (b limbs, k Skeleton, ray geom.Ray, gr
 func TestFirstSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(36, 36))
 	hits, inside, undecided, bones := 0, 0, 0, [Head]int{}
-	same := func(b *limbs, k *Skeleton, ray *geom.Ray, grow float32) {
+	same := func(b *capsules, k *Skeleton, ray *geom.Ray, grow float32) {
 		t.Helper()
-		f := kernel.Flight{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
-		lane, at := b.First(&f, &k.flesh.Flesh)
+		f := kernel.MovingSphere{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
+		lane, at := b.FirstHit(&f, &k.radii.Radii)
 		if lane == kernel.Undecided {
 			undecided++
 			return
 		}
-		bone, want, ok := b.look(ray, grow, k)
+		bone, want, ok := b.firstGeneric(ray, grow, k)
 		if ok != (lane >= 0) || ok && (Bone(lane) != bone || math.Float32bits(at) != math.Float32bits(want)) {
 			t.Fatalf("lane %d at %v, want %v %v at %v: %+v %v %+v", lane, at, ok, bone, want, ray, grow, b)
 		}
@@ -97,9 +97,9 @@ func TestFirstSame(t *testing.T) {
 			}
 		}
 	}
-	var b limbs
-	shape(&Pose{}, &b)
-	if lane, _ := b.First(&kernel.Flight{}, &Skeletons[0].flesh.Flesh); lane == kernel.Undecided {
+	var b capsules
+	solve(&Pose{}, &b)
+	if lane, _ := b.FirstHit(&kernel.MovingSphere{}, &Skeletons[0].radii.Radii); lane == kernel.Undecided {
 		t.Skip("no assembly: Go's own answers")
 	}
 	n := 60_000
@@ -109,7 +109,7 @@ func TestFirstSame(t *testing.T) {
 	for i := range n {
 		p := random(r, Hero(i%2))
 		ray, grow := shotAt(r, &p), []float32{0, 0, 0.2, 3}[i%4]
-		shape(&p, &b)
+		solve(&p, &b)
 		same(&b, &Skeletons[i%2], &ray, grow)
 	}
 	bodies := hits
@@ -136,7 +136,7 @@ func TestLookIsTheNearest(t *testing.T) {
 		best, at := -1, ray.Max
 		for i := range Head {
 			c := b.capsule(i, &k)
-			if _, may := b.near(&ray, grow, c.A, c.B, k.flesh.Around[i]); !may {
+			if _, may := b.near(&ray, grow, c.A, c.B, k.radii.Bound[i]); !may {
 				continue
 			}
 			c.Radius += grow
@@ -144,7 +144,7 @@ func TestLookIsTheNearest(t *testing.T) {
 				best, at = int(i), d
 			}
 		}
-		bone, d, ok := b.look(&ray, grow, &k)
+		bone, d, ok := b.firstGeneric(&ray, grow, &k)
 		if ok != (best >= 0) || ok && (int(bone) != best || d != at) {
 			t.Fatalf("%v %v at %v, want %d at %v: %+v %v %+v", ok, bone, d, best, at, ray, grow, b)
 		}

@@ -2,19 +2,19 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// Passes is how near a ray passes to a pose, for telling a miss from a near miss: the bone, metres along the ray to the point that is
+// ClosestApproach is how near a ray passes to a pose, for telling a miss from a near miss: the bone, metres along the ray to the point that is
 // nearest to it, and metres between the ray and the bone's surface, 0 if it is hit. The ray's direction must be of unit length and Max
 // not negative. It is no verdict: that is Test's.
-func Passes(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
+func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	var body Body
-	Shape(p, &body)
+	LocalCapsules(p, &body)
 	from := r.Origin.Sub(p.Pos)
 	// The ray begins beside the body, as in Test.
-	middle := geom.Vec3{X: -from.X, Y: BoundHigh - from.Y, Z: -from.Z}
+	middle := geom.Vec3{X: -from.X, Y: BoundHeight - from.Y, Z: -from.Z}
 	skip := min(max(0, middle.Dot(r.Dir)-2*Skeletons[p.Form.Hero()].Bound), r.Max)
 	near := geom.Ray{Origin: from.Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
 	for i := range body {
-		t, d := apart(&near, &body[i])
+		t, d := rayAxisDistance(&near, &body[i])
 		if d = max(d-body[i].Radius, 0); i == 0 || d < metres {
 			bone, along, metres = Bone(i), skip+t, d
 		}
@@ -22,9 +22,9 @@ func Passes(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	return bone, along, metres
 }
 
-// apart is the distance between a ray, cut at its Max, and a capsule's axis, and where along the ray it is (Ericson, Real-Time Collision
+// rayAxisDistance is the distance between a ray, cut at its Max, and a capsule's axis, and where along the ray it is (Ericson, Real-Time Collision
 // Detection, 5.1.9).
-func apart(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
+func rayAxisDistance(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
 	axis, from := c.B.Sub(c.A), r.Origin.Sub(c.A)
 	square, slant := axis.LenSq(), axis.Dot(r.Dir)
 	ahead, above := from.Dot(r.Dir), from.Dot(axis)

@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Passes finds no less than what a fine comb along the ray finds, and little more; and 0 where Test hits.
+// ClosestApproach finds no less than what a fine comb along the ray finds, and little more; and 0 where Test hits.
 func TestPassesAgainstAComb(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	hits, misses := 0, 0
@@ -25,7 +25,7 @@ func TestPassesAgainstAComb(t *testing.T) {
 				want = min(want, max(distance(at, c), 0))
 			}
 		}
-		bone, along, got := Passes(ray, &p)
+		bone, along, got := ClosestApproach(ray, &p)
 		if float64(got) > want+1e-3 || float64(got) < want-float64(ray.Max)/4000-1e-3 {
 			t.Fatalf("%v m off the %v at %v, want %v: %+v %+v", got, bone, along, want, ray, p)
 		}

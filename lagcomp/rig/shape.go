@@ -4,40 +4,40 @@ import "github.com/tickrate/tickrate/ecs/geom"
 
 // Capsules writes the 17 capsules of p into out, in the world.
 func Capsules(p *Pose, out *Body) {
-	Shape(p, out)
+	LocalCapsules(p, out)
 	for i := range out {
 		out[i].A, out[i].B = out[i].A.Add(p.Pos), out[i].B.Add(p.Pos)
 	}
 }
 
-// Shape writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
+// LocalCapsules writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
 // the one function by which client and server know a body.
 //
 // Directions of all bones come first, then the height of the hips, then the bones are put end to end.
-func Shape(p *Pose, out *Body) {
-	var b limbs
-	shape(p, &b)
+func LocalCapsules(p *Pose, out *Body) {
+	var b capsules
+	solve(p, &b)
 	k := &Skeletons[p.Form.Hero()]
 	for i := range Head {
 		c := &out[i]
-		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i], b.BZ[i], k.flesh.Radius[i]
+		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i], b.BZ[i], k.radii.Radius[i]
 	}
 	out[Head] = b.capsule(Head, k)
 }
 
-// shape is Shape by columns.
-func shape(p *Pose, out *limbs) {
+// solve is LocalCapsules by columns.
+func solve(p *Pose, out *capsules) {
 	k := &Skeletons[p.Form.Hero()]
-	var f figure
-	f.read(p, k)
+	var f poseSolver
+	f.setPose(p, k)
 	f.torso()
 	high := f.legs()
 	f.arms()
 	f.assemble(high, out)
 }
 
-// figure is a pose on its way to capsules: parameters as factors, and the direction of each bone, of unit length.
-type figure struct {
+// poseSolver is a pose on its way to capsules: parameters as factors, and the direction of each bone, of unit length.
+type poseSolver struct {
 	k                *Skeleton
 	view, hips       heading
 	travel           heading // of the motion
@@ -50,7 +50,7 @@ type figure struct {
 	dir              [Bones]geom.Vec3
 }
 
-func (f *figure) read(p *Pose, k *Skeleton) {
+func (f *poseSolver) setPose(p *Pose, k *Skeleton) {
 	f.k = k
 	f.view = headingOf(p.Yaw)
 	f.hips = headingOf(p.Yaw + geom.Angle(p.Hips)<<8)
@@ -91,29 +91,29 @@ func (h heading) within(g heading) (ahead, right float32) {
 	return float32(g.s*h.s) + float32(g.c*h.c), float32(g.s*h.c) - float32(g.c*h.s)
 }
 
-// most is the square of the longest level part a bone may have.
-const most = 0.95
+// maxLevelSq is the square of the longest level part a bone may have.
+const maxLevelSq = 0.95
 
-// upward is the unit vector with the level part v; one longer than most allows is shortened.
-func upward(v geom.Vec3) geom.Vec3 {
+// unitUp is the unit vector with the level part v; one longer than most allows is shortened.
+func unitUp(v geom.Vec3) geom.Vec3 {
 	level := float32(v.X*v.X) + float32(v.Z*v.Z)
-	if level > most {
-		by := geom.Sqrt(most / level)
-		v.X, v.Z, level = float32(v.X*by), float32(v.Z*by), most
+	if level > maxLevelSq {
+		by := geom.Sqrt(maxLevelSq / level)
+		v.X, v.Z, level = float32(v.X*by), float32(v.Z*by), maxLevelSq
 	}
 	v.Y = geom.Sqrt(1 - level)
 	return v
 }
 
-func downward(v geom.Vec3) geom.Vec3 {
-	v = upward(v)
+func unitDown(v geom.Vec3) geom.Vec3 {
+	v = unitUp(v)
 	v.Y = -v.Y
 	return v
 }
 
-// shares are how much of pitch, lean and bank reaches each bone from the pelvis up: more pitch the higher, and the head
+// torsoShares are how much of pitch, lean and bank reaches each bone from the pelvis up: more pitch the higher, and the head
 // keeps level what the chest does not.
-var shares = [5]struct {
+var torsoShares = [5]struct {
 	bone                     Bone
 	pitch, lean, bank, slump float32
 }{
@@ -125,38 +125,38 @@ var shares = [5]struct {
 }
 
 // torso bends the spine: back looking up, forward looking down, into the run, into the turn.
-func (f *figure) torso() {
+func (f *poseSolver) torso() {
 	back := f.view.along(-f.sinHalf, 0)
 	into := f.travel.along(float32(float32(f.k.Lean*f.gait)*(1-f.air)), 0)
 	aside := f.view.along(0, float32(f.k.Bank*f.bank))
 	down := f.hips.along(f.slump, 0)
-	for i := range shares {
-		s := &shares[i]
+	for i := range torsoShares {
+		s := &torsoShares[i]
 		v := back.Scale(s.pitch).Mad(into, s.lean).Mad(aside, s.bank).Mad(down, s.slump)
-		f.dir[s.bone] = upward(v)
+		f.dir[s.bone] = unitUp(v)
 	}
 }
 
 // assemble puts the bones end to end, the hips at so many metres above the feet. It goes along the limbs, as Joints say it: nothing
 // is looked up, and what comes next is at hand.
-func (f *figure) assemble(high float32, out *limbs) {
+func (f *poseSolver) assemble(high float32, out *capsules) {
 	hips := geom.Vec3{Y: high}
-	f.limb(f.aside(hips, ThighL, f.hips), ThighL, out)
-	f.limb(f.aside(hips, ThighR, f.hips), ThighR, out)
-	at := f.bone(f.bone(f.bone(hips, Pelvis, out), Spine, out), Chest, out)
-	f.limb(f.aside(at, UpperArmL, f.view), UpperArmL, out)
-	f.limb(f.aside(at, UpperArmR, f.view), UpperArmR, out)
-	neck := f.bone(at, Neck, out)
+	f.placeLimb(f.attach(hips, ThighL, f.hips), ThighL, out)
+	f.placeLimb(f.attach(hips, ThighR, f.hips), ThighR, out)
+	at := f.placeBone(f.placeBone(f.placeBone(hips, Pelvis, out), Spine, out), Chest, out)
+	f.placeLimb(f.attach(at, UpperArmL, f.view), UpperArmL, out)
+	f.placeLimb(f.attach(at, UpperArmR, f.view), UpperArmR, out)
+	neck := f.placeBone(at, Neck, out)
 	out.head = [2]geom.Vec3{neck, neck.Mad(f.dir[Head], f.k.Joints[Head].Length)}
 }
 
-// limb puts three bones at a point, one after the other.
-func (f *figure) limb(at geom.Vec3, first Bone, out *limbs) {
-	f.bone(f.bone(f.bone(at, first, out), first+1, out), first+2, out)
+// placeLimb puts three bones at a point, one after the other.
+func (f *poseSolver) placeLimb(at geom.Vec3, first Bone, out *capsules) {
+	f.placeBone(f.placeBone(f.placeBone(at, first, out), first+1, out), first+2, out)
 }
 
-// aside is where a limb hangs.
-func (f *figure) aside(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
+// attach is where a limb hangs.
+func (f *poseSolver) attach(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
 	j := &f.k.Joints[bone]
 	at.X += float32(j.Side * h.c)
 	at.Z -= float32(j.Side * h.s)
@@ -164,8 +164,8 @@ func (f *figure) aside(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
 	return at
 }
 
-// bone puts one bone, not the head, at a point and returns where it ends.
-func (f *figure) bone(at geom.Vec3, bone Bone, out *limbs) geom.Vec3 {
+// placeBone puts one bone, not the head, at a point and returns where it ends.
+func (f *poseSolver) placeBone(at geom.Vec3, bone Bone, out *capsules) geom.Vec3 {
 	end := at.Mad(f.dir[bone], f.k.Joints[bone].Length)
 	out.AX[bone], out.AY[bone], out.AZ[bone] = at.X, at.Y, at.Z
 	out.BX[bone], out.BY[bone], out.BZ[bone] = end.X, end.Y, end.Z

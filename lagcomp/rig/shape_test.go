@@ -55,7 +55,7 @@ func TestRow69ShapeBits(t *testing.T) {
 	var body Body
 	for i := range 20_000 {
 		p := random(r, Hero(i%2))
-		Shape(&p, &body)
+		LocalCapsules(&p, &body)
 		sum = sum*31 + hash(&body)
 	}
 	if want := uint64(0x176f84dd6abe5419); sum != want {
@@ -103,7 +103,7 @@ func TestStature(t *testing.T) {
 		for _, aim := range []uint8{0, 255} {
 			p := Pose{Form: FormOf(Hero(h), Stand), Aim: aim}
 			var body Body
-			Shape(&p, &body)
+			LocalCapsules(&p, &body)
 			lo, hi := span(&body)
 			if k := Skeletons[h].Height; math.Abs(lo) > 1e-6 || math.Abs(hi-float64(k)) > 0.005 {
 				t.Errorf("%v reaches from %.4f to %.4f m", Hero(h), lo, hi)
@@ -148,7 +148,7 @@ func TestAnyPose(t *testing.T) {
 		}
 		k := &Skeletons[p.Form.Hero()]
 		var body, moved, world Body
-		Shape(&p, &body)
+		LocalCapsules(&p, &body)
 		for b, c := range body {
 			j := k.Joints[b]
 			if l := c.B.Sub(c.A).Len(); math.Abs(float64(l-j.Length)) > 2e-6 || c.Radius != j.Radius {
@@ -171,7 +171,7 @@ func TestAnyPose(t *testing.T) {
 		}
 		q := p
 		q.Pos, q.ID, q.Flags = geom.Vec3{X: 1000.25, Y: -7, Z: 3}, 99, 0
-		if Shape(&q, &moved); moved != body {
+		if LocalCapsules(&q, &moved); moved != body {
 			t.Fatalf("the shape depends on the place: %+v", p)
 		}
 		Capsules(&q, &world)
@@ -194,8 +194,8 @@ func TestMirrored(t *testing.T) {
 		q.Phase += 0x8000
 		q.Move, q.Bank, q.Hips = -p.Move, -p.Bank, -p.Hips
 		var a, b Body
-		Shape(&p, &a)
-		Shape(&q, &b)
+		LocalCapsules(&p, &a)
+		LocalCapsules(&q, &b)
 		for bone := range Bones {
 			twin := bone
 			switch {
@@ -251,8 +251,8 @@ func TestNothingJumps(t *testing.T) {
 			p.Squat, q.Squat = q.Squat, q.Squat+1
 		}
 		var a, b Body
-		Shape(&p, &a)
-		Shape(&q, &b)
+		LocalCapsules(&p, &a)
+		LocalCapsules(&q, &b)
 		for bone := range Bones {
 			if d := float64(max(a[bone].A.Sub(b[bone].A).Len(), a[bone].B.Sub(b[bone].B).Len())); d > limit {
 				t.Fatalf("%v jumps %.3f m from\n%+v to\n%+v", bone, d, p, q)
@@ -272,7 +272,7 @@ func TestBob(t *testing.T) {
 			for phase := range 256 {
 				p := Pose{Form: FormOf(Hero(h), Run), Gait: c.gait, Aim: 255, Phase: uint16(phase << 8)}
 				var body Body
-				Shape(&p, &body)
+				LocalCapsules(&p, &body)
 				lo, hi = min(lo, body[Head].B.Y), max(hi, body[Head].B.Y)
 			}
 			if bob := (hi - lo) / k.Height * 1.8; bob > c.most {

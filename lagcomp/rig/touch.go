@@ -2,14 +2,14 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// Between is the bone of p whose surface is nearest to the surface of a capsule in the world, and how far, in metres; 0 where they touch.
+// NearestBoneToCapsule is the bone of p whose surface is nearest to the surface of a capsule in the world, and how far, in metres; 0 where they touch.
 // Of bones equally near the later one. A capsule without length is a ball.
-func Between(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
+func NearestBoneToCapsule(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
 	var body Body
-	Shape(p, &body)
+	LocalCapsules(p, &body)
 	from := geom.Capsule{A: c.A.Sub(p.Pos), B: c.B.Sub(p.Pos), Radius: c.Radius}
 	for i := range body {
-		d := max(Axes(&from, &body[i])-from.Radius-body[i].Radius, 0)
+		d := max(AxisDistance(&from, &body[i])-from.Radius-body[i].Radius, 0)
 		if i == 0 || d <= metres {
 			bone, metres = Bone(i), d
 		}
@@ -17,8 +17,8 @@ func Between(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
 	return bone, metres
 }
 
-// Axes is the distance between the axes of two capsules, in metres (Ericson, Real-Time Collision Detection, 5.1.9).
-func Axes(a, b *geom.Capsule) float32 {
+// AxisDistance is the distance between the axes of two capsules, in metres (Ericson, Real-Time Collision Detection, 5.1.9).
+func AxisDistance(a, b *geom.Capsule) float32 {
 	u, v, w := a.B.Sub(a.A), b.B.Sub(b.A), a.A.Sub(b.A)
 	uu, vv, uv, uw, vw := u.LenSq(), v.LenSq(), u.Dot(v), u.Dot(w), v.Dot(w)
 	var s, t float32 // of u and v

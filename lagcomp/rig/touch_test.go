@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Between agrees with a comb over the capsule's axis: each of its points against each bone, in float64.
+// NearestBoneToCapsule agrees with a comb over the capsule's axis: each of its points against each bone, in float64.
 func TestRow49CapsulesAgainstAComb(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	near := 0
@@ -35,7 +35,7 @@ func TestRow49CapsulesAgainstAComb(t *testing.T) {
 				want = min(want, max(distance(at, b)-float64(c.Radius), 0))
 			}
 		}
-		bone, got := Between(c, &p)
+		bone, got := NearestBoneToCapsule(c, &p)
 		step := float64(c.B.Sub(c.A).Len()) / teeth
 		if float64(got) > want+1e-4 || float64(got) < want-step-1e-4 {
 			t.Fatalf("%v m off the %v, want %v: %+v %+v", got, bone, want, c, p)

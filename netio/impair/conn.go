@@ -18,8 +18,8 @@ type Conn struct {
 	due   netio.Batch
 }
 
-// Over puts a link of profile p and the given seed in front of inner, which from then on belongs to the result.
-func Over(inner netio.Conn, p Profile, seed uint64) *Conn {
+// Wrap puts a link of profile p and the given seed in front of inner, which from then on belongs to the result.
+func Wrap(inner netio.Conn, p Profile, seed uint64) *Conn {
 	return &Conn{Conn: inner, link: New(p, seed), tags: make(map[netip.AddrPort]uint64)}
 }
 

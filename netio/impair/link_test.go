@@ -16,7 +16,7 @@ const ms = time.Millisecond
 
 // slowLink is the honest twin: a list, searched from end to end for what arrives next.
 type slowLink struct {
-	fate fate
+	fate decider
 	list []slowEntry
 }
 
@@ -31,7 +31,7 @@ func (l *slowLink) push(now time.Duration, data string, tag uint64) {
 	due, n := l.fate.decide(now, len(data))
 	for _, at := range due[:n] {
 		harmed := []byte(data)
-		harmed = harmed[:l.fate.harm.do(harmed, &l.fate.profile, &l.fate.count)]
+		harmed = harmed[:l.fate.corruption.apply(harmed, &l.fate.profile, &l.fate.count)]
 		l.list = append(l.list, slowEntry{at, string(harmed), tag, l.fate.binding})
 	}
 }
@@ -55,13 +55,13 @@ func (l *slowLink) pop(now time.Duration) (slowEntry, bool) {
 func drawProfile(t *rapid.T) Profile {
 	share, span := rapid.Float64Range(0, 1), rapid.Int64Range(0, int64(40*ms))
 	var p Profile
-	for i := range knobs {
-		k := &knobs[i]
-		if rapid.Bool().Draw(t, k.name) || k.needs != "" && find(k.needs).zero(&p) {
+	for i := range parameters {
+		k := &parameters[i]
+		if rapid.Bool().Draw(t, k.name) || k.needs != "" && findParameter(k.needs).zero(&p) {
 			continue
 		}
 		switch {
-		case k.mean():
+		case k.isMean():
 			*k.float(&p) = 1 + 20*share.Draw(t, k.name)
 		case k.float != nil:
 			*k.float(&p) = share.Draw(t, k.name)
@@ -88,7 +88,7 @@ func TestLinkAgreesWithAList(t *testing.T) {
 		p := drawProfile(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := New(p, seed)
-		twin := &slowLink{fate: l.fate}
+		twin := &slowLink{fate: l.decider}
 		var now time.Duration
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "push") {
@@ -112,7 +112,7 @@ func TestLinkAgreesWithAList(t *testing.T) {
 
 // conserved is the identity of Stats.
 func conserved(s Stats, flying int) bool {
-	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.Choked+s.Delivered+uint64(flying)
+	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.QueueDrops+s.Delivered+uint64(flying)
 }
 
 // The shares are what the profile asks for, and the times within its bounds.
@@ -196,7 +196,7 @@ func TestSameSeedSameFate(t *testing.T) {
 
 // The first numbers of SplitMix64 from seed 1234567, as published with the reference implementation.
 func TestDiceArePinned(t *testing.T) {
-	d := dice(1234567)
+	d := rng(1234567)
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
 		if got := d.next(); got != want {
 			t.Fatalf("number %d is %d, want %d", i, got, want)
@@ -230,7 +230,7 @@ func TestSteadyLinkAllocatesNothing(t *testing.T) {
 		step()
 	}
 	for range 400 {
-		l.free = append(l.free, new(packet)) // a rare crowd must not fail the test
+		l.free = append(l.free, new(buffer)) // a rare crowd must not fail the test
 	}
 	if cap(l.heap) < 1000 {
 		l.heap = append(make([]entry, 0, 1000), l.heap...)
@@ -281,7 +281,7 @@ func TestConnOverMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Over(c, Profile{Loss: 0.2, Duplicate: 0.1, Delay: 20 * ms}, seed)
+		return Wrap(c, Profile{Loss: 0.2, Duplicate: 0.1, Delay: 20 * ms}, seed)
 	}
 	server := open("10.0.0.1:1", 1)
 	clients := []*Conn{open("10.0.0.2:1", 2), open("10.0.0.3:1", 3)}

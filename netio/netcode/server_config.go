@@ -14,9 +14,9 @@ type ServerConfig struct {
 	Addresses  []netip.AddrPort // as tokens name this server: its public addresses, never 0.0.0.0
 	Entropy    [32]byte         // random, secret, new at every start: all the server's randomness comes from it
 
-	Clients int // slots, up to MaxClients; 0: 256
-	Pending int // handshakes at a time; 0: four a slot
-	Tokens  int // tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at least 16,384
+	Clients       int // slots, up to MaxClients; 0: 256
+	MaxHandshakes int // handshakes at a time; 0: four a slot
+	MaxTokens     int // tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at least 16,384
 
 	// A token is good for one session, also when a server is killed and starts again, if the server either keeps a journal or
 	// refuses all tokens of before its start.
@@ -30,12 +30,12 @@ type ServerConfig struct {
 	// ours shows the same; its client goes on asking.
 	Journal       []byte        // nil: none
 	TokenLifetime time.Duration // whole seconds; 0: take tokens of any age
-	Started       int64         // Unix seconds; needed with a journal or a lifetime
+	StartUnix     int64         // Unix seconds; needed with a journal or a lifetime
 
-	OpensPerSecond   int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
-	NetworkPerSecond int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
-	PacketsPerSecond int  // a session may send, 64 more at once; 0: no limit
-	AllowTestKey     bool // take a PrivateKey that everybody knows, for tests
+	HandshakesPerSecond  int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
+	HandshakesPerNetwork int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
+	PacketsPerSecond     int  // a session may send, 64 more at once; 0: no limit
+	AllowTestKey         bool // take a PrivateKey that everybody knows, for tests
 }
 
 var (
@@ -47,12 +47,12 @@ var (
 // withDefaults checks the configuration and fills in what was left open.
 func (c ServerConfig) withDefaults() (ServerConfig, error) {
 	c.Clients = or(c.Clients, 256)
-	c.Pending = or(c.Pending, 4*c.Clients)
-	c.Tokens = or(c.Tokens, max(8*c.Clients, 16_384))
-	c.OpensPerSecond = or(c.OpensPerSecond, 20_000)
-	c.NetworkPerSecond = or(c.NetworkPerSecond, max(1, c.OpensPerSecond/4))
+	c.MaxHandshakes = or(c.MaxHandshakes, 4*c.Clients)
+	c.MaxTokens = or(c.MaxTokens, max(8*c.Clients, 16_384))
+	c.HandshakesPerSecond = or(c.HandshakesPerSecond, 20_000)
+	c.HandshakesPerNetwork = or(c.HandshakesPerNetwork, max(1, c.HandshakesPerSecond/4))
 	switch {
-	case c.PrivateKey.Public() && !c.AllowTestKey:
+	case c.PrivateKey.IsTestKey() && !c.AllowTestKey:
 		return c, errPublicKey
 	case c.Entropy == [32]byte{}:
 		return c, errEntropy
@@ -60,14 +60,14 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 		return c, errAddresses
 	case c.Clients < 1 || c.Clients > MaxClients:
 		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
-	case c.Pending < 1 || c.Tokens < 1 || c.OpensPerSecond < 2 || c.NetworkPerSecond < 1 || c.PacketsPerSecond < 0:
+	case c.MaxHandshakes < 1 || c.MaxTokens < 1 || c.HandshakesPerSecond < 2 || c.HandshakesPerNetwork < 1 || c.PacketsPerSecond < 0:
 		return c, fmt.Errorf("netcode: a limit that lets nobody in")
-	case c.Started <= 0 && c.Journal != nil:
+	case c.StartUnix <= 0 && c.Journal != nil:
 		return c, fmt.Errorf("netcode: a journal needs the time of the start")
 	case c.TokenLifetime < 0 || c.TokenLifetime%time.Second != 0:
 		return c, fmt.Errorf("netcode: token lifetime of %v: whole seconds needed", c.TokenLifetime)
 	case c.Journal != nil:
-		return c, checkJournal(c.Journal, c.Tokens)
+		return c, checkJournal(c.Journal, c.MaxTokens)
 	}
 	return c, nil
 }

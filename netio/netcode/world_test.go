@@ -134,7 +134,7 @@ func connected(t testing.TB, s *Server, n int) *pair {
 }
 
 // grab seals what a client would send, without sending it.
-func (p *pair) grab(kind Kind, body []byte) []byte { return p.c.make(p.now, kind, body, nil) }
+func (p *pair) grab(kind Kind, body []byte) []byte { return p.c.sealNext(p.now, kind, body, nil) }
 
 // refuse checks that a datagram is dropped for a reason, in silence, and does no harm to the pair.
 func (p *pair) refuse(from netip.AddrPort, datagram []byte, want Drop) {

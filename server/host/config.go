@@ -12,7 +12,7 @@ import (
 
 // Config describes a server process. Zero fields mean the defaults named.
 type Config struct {
-	Lobby   server.Config // its Load, Record, Runner and clocks are set by the host; its Gate needs a key only
+	Lobby   server.Config // its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
 	Name    string        // shown by server browsers and the console, at most 255 bytes
 	UDP     UDPConfig
 	HTTP    HTTPConfig
@@ -25,7 +25,7 @@ type Config struct {
 	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
 
 	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no other map is found.
-	Maps func(server.Course) (server.Ground, error)
+	Maps func(server.MapSpec) (server.LoadedMap, error)
 
 	// Prefault makes the system give the memory that this process has asked for, so that no tick waits for it. The
 	// host then makes the memory of all slots before the first player, and of another map before it is played.
@@ -77,8 +77,8 @@ func (c Config) Check() error {
 	if err := c.UDP.Check(); err != nil {
 		return err
 	}
-	if c.Workers < 0 || c.Workers > MaxWorkers {
-		return fmt.Errorf("%d workers: expected 1 to %d", c.Workers, MaxWorkers)
+	if err := c.checkWorkers(); err != nil {
+		return err
 	}
 	c.Lobby.Name = c.Name
 	if err := c.Lobby.Check(); err != nil {
@@ -86,6 +86,13 @@ func (c Config) Check() error {
 	}
 	_, err := c.clock()
 	return err
+}
+
+func (c *Config) checkWorkers() error {
+	if c.Workers < 0 || c.Workers > MaxWorkers {
+		return fmt.Errorf("%d workers: expected 1 to %d", c.Workers, MaxWorkers)
+	}
+	return nil
 }
 
 // Check reports a socket back end that does not exist.
@@ -105,4 +112,3 @@ func (c Config) clock() (ClockConfig, error) {
 	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.MaxBatch}.Check()
 	return rates, err
 }
-

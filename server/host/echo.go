@@ -1,4 +1,4 @@
-package server
+package host
 
 import (
 	"errors"
@@ -8,21 +8,21 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// Echo sends every payload back to its sender, so that netcode 1.02 clients that know nothing of the game can be tried
-// against this server. Batches go in and out; it opens no socket and reads no clock. A value belongs to one goroutine.
+// Echo sends every payload back to its sender, to try netcode 1.02 clients that know nothing of the game. Batches go
+// in and out; it opens no socket and reads no clock. A value belongs to one goroutine.
 type Echo struct {
-	// Told, if set, hears of sessions that begin, move and end. A session that has ended is no longer the server's to show.
-	Told func(kind netcode.EventKind, client int)
+	// OnEvent, if set, is told of sessions that begin, move and end. The server no longer has a session that ended.
+	OnEvent func(kind netcode.EventKind, client int)
 
-	server   *netcode.Server
-	in, wire netio.Batch
-	out      netcode.Outbox
-	sent     int // datagrams of out
-	tooLong  uint64
+	server  *netcode.Server
+	in, out netio.Batch
+	outbox  netcode.Outbox
+	sent    int // datagrams of outbox
+	tooLong uint64
 }
 
-// echoBatches is how many batches one tick takes in at most: what is due must not wait for a flood's end.
-const echoBatches = 256
+// maxEchoBatches bounds what one tick reads, so that a flood delays nothing for long.
+const maxEchoBatches = 256
 
 // NewEcho returns an echo server without clients.
 func NewEcho(cfg netcode.ServerConfig) (*Echo, error) {
@@ -33,59 +33,68 @@ func NewEcho(cfg netcode.ServerConfig) (*Echo, error) {
 	return &Echo{server: s}, nil
 }
 
-// Server is the echo's netcode, for looking between ticks.
+// Server is the netcode server of the echo, for reading between ticks.
 func (e *Echo) Server() *netcode.Server { return e.server }
 
-// TooLong counts datagrams that could not be sent because conn takes none of their length.
+// TooLong counts datagrams that sock could not send because of their length.
 func (e *Echo) TooLong() uint64 { return e.tooLong }
 
-// Tick answers what has arrived on conn by now and sends what is due. It returns how many datagrams came. unix is the wall
-// clock in seconds, which only tokens are compared with. Errors are conn's.
+// Tick answers what has arrived on sock and sends what is due. It returns the number of datagrams that came. unix is
+// the wall clock in seconds, for the expiry of tokens. Errors are those of sock.
 func (e *Echo) Tick(now time.Duration, unix int64, sock netio.Conn) (received int, err error) {
-	for range echoBatches {
+	for range maxEchoBatches {
 		n, errIn := sock.Receive(&e.in)
 		received += n
 		if n == 0 || errIn != nil {
 			err = errIn
 			break
 		}
-		e.take(now, unix, false) // who is in comes before who knocks
-		e.take(now, unix, true)
+		e.receiveSessions(now, unix) // sessions come before handshakes
+		e.receiveHandshakes(now, unix)
 		if errOut := e.flush(sock); errOut != nil {
 			return received, errOut
 		}
 	}
-	for _, v := range e.server.Update(now, unix, &e.out) {
-		e.tell(v)
+	for _, v := range e.server.Update(now, unix, &e.outbox) {
+		e.event(v)
 	}
 	return received, errors.Join(err, e.flush(sock))
 }
 
-// take goes through the batch for datagrams of strangers, or for the others.
-func (e *Echo) take(now time.Duration, unix int64, strangers bool) {
+func (e *Echo) receiveSessions(now time.Duration, unix int64) {
 	for i := range e.in.Len() {
-		d := e.in.At(i)
-		if netcode.Handshake(d.Data) != strangers {
-			continue
-		}
-		v, err := e.server.Receive(now, unix, d.Addr, d.Data, &e.out)
-		switch {
-		case err != nil: // counted by the server
-		case v.Kind == netcode.EventPayload:
-			_ = e.server.Send(now, v.Client, v.Payload, &e.out) // fails only when the session is about to end
-		default:
-			e.tell(v)
+		if d := e.in.At(i); !netcode.IsHandshake(d.Data) {
+			e.receive(now, unix, d)
 		}
 	}
 }
 
-func (e *Echo) tell(v netcode.Event) {
-	if v.Kind != netcode.EventNone && e.Told != nil {
-		e.Told(v.Kind, v.Client)
+func (e *Echo) receiveHandshakes(now time.Duration, unix int64) {
+	for i := range e.in.Len() {
+		if d := e.in.At(i); netcode.IsHandshake(d.Data) {
+			e.receive(now, unix, d)
+		}
 	}
 }
 
-// flush sends all of out.
+func (e *Echo) receive(now time.Duration, unix int64, d netio.Datagram) {
+	v, err := e.server.Receive(now, unix, d.Addr, d.Data, &e.outbox)
+	switch {
+	case err != nil: // counted by the server
+	case v.Kind == netcode.EventPayload:
+		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox) // fails only if the session is about to end
+	default:
+		e.event(v)
+	}
+}
+
+func (e *Echo) event(v netcode.Event) {
+	if v.Kind != netcode.EventNone && e.OnEvent != nil {
+		e.OnEvent(v.Kind, v.Client)
+	}
+}
+
+// flush sends all of the outbox.
 func (e *Echo) flush(sock netio.Conn) error {
 	for {
 		left, err := e.Flush(sock)
@@ -95,27 +104,27 @@ func (e *Echo) flush(sock netio.Conn) error {
 	}
 }
 
-// Flush sends a batch of what waits to be sent and returns how much is left.
+// Flush sends a batch of what waits to be sent and returns the number of datagrams that are left.
 func (e *Echo) Flush(sock netio.Conn) (left int, err error) {
-	e.wire.Reset()
-	for e.sent < e.out.Len() && !e.wire.Full() {
-		to, d := e.out.At(e.sent)
+	e.out.Reset()
+	for e.sent < e.outbox.Len() && !e.out.Full() {
+		to, d := e.outbox.At(e.sent)
 		e.sent++
 		if len(d) > netio.MaxDatagram {
 			e.tooLong++
 			continue
 		}
-		e.wire.Add(d, to)
+		e.out.Add(d, to)
 	}
-	if e.sent == e.out.Len() {
-		e.out.Reset()
+	if e.sent == e.outbox.Len() {
+		e.outbox.Reset()
 		e.sent = 0
 	}
-	if e.wire.Len() > 0 {
-		err = sock.Send(&e.wire)
+	if e.out.Len() > 0 {
+		err = sock.Send(&e.out)
 	}
-	return e.out.Len() - e.sent, err
+	return e.outbox.Len() - e.sent, err
 }
 
-// Close disconnects everybody: ten datagrams each, which Flush sends at the pace of its caller.
-func (e *Echo) Close(now time.Duration) { e.server.Close(now, &e.out) }
+// Close disconnects all clients with ten datagrams each, which Flush sends as its caller paces them.
+func (e *Echo) Close(now time.Duration) { e.server.Close(now, &e.outbox) }

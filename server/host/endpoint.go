@@ -46,16 +46,16 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e.gate = e.complete(cfg.Lobby.Gate, clients)
+	e.gate = e.complete(cfg.Lobby.Netcode, clients)
 	if cfg.Files.Journal != "" {
-		if e.journal, err = openJournal(cfg.Files.Journal, e.gate.Tokens); err != nil {
+		if e.journal, err = openJournal(cfg.Files.Journal, e.gate.MaxTokens); err != nil {
 			return nil, errors.Join(err, e.sock.Close())
 		}
 		e.gate.Journal = e.journal.bytes
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
 		fmt.Fprintf(e.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost "+
-			"players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n", s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferAsked>>10)
+			"players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n", s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
 	}
 	return e, nil
 }
@@ -70,8 +70,8 @@ func (e *endpoint) complete(g netcode.ServerConfig, clients int) netcode.ServerC
 	if g.Entropy == [32]byte{} {
 		_, _ = rand.Read(g.Entropy[:]) // never fails: it ends the program
 	}
-	g.Started = cmp.Or(g.Started, time.Now().Unix())
-	g.Tokens = cmp.Or(g.Tokens, max(8*clients, 1<<16))
+	g.StartUnix = cmp.Or(g.StartUnix, time.Now().Unix())
+	g.MaxTokens = cmp.Or(g.MaxTokens, max(8*clients, 1<<16))
 	return g
 }
 
@@ -102,7 +102,7 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 		Key: e.gate.PrivateKey, ProtocolID: e.gate.ProtocolID, Servers: e.gate.Addresses,
 		TokenLifetime: lifetime, SessionTimeout: cfg.HTTP.SessionTimeout, Access: access,
 		// In the lifetime of a token these are no more than the server can remember.
-		Burst: e.gate.Tokens / 2, PerSecond: max(1, e.gate.Tokens/2/max(1, int(lifetime/time.Second))),
+		Burst: e.gate.MaxTokens / 2, PerSecond: max(1, e.gate.MaxTokens/2/max(1, int(lifetime/time.Second))),
 	}))
 	if open {
 		e.connect = "http://" + e.web.Addr() + "/v1/connect"

@@ -58,6 +58,9 @@ const defaultPlayers = 64
 
 // open makes the lobby and opens what depends on it.
 func (h *Host) open(cfg *Config) (err error) {
+	if err = cfg.checkWorkers(); err != nil {
+		return err
+	}
 	if h.rates, err = cfg.clock(); err != nil {
 		return err
 	}
@@ -83,8 +86,8 @@ func (h *Host) open(cfg *Config) (err error) {
 // openLobby makes the lobby with all that a host provides.
 func (h *Host) openLobby(cfg *Config) (err error) {
 	c := &cfg.Lobby
-	c.CPU, c.Clock, c.Enter = clock.ThreadCPU, h.since, h.labels.Enter
-	c.Gate, c.Name, c.Console = h.gate, cfg.Name, filesIn(cfg.Console.Dir)
+	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, h.labels.Enter
+	c.Netcode, c.Name, c.Console = h.gate, cfg.Name, filesIn(cfg.Console.Dir)
 	if cfg.Files.Recordings != "" {
 		if h.recorder, err = newRecorder(cfg.Files.Recordings, h.log); err != nil {
 			return err
@@ -98,7 +101,7 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 		h.pool = parallel.NewPool(cfg.Workers)
 		c.Runner = h.pool
 	}
-	c.Load = h.loader(*cfg)
+	c.LoadMap = h.loader(*cfg)
 	if h.lobby, err = server.NewLobby(*c); err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 		h.lobby.Reserve()
 		cfg.Prefault()
 	}
-	h.lobby.Prepare()
+	h.lobby.PackContent()
 	debug.FreeOSMemory() // compression of the map took a hundred megabytes that nothing else will need
 	h.publishStatus()
 	return nil
@@ -116,7 +119,7 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 func (h *Host) source(cfg *Config) httpapi.Source {
 	return httpapi.Source{
 		Lobby: h.lobby, Schedule: h.schedule, Status: func() server.Status { return *h.status.Load() },
-		Rate: h.rates.Simulation, Interval: h.lobby.Config().Interval, Workers: h.pool.Workers(),
+		Rate: h.rates.Simulation, Interval: h.lobby.Config().SendInterval, Workers: h.pool.Workers(),
 		Socket: h.sock.Stats, Query: func() map[string]uint64 { return h.query.counters() }, Hiccup: cfg.Hiccup,
 		Clock: h.since, Ended: h.console.ended, Stages: h.labels, Dash: h.dash, Do: h.console.do,
 	}
@@ -140,7 +143,7 @@ func (h *Host) Run(ctx context.Context) error {
 	err := h.play(ctx, pacer)
 	h.dash.Close()
 	bye := h.disconnectAll(pacer, err)
-	h.lobby.Reel()
+	h.lobby.FinishRecording()
 	h.recorder.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -230,7 +233,7 @@ func (h *Host) everySecond(now time.Duration, wall time.Time) {
 		fmt.Fprintln(h.log, line)
 	}
 	at := h.since()
-	h.logRefused(at, h.lobby.Gate().Counters())
+	h.logRefused(at, h.lobby.Netcode().Counters())
 	h.logged.log(h.log, at, &h.lobby.Stats)
 	h.watchWallClock(at, h.wallDrift(wall))
 	h.log.flush(at, flushDue)

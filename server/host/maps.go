@@ -14,27 +14,27 @@ var errNoMaps = errors.New("this server was started without other maps")
 
 // loadedMap is the result of a search for a map.
 type loadedMap struct {
-	ground server.Ground
+	loaded server.LoadedMap
 	err    error
 }
 
 // loader returns the function with which the lobby asks for another map. The map is read, its visible sets are
 // computed and all that a change needs is made on a goroutine of its own, which ends with that; the lobby asks for one
 // map at a time.
-func (h *Host) loader(cfg Config) server.Load {
+func (h *Host) loader(cfg Config) server.MapLoader {
 	if cfg.Maps == nil {
-		return func(server.Course) (func() (*server.Ground, error), error) { return nil, errNoMaps }
+		return func(server.MapSpec) (func() (*server.LoadedMap, error), error) { return nil, errNoMaps }
 	}
-	return func(c server.Course) (func() (*server.Ground, error), error) {
+	return func(c server.MapSpec) (func() (*server.LoadedMap, error), error) {
 		done := make(chan loadedMap, 1)
 		go func() { done <- h.loadMap(cfg, c) }()
-		return func() (*server.Ground, error) {
+		return func() (*server.LoadedMap, error) {
 			select {
 			case m := <-done:
 				if m.err != nil {
 					return nil, m.err
 				}
-				return &m.ground, nil
+				return &m.loaded, nil
 			default:
 				return nil, nil
 			}
@@ -43,24 +43,24 @@ func (h *Host) loader(cfg Config) server.Load {
 }
 
 // loadMap makes all that a map change needs. A panic is an error: a bad map must not end the server.
-func (h *Host) loadMap(cfg Config, c server.Course) (m loadedMap) {
+func (h *Host) loadMap(cfg Config, c server.MapSpec) (m loadedMap) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			m.err = fmt.Errorf("load: %v", fault)
 		}
 	}()
-	if m.ground, m.err = cfg.Maps(c); m.err != nil {
+	if m.loaded, m.err = cfg.Maps(c); m.err != nil {
 		return m
 	}
 	lobby := cfg.Lobby
-	lobby.Arena, lobby.ArenaName, lobby.Walls = m.ground.Arena, m.ground.Name, m.ground.Walls
+	lobby.Arena, lobby.ArenaName, lobby.PVS = m.loaded.Arena, m.loaded.Name, m.loaded.PVS
 	if lobby, _, m.err = server.PVSFor(lobby, cachedPVS(cfg.Files.PVSCache)); m.err != nil {
 		return m
 	}
-	m.ground.Walls = lobby.Walls
-	m.err = h.lobby.Make(&m.ground)
+	m.loaded.PVS = lobby.PVS
+	m.err = h.lobby.PrepareMap(&m.loaded)
 	if m.err == nil && cfg.Prefault != nil {
-		hugepage.Touch(context.Background(), false) // large pages would be moved while ticks use them
+		hugepage.Prefault(context.Background(), false) // large pages would be moved while ticks use them
 	}
 	return m
 }

@@ -1,4 +1,4 @@
-package server
+package host
 
 import (
 	"crypto/rand"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,42 +14,42 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queryPort answers server browsers on a UDP port of its own, so that they never stand in a player's way. It knows of the lobby
-// only what the tick last wrote on the board.
+// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It knows of the lobby
+// what the tick published last.
 type queryPort struct {
 	conn  *net.UDPConn
-	board atomic.Pointer[board] // nobody writes into what hangs there
-	ended chan struct{}
+	score atomic.Pointer[scoreboard] // read-only once it is here
+	done  chan struct{}
 
-	mu        sync.Mutex // held while a datagram is answered, and by who reads the counters
+	mu        sync.Mutex // guards responder
 	responder *query.Responder
 }
 
-// A flood is left to the kernel: no more than queryBurst datagrams are looked at in queryWindow.
+// A flood is left to the kernel: at most queryBurst datagrams are read in queryWindow.
 const (
 	queryBurst  = 100
 	queryWindow = 10 * time.Millisecond
 )
 
-// queryPace counts datagrams of the window.
-type queryPace struct {
-	seen  int
+// queryLimit counts the datagrams of a window.
+type queryLimit struct {
+	count int
 	began time.Duration
 }
 
-// take counts a datagram and returns how long to rest after it: to the window's end, if it was one too many.
-func (p *queryPace) take(now time.Duration) time.Duration {
+// take counts a datagram and returns how long to pause after it: to the end of the window when that is full.
+func (p *queryLimit) take(now time.Duration) time.Duration {
 	if now-p.began >= queryWindow {
-		p.seen, p.began = 0, now
+		p.count, p.began = 0, now
 	}
-	if p.seen++; p.seen < queryBurst {
+	if p.count++; p.count < queryBurst {
 		return 0
 	}
 	return queryWindow - (now - p.began)
 }
 
-// openQuery opens the port; serve begins to answer.
-func openQuery(addr string) (*queryPort, error) {
+// listenQuery opens the port; serve begins to answer.
+func listenQuery(addr string) (*queryPort, error) {
 	at, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("query port: %w", err)
@@ -58,30 +59,29 @@ func openQuery(addr string) (*queryPort, error) {
 		return nil, fmt.Errorf("query port: %w", err)
 	}
 	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // does not fail: it stops the program
+	_, _ = rand.Read(secret[:]) // never fails: it ends the program
 	var key [4]uint64
 	for i := range key {
 		key[i] = binary.LittleEndian.Uint64(secret[8*i:])
 	}
-	return &queryPort{conn: conn, ended: make(chan struct{}), responder: query.NewResponder(key, query.Limits{})}, nil
+	return &queryPort{conn: conn, done: make(chan struct{}), responder: query.NewResponder(key, query.Limits{})}, nil
 }
 
-// serve answers until close.
+// serve answers on a goroutine until close. report holds the constant part of the answers.
 func (q *queryPort) serve(report *query.Report) {
 	go func() {
-		defer close(q.ended)
+		defer close(q.done)
 		q.answer(report)
 	}()
 }
 
-// answer answers until the socket is closed. Of the report it keeps the constant part.
 func (q *queryPort) answer(report *query.Report) {
 	var (
 		start  = time.Now()
-		buffer [query.RequestSize + 1]byte // what is longer is no request
+		buffer [query.RequestSize + 1]byte // a longer datagram is no request
 		sheet  query.Sheet
-		shown  *board // on the sheet
-		pace   queryPace
+		shown  *scoreboard // on the sheet
+		limit  queryLimit
 	)
 	for {
 		n, from, err := q.conn.ReadFromUDPAddrPort(buffer[:])
@@ -89,26 +89,26 @@ func (q *queryPort) answer(report *query.Report) {
 			return
 		}
 		now := time.Since(start)
-		rest := pace.take(now)
-		if err != nil { // of some earlier answer
-			time.Sleep(rest)
+		pause := limit.take(now)
+		if err != nil { // of an earlier answer
+			time.Sleep(pause)
 			continue
 		}
-		if b := q.board.Load(); b != shown {
-			b.show(report)
+		if s := q.score.Load(); s != shown {
+			s.fill(report)
 			sheet.Fill(report)
-			shown = b
+			shown = s
 		}
 		q.mu.Lock()
 		q.responder.Answer(now, from, buffer[:n], &sheet, func(d []byte) {
-			_, _ = q.conn.WriteToUDPAddrPort(d, from) // what cannot be sent is lost
+			_, _ = q.conn.WriteToUDPAddrPort(d, from) // an answer that cannot be sent is lost
 		})
 		q.mu.Unlock()
-		time.Sleep(rest)
+		time.Sleep(pause)
 	}
 }
 
-// counters are what has become of datagrams so far, by name.
+// counters returns what became of datagrams so far, by name; nil without a port.
 func (q *queryPort) counters() map[string]uint64 {
 	if q == nil {
 		return nil
@@ -116,8 +116,10 @@ func (q *queryPort) counters() map[string]uint64 {
 	q.mu.Lock()
 	c := q.responder.Counters()
 	q.mu.Unlock()
-	m := map[string]uint64{"rx_datagrams": c.Received, "rx_bytes": c.BytesIn, "challenges": c.Challenges, "answers": c.Answers,
-		"tx_datagrams": c.Packets, "tx_bytes": c.BytesOut}
+	m := map[string]uint64{
+		"rx_datagrams": c.Received, "rx_bytes": c.BytesIn, "challenges": c.Challenges, "answers": c.Answers,
+		"tx_datagrams": c.Packets, "tx_bytes": c.BytesOut,
+	}
 	for i, n := range c.Drops {
 		if n > 0 {
 			m[query.Drop(i).String()] = n
@@ -126,13 +128,13 @@ func (q *queryPort) counters() map[string]uint64 {
 	return m
 }
 
-// close ends it. There may be none.
+// close ends the port, if there is one.
 func (q *queryPort) close() error {
 	if q == nil {
 		return nil
 	}
 	err := q.conn.Close()
-	<-q.ended
+	<-q.done
 	return err
 }
 
@@ -144,82 +146,101 @@ func (h *Host) QueryAddr() string {
 	return h.query.conn.LocalAddr().String()
 }
 
-// startQuery opens the query port, if one is asked for. Call it when the lobby is there.
-func (h *Host) startQuery(cfg HostConfig) (err error) {
-	if cfg.Query == "" {
+// openQuery opens the query port, if one is configured.
+func (h *Host) openQuery(cfg *Config) error {
+	if cfg.Query.Listen == "" {
 		return nil
 	}
-	if h.query, err = openQuery(cfg.Query); err != nil {
+	q, err := listenQuery(cfg.Query.Listen)
+	if err != nil {
 		return err
 	}
-	h.publish(0)
-	h.query.serve(h.constant(cfg))
+	h.query = q
+	h.publishScore(0)
+	q.serve(h.queryReport(cfg))
 	return nil
 }
 
-// board is what the tick tells of the lobby. It is few bytes, and made in one go: the tick has other things to do.
-type board struct {
+// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made in one go.
+type scoreboard struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server
-	arena, mode    string    // what is played
-	players        []boardRow
+	arena, mode    string
+	players        []scoreRow
 }
 
-// boardRow is one player.
-type boardRow struct {
+// scoreRow is one player.
+type scoreRow struct {
 	name                string
 	seconds, pingMillis int32
 	kills, deaths       uint16
 	team                uint8
 }
 
-// publish hangs up a new board. It is for the goroutine that plays the ticks, once a second.
-func (h *Host) publish(now time.Duration) {
+// publishScore publishes a new scoreboard. It belongs to the goroutine of the lobby.
+func (h *Host) publishScore(now time.Duration) {
 	if h.query == nil {
 		return
 	}
-	l := h.lobby
-	points, members := l.match.Mode().Score, l.match.Score().Members
-	b := &board{arena: l.cfg.ArenaName, mode: l.cfg.Rules.Game.Mode.Name, name: l.social.desk.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
-	for _, slot := range l.live {
-		c := &l.conns[slot]
-		v := l.match.Vital(c.id)
-		if v == nil || v.Watches {
+	status, match := h.lobby.Status(), h.lobby.Match()
+	points, members := match.Mode().Score, match.Score().Members
+	s := &scoreboard{
+		name: status.Name, arena: status.Map, mode: status.Mode,
+		kills:   [2]uint32{uint32(points[0]), uint32(points[1])},
+		members: [2]uint32{uint32(members[0]), uint32(members[1])},
+	}
+	for _, v := range h.lobby.AppendPlayerViews(nil) {
+		if !v.Connected || v.Vital == nil || v.Vital.Spectator {
 			continue
 		}
-		b.players = append(b.players, boardRow{name: l.called(slot), seconds: int32((now - c.session.since) / time.Second),
-			pingMillis: int32(c.session.peer.RTT().Smoothed / time.Millisecond), kills: v.Kills, deaths: v.Deaths, team: v.Team})
+		name := v.Name
+		if name == "" {
+			name = "player " + strconv.Itoa(v.Slot)
+		}
+		s.players = append(s.players, scoreRow{
+			name: name, seconds: int32((now - v.Conn.Since) / time.Second), pingMillis: int32(v.Conn.RTT / time.Millisecond),
+			kills: v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
+		})
 	}
-	h.query.board.Store(b)
+	h.query.score.Store(s)
 }
 
-// constant is the part of a report that does not change while the lobby runs.
-func (h *Host) constant(cfg HostConfig) *query.Report {
-	c := &h.lobby.cfg
+// queryReport is the part of a report that stays the same while the lobby runs.
+func (h *Host) queryReport(cfg *Config) *query.Report {
+	c := h.lobby.Config()
 	return &query.Report{
-		Info: query.Info{MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
+		Info: query.Info{
+			MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name,
+			Build: cfg.Query.Build, Map: c.ArenaName, Port: h.Addr().Port(),
+		},
 		Rules: []query.Rule{
 			{Name: "rate_hz", Value: query.Number(int(c.Rules.Rate))},
-			{Name: "interval_ticks", Value: query.Number(c.Interval)},
+			{Name: "interval_ticks", Value: query.Number(c.SendInterval)},
 			{Name: "respawn_millis", Value: query.Number(int(c.Rules.RespawnMillis))},
 			{Name: "rewind_millis", Value: query.Number(int(c.Rules.RewindMillis))},
-			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Gate.ProtocolID))},
+			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Netcode.ProtocolID))},
 		},
-		Players: query.Table{Fields: []query.Field{{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills", Type: query.Ushort},
-			{Name: "deaths", Type: query.Ushort}, {Name: "seconds", Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort}}},
-		Teams: query.Table{Fields: []query.Field{{Name: "team", Type: query.Byte}, {Name: "players", Type: query.Ushort}, {Name: "kills", Type: query.Uint}}},
+		Players: query.Table{Fields: []query.Field{
+			{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills", Type: query.Ushort},
+			{Name: "deaths", Type: query.Ushort}, {Name: "seconds", Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort},
+		}},
+		Teams: query.Table{Fields: []query.Field{
+			{Name: "team", Type: query.Byte}, {Name: "players", Type: query.Ushort}, {Name: "kills", Type: query.Uint},
+		}},
 	}
 }
 
-// show completes a report with what is on a board.
-func (b *board) show(r *query.Report) {
-	r.Info.Players, r.Info.Name, r.Info.Map, r.Info.Game = uint16(len(b.players)), b.name, b.arena, b.mode
+// fill completes a report with the scoreboard.
+func (s *scoreboard) fill(r *query.Report) {
+	r.Info.Players, r.Info.Name, r.Info.Map, r.Info.Game = uint16(len(s.players)), s.name, s.arena, s.mode
 	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
-	for team, n := range b.members {
-		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)), query.Number(int(b.kills[team]))})
+	for team, n := range s.members {
+		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)), query.Number(int(s.kills[team]))})
 	}
-	for _, p := range b.players {
-		r.Players.Rows = append(r.Players.Rows, []query.Value{query.Words(p.name), query.Number(int(p.team)),
-			query.Number(int(p.kills)), query.Number(int(p.deaths)), query.Number(int(p.seconds)), query.Number(int(p.pingMillis))})
+	for _, p := range s.players {
+		r.Players.Rows = append(r.Players.Rows, []query.Value{
+			query.Words(p.name), query.Number(int(p.team)), query.Number(int(p.kills)),
+			query.Number(int(p.deaths)), query.Number(int(p.seconds)), query.Number(int(p.pingMillis)),
+		})
 	}
 }

@@ -23,9 +23,9 @@ const recorderQueue = 32
 type recorder struct {
 	dir   string
 	log   io.Writer
-	queue chan server.Film
+	queue chan server.RecordingChunk
 	done  chan struct{}
-	tape  replay.Tape
+	file  replay.FileWriter
 	gap   bool // a chunk was left out since the last that can begin a file; belongs to the tick
 }
 
@@ -34,27 +34,27 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &recorder{dir: dir, log: log, queue: make(chan server.Film, recorderQueue), done: make(chan struct{})}
-	r.tape = replay.Tape{Create: r.create, Say: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
+	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue), done: make(chan struct{})}
+	r.file = replay.FileWriter{Create: r.create, Report: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
 	return r, nil
 }
 
 // run writes chunks on a goroutine until close; truncated counts files that end early. A server that is killed leaves
 // a file that is readable up to its last chunk.
 func (r *recorder) run(truncated func()) {
-	r.tape.Cut = truncated
+	r.file.Truncated = truncated
 	go func() {
 		defer close(r.done)
-		r.tape.Pack = replay.NewPacker()
+		r.file.Pack = replay.NewPacker()
 		for f := range r.queue {
-			r.tape.Put(f.Head, f.Chunk, f.First)
+			r.file.Write(f.Head, f.Chunk, f.First)
 		}
-		r.tape.Close()
+		r.file.Close()
 	}()
 }
 
 // take is server.Config.Record: the tick calls it.
-func (r *recorder) take(f server.Film) {
+func (r *recorder) take(f server.RecordingChunk) {
 	if r.gap && len(f.Chunk.Key) == 0 {
 		return
 	}
@@ -86,11 +86,11 @@ func (r *recorder) create(first tick.Tick) (replay.File, string, error) {
 // recordingFile is a file with errors that tell a full disk from others.
 type recordingFile struct{ *os.File }
 
-// WriteAt writes b at an offset. Its error wraps replay.ErrFull if the disk or the quota is full.
+// WriteAt writes b at an offset. Its error wraps replay.ErrDiskFull if the disk or the quota is full.
 func (f recordingFile) WriteAt(b []byte, at int64) (int, error) {
 	n, err := f.File.WriteAt(b, at)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		err = fmt.Errorf("%w: %w", replay.ErrFull, err)
+		err = fmt.Errorf("%w: %w", replay.ErrDiskFull, err)
 	}
 	return n, err
 }

@@ -33,6 +33,7 @@ type DashFeed struct {
 	newest tick.Tick    // that was shown
 	arena  *arena.Arena // of the page's map
 	conns  []connTotals // by slot, at the start of the frame
+	views  []server.PlayerView
 }
 
 // growth holds figures of the lobby at the start of a frame.
@@ -60,7 +61,7 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	cfg := l.Config()
 	about := dash.About{
 		Name: cfg.Name, Mode: cfg.Rules.Game.Mode.Name, Rate: int(cfg.Rules.Rate),
-		Interval: cfg.Interval, MaxPlayers: cfg.Players,
+		Interval: cfg.SendInterval, MaxPlayers: cfg.Players,
 	}
 	for s := range metrics.Stage(metrics.NumStages) {
 		group := s.String()
@@ -75,7 +76,8 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	for b := range rig.Bones {
 		about.Bones = append(about.Bones, b.String())
 	}
-	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena, conns: make([]connTotals, cfg.Players)}
+	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena, conns: make([]connTotals, cfg.Players),
+		views: make([]server.PlayerView, 0, cfg.Players)}
 	n := &l.Stats.Count
 	f.page.Dropped, f.page.Kicked = n[metrics.DashFramesDropped].Inc, n[metrics.DashSlowKicked].Inc
 	f.page.Refused = n[metrics.DashRefused].Inc
@@ -89,6 +91,9 @@ func (f *DashFeed) Close() {
 		f.page.Close()
 	}
 }
+
+// Watched reports whether the page has readers.
+func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
 // Tick tells the page of the tick that was just played: late by late, and over after took. While nobody watches it
 // does nothing.
@@ -132,9 +137,10 @@ func (f *DashFeed) begin(now time.Duration) {
 	for slot := range f.conns {
 		f.conns[slot].id = 0
 	}
-	for v := range f.lobby.PlayerViews() {
-		if v.Conn != nil {
-			f.conns[v.Slot] = connTotals{v.ID, *v.Conn}
+	f.views = f.lobby.AppendPlayerViews(f.views[:0])
+	for i := range f.views {
+		if v := &f.views[i]; v.Connected {
+			f.conns[v.Slot] = connTotals{v.ID, v.Conn}
 		}
 	}
 }
@@ -206,23 +212,24 @@ func (f *DashFeed) finish(now time.Duration) {
 		frame.Down += rate
 	}
 	frame.Up = math.Round(float64(f.lobby.Stats.Count[metrics.BytesIn].Load()-f.at.bytesIn) / span)
-	for v := range f.lobby.PlayerViews() {
-		f.addPlayer(v)
+	f.views = f.lobby.AppendPlayerViews(f.views[:0])
+	for i := range f.views {
+		f.addPlayer(&f.views[i])
 	}
 }
 
 // addPlayer adds a row to the frame.
 func (f *DashFeed) addPlayer(v *server.PlayerView) {
-	p := dash.Player{Slot: v.Slot, Name: v.Name, Here: v.Conn != nil, Body: v.Pose.ID != 0}
+	p := dash.Player{Slot: v.Slot, Name: v.Name, Here: v.Connected, Body: v.Pose.ID != 0}
 	if p.Body {
 		pos := v.Pose.Pos
 		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y), 100), rounded(float64(pos.Z), 100)
 		p.Yaw, p.Alive = rounded(v.Pose.Yaw.Degrees(), 1), v.Pose.Alive()
 	}
 	if v.Vital != nil {
-		p.Team, p.Health, p.Watches = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Vital.Watches
+		p.Team, p.Health, p.Watches = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Vital.Spectator
 	}
-	if v.Conn != nil {
+	if v.Connected {
 		f.addConn(&p, v)
 	}
 	f.frame.Players = append(f.frame.Players, p)
@@ -230,7 +237,7 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 
 // addConn adds the figures of a connection since the start of the frame, or of the session if that is newer.
 func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
-	c, was := v.Conn, f.conns[p.Slot].conn
+	c, was := &v.Conn, f.conns[p.Slot].conn
 	if f.conns[p.Slot].id != v.ID || was.Since != c.Since {
 		was = server.ConnView{}
 	}

@@ -237,21 +237,21 @@ func readCells(s *sink) {
 
 func readDelayed(s *sink) {
 	for i, c := range []metrics.Count{metrics.SnapshotsAckStalled, metrics.SnapshotsUnacked, metrics.SnapshotsThrottled} {
-		s.counter(float64(s.stats().Count[c].Load()), server.Held(i+1).String())
+		s.counter(float64(s.stats().Count[c].Load()), server.DelayReason(i+1).String())
 	}
 }
 
 func readPlayers(s *sink) {
 	for why, n := range s.summary.Replication.Players {
-		s.counter(float64(n), server.Why(why).String())
+		s.counter(float64(n), server.Reason(why).String())
 	}
 }
 
 func readObjects(s *sink) {
 	for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
 		for why, n := range s.summary.Replication.Objects[kind] {
-			if n > 0 || server.Why(why) == server.WhyTold {
-				s.counter(float64(n), kind.String(), server.Why(why).String())
+			if n > 0 || server.Reason(why) == server.ReasonSent {
+				s.counter(float64(n), kind.String(), server.Reason(why).String())
 			}
 		}
 	}

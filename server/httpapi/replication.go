@@ -38,8 +38,8 @@ type SectionBytes struct {
 
 // ReasonCount counts players by what became of them.
 type ReasonCount struct {
-	Reason server.Why `json:"reason"`
-	Count  uint64     `json:"count"`
+	Reason server.Reason `json:"reason"`
+	Count  uint64        `json:"count"`
 }
 
 // ObjectCount counts objects of a class by what became of them.
@@ -62,13 +62,13 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	}
 	for why, count := range s.Replication.Players {
 		if count > 0 {
-			b.Players = append(b.Players, ReasonCount{server.Why(why), count})
+			b.Players = append(b.Players, ReasonCount{server.Reason(why), count})
 		}
 	}
 	for kind := range s.Replication.Objects {
 		for why, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Why(why), count}})
+				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Reason(why), count}})
 			}
 		}
 	}
@@ -82,8 +82,8 @@ func (a *api) serveBandwidth(w http.ResponseWriter, _ *http.Request) {
 
 // ExplainReply is the answer of GET /v1/explain.
 type ExplainReply struct {
-	Version      int              `json:"version"`
-	Explanations []server.Verdict `json:"explanations"`
+	Version      int                  `json:"version"`
+	Explanations []server.Explanation `json:"explanations"`
 }
 
 // serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N is a net id, M a
@@ -104,9 +104,9 @@ func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 // explainQuery says what is to be explained.
 type explainQuery struct {
 	client netid.ID
-	all    bool            // of the client's players and objects
+	all    bool // of the client's players and objects
 	entity netid.ID
-	object server.ThingRef // set if it has a class
+	object server.ObjectRef // set if it has a class
 }
 
 func parseExplain(q url.Values) (e explainQuery, err error) {
@@ -117,7 +117,7 @@ func parseExplain(q url.Values) (e explainQuery, err error) {
 	case entity == "":
 		e.all = true
 	case strings.Contains(entity, ":"):
-		e.object, err = server.ParseThingRef(entity)
+		e.object, err = server.ParseObjectRef(entity)
 	default:
 		e.entity, err = parseNetID(q, "entity")
 	}
@@ -125,14 +125,14 @@ func parseExplain(q url.Values) (e explainQuery, err error) {
 }
 
 // answer asks the lobby, between two ticks.
-func (e *explainQuery) answer(l *server.Lobby) []server.Verdict {
+func (e *explainQuery) answer(l *server.Lobby) []server.Explanation {
 	switch {
 	case e.all:
-		return l.ExplainAll([]server.Verdict{}, e.client)
+		return l.ExplainAll([]server.Explanation{}, e.client)
 	case e.object.Kind != 0:
-		return []server.Verdict{l.ExplainThing(e.client, e.object)}
+		return []server.Explanation{l.ExplainObject(e.client, e.object)}
 	}
-	return []server.Verdict{l.Explain(e.client, e.entity)}
+	return []server.Explanation{l.Explain(e.client, e.entity)}
 }
 
 func parseNetID(q url.Values, name string) (netid.ID, error) {

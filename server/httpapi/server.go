@@ -34,13 +34,13 @@ type Source struct {
 	Schedule *metrics.Schedule
 	Status   func() server.Status // as of the last second
 	Rate     tick.Rate
-	Interval int                     // ticks from one snapshot of a client to the next
-	Workers  int                     // threads that share the systems of a tick
-	Socket   func() netio.Stats      // of the UDP socket
+	Interval int                      // ticks from one snapshot of a client to the next
+	Workers  int                      // threads that share the systems of a tick
+	Socket   func() netio.Stats       // of the UDP socket
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
-	Hiccup   func() metrics.Spread   // wake-up delays since the last call, µs; nil: not measured
-	Clock    func() time.Duration    // since the start of the host
-	Ended    <-chan struct{}         // closed when the lobby has ended
+	Hiccup   func() metrics.Spread    // wake-up delays since the last call, µs; nil: not measured
+	Clock    func() time.Duration     // since the start of the host
+	Ended    <-chan struct{}          // closed when the lobby has ended
 	Stages   *StageLabels
 	Dash     *DashFeed // nil: no live page
 

@@ -15,10 +15,10 @@ import (
 
 // ShotList is the answer of GET /v1/shots.
 type ShotList struct {
-	Version int               `json:"version"`
-	Rate    int               `json:"rate_hz"`
-	Count   uint64            `json:"count"` // shots of the match until now; the log holds the newest of them
-	Shots   []lagcomp.Receipt `json:"shots"` // oldest first
+	Version int                  `json:"version"`
+	Rate    int                  `json:"rate_hz"`
+	Count   uint64               `json:"count"` // shots of the match until now; the log holds the newest of them
+	Shots   []lagcomp.ShotRecord `json:"shots"` // oldest first
 }
 
 // ErrNoShotLog is the answer of a server that records no shots.
@@ -40,20 +40,20 @@ func (a *api) serveShots(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if a.Lobby.Receipts() == nil {
+	if a.Lobby.ShotLog() == nil {
 		http.Error(w, ErrNoShotLog.Error(), http.StatusNotFound)
 		return
 	}
 	list := ShotList{Version: Version}
 	if !a.do(w, r, func(_ time.Duration, l *server.Lobby) {
-		log := l.Receipts()
-		list.Rate, list.Count, list.Shots = int(l.Config().Rules.Rate), log.Count(), log.Since(since, last, []lagcomp.Receipt{})
+		log := l.ShotLog()
+		list.Rate, list.Count, list.Shots = int(l.Config().Rules.Rate), log.Count(), log.Since(since, last, []lagcomp.ShotRecord{})
 	}) {
 		return
 	}
 	kept := list.Shots[:0]
 	for i := range list.Shots {
-		if f.Wants(&list.Shots[i]) {
+		if f.Matches(&list.Shots[i]) {
 			kept = append(kept, list.Shots[i])
 		}
 	}
@@ -61,7 +61,7 @@ func (a *api) serveShots(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, list)
 }
 
-func parseShots(q url.Values) (f lagcomp.Filter, since uint64, last int, err error) {
+func parseShots(q url.Values) (f lagcomp.ShotFilter, since uint64, last int, err error) {
 	number := func(name string, bits int) uint64 {
 		text := q.Get(name)
 		if text == "" || err != nil {
@@ -77,10 +77,10 @@ func parseShots(q url.Values) (f lagcomp.Filter, since uint64, last int, err err
 	f.From, f.To = tick.Tick(number("from", 32)), tick.Tick(number("to", 32))
 	f.Number, since, last = number("number", 64), number("since", 64), int(number("last", 31))
 	for _, name := range q["verdict"] {
-		err = errors.Join(err, f.Verdict(name))
+		err = errors.Join(err, f.AddVerdict(name))
 	}
 	for _, name := range q["clamp"] {
-		err = errors.Join(err, f.Clamp(name))
+		err = errors.Join(err, f.AddClamp(name))
 	}
 	return f, since, last, err
 }

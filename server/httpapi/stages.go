@@ -37,7 +37,7 @@ func NewStageLabels(lobby string) *StageLabels {
 // Always labels stages at all times: for programs that profile a lobby themselves. Call it before the first tick.
 func (s *StageLabels) Always() { s.profiles.Add(1) }
 
-// Enter begins a stage. It is for server.Config.Enter.
+// Enter begins a stage. It is for server.Config.EnterStage.
 func (s *StageLabels) Enter(stage metrics.Stage) {
 	switch {
 	case s.profiles.Load() > 0:

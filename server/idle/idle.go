@@ -57,22 +57,22 @@ const (
 	Kick        // remove the player
 )
 
-// Watch is what is known of one player. A zero Watch knows nothing: use a new one for each player. I is what of a command the player
+// Tracker is what is known of one player. A zero Tracker knows nothing: use a new one for each player. I is what of a command the player
 // decides: keys and directions, and neither its tick nor its view, which change by themselves.
-type Watch[I comparable] struct {
-	input I
-	since tick.Tick // of the input
-	seen  bool
-	said  Action // the last
+type Tracker[I comparable] struct {
+	input      I
+	since      tick.Tick // of the input
+	seen       bool
+	lastAction Action // the last
 }
 
 // Step takes what a player's controls are at a tick, and returns what is to be done. A player whose commands do not arrive has the
 // controls of the last that did. A key that is held for ever is as idle as none. Who is exempt, such as a bot or somebody who only looks
 // on, is never idle, and begins anew when that ends. Ticks grow from call to call.
-func (w *Watch[I]) Step(now tick.Tick, input I, exempt bool, l Limits) Action {
+func (w *Tracker[I]) Step(now tick.Tick, input I, exempt bool, l Limits) Action {
 	if exempt || !w.seen || input != w.input {
-		warned := w.said == Warn
-		*w = Watch[I]{input: input, since: now, seen: true}
+		warned := w.lastAction == Warn
+		*w = Tracker[I]{input: input, since: now, seen: true}
 		if warned {
 			return Back
 		}
@@ -83,10 +83,10 @@ func (w *Watch[I]) Step(now tick.Tick, input I, exempt bool, l Limits) Action {
 		after  tick.Tick
 	}{{Kick, l.Kick}, {Warn, l.Warn}} {
 		if due.after != 0 && now-w.since >= due.after {
-			if w.said >= due.action {
+			if w.lastAction >= due.action {
 				return None
 			}
-			w.said = due.action
+			w.lastAction = due.action
 			return due.action
 		}
 	}
@@ -94,7 +94,7 @@ func (w *Watch[I]) Step(now tick.Tick, input I, exempt bool, l Limits) Action {
 }
 
 // Left is how many ticks there are until the kick, if nothing changes; 0 if there is none to come.
-func (w *Watch[I]) Left(now tick.Tick, l Limits) tick.Tick {
+func (w *Tracker[I]) Left(now tick.Tick, l Limits) tick.Tick {
 	if !w.seen || l.Kick == 0 || now-w.since >= l.Kick {
 		return 0
 	}

@@ -39,7 +39,7 @@ func TestRow10IdlePlayersLeave(t *testing.T) {
 		5: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now < 300 }, []event{{359, Warn}}}, // looked on, then played
 		6: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now >= 200 }, []event{{160, Warn}, {200, Back}}},
 	} {
-		var w Watch[controls]
+		var w Tracker[controls]
 		var got []event
 		for now := tick.Tick(100); now < 400; now++ {
 			exempt := c.exempt != nil && c.exempt(now)
@@ -55,7 +55,7 @@ func TestRow10IdlePlayersLeave(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}
 	}
-	if n := unsafe.Sizeof(Watch[controls]{}); n != 16 {
+	if n := unsafe.Sizeof(Tracker[controls]{}); n != 16 {
 		t.Errorf("a watch has %d bytes", n)
 	}
 }
@@ -129,7 +129,7 @@ func TestWatchAgreesWithItsTwin(t *testing.T) {
 			exempt[i] = rapid.IntRange(0, 19).Draw(t, "exempt") == 0
 		}
 		l := Limits{Warn: tick.Tick(rapid.IntRange(0, 5).Draw(t, "warn")), Kick: tick.Tick(rapid.SampledFrom([]int{0, 6, 9}).Draw(t, "kick"))}
-		var w Watch[uint8]
+		var w Tracker[uint8]
 		var got []Action
 		for i := range n {
 			got = append(got, w.Step(tick.Tick(i+5), inputs[i], exempt[i], l))

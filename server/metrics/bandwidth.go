@@ -54,13 +54,13 @@ type BandwidthMeter struct {
 
 // MaxCells is more than the number of cells that there can be.
 const MaxCells = 16 + int(packet.NumParts) + 16 +
-	int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ThingFields)
+	int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ObjectStateFields)
 
 // NewBandwidthMeter returns an empty account that samples one datagram of every, or none for 0 or less.
 func NewBandwidthMeter(every int) BandwidthMeter {
 	return BandwidthMeter{
 		sampler: NewSampler(every, samplerSeed), total: Bandwidth{Every: max(every, 0)},
-		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), objects: snapshot.NewMeter(netstate.Things),
+		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), objects: snapshot.NewMeter(netstate.Objects),
 	}
 }
 
@@ -96,7 +96,7 @@ func (b *BandwidthMeter) AddSnapshot(pkt, datagram []byte, e *SectionEnds, from 
 func (b *BandwidthMeter) AddPacket(pkt, datagram []byte) {
 	var parts packet.Meter
 	var n [NumSections]uint64
-	if rest, err := parts.Package(pkt); err != nil || len(rest) > 0 {
+	if rest, err := parts.Packet(pkt); err != nil || len(rest) > 0 {
 		parts = packet.Meter{packet.PartSequence: uint64(len(pkt))}
 	}
 	for p, bytes := range parts {
@@ -142,7 +142,7 @@ func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 	b.seal.prefix++
 	b.seal.sequence += sequence
 	b.seal.tag += uint64(len(datagram)-len(pkt)) - 1 - sequence
-	rest, err := b.parts.Package(pkt)
+	rest, err := b.parts.Packet(pkt)
 	if err != nil {
 		b.unparsed += uint64(len(pkt))
 		return nil
@@ -152,7 +152,7 @@ func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 
 // rows accounts for the section of a snapshot. With an error it returns the bytes that are not accounted for.
 func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error) {
-	h, rows, err := netstate.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHeader(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -164,15 +164,15 @@ func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error
 			return rows, err
 		}
 	}
-	if h.Things {
-		runs, _, rest, err := h.CutThings(rows)
+	if h.Objects {
+		runs, _, rest, err := h.CutObjects(rows)
 		if err != nil {
 			return rows, err
 		}
 		if err = from.Objects.Explain(b.objects, from.Interval, runs); err != nil {
 			return rows, err
 		}
-		b.head.objects += uint64(h.ThingsHead())
+		b.head.objects += uint64(h.ObjectsHeadSize())
 		rows = rest
 	}
 	return rows, from.Public.Explain(b.public, from.Interval, rows)

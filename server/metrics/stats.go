@@ -87,11 +87,11 @@ func (s *Stats) CheckBalance(c *netcode.Counters) {
 // 500 atomic additions would show in the time of a tick.
 type Pending struct {
 	Snapshots uint64
-	Inputs    sim.InboxCount
+	Inputs    sim.CommandCounts
 }
 
 // AddInputs counts the growth of one inbox since was, and makes was the newest count.
-func (p *Pending) AddInputs(c, was *sim.InboxCount) {
+func (p *Pending) AddInputs(c, was *sim.CommandCounts) {
 	n := &p.Inputs
 	n.Used += c.Used - was.Used
 	n.Missing += c.Missing - was.Missing

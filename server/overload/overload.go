@@ -29,15 +29,15 @@ var levelNames = [NumLevels]string{"normal", "half_rate", "quarter_rate", "low_d
 // String names the level.
 func (l Level) String() string { return levelNames[l] }
 
-// slowTimescale is the speed of a match on SlowMotion, in protocol.FullTempo.
-const slowTimescale = protocol.FullTempo * 4 / 5
+// slowTimescale is the speed of a match on SlowMotion, in protocol.FullTimescale.
+const slowTimescale = protocol.FullTimescale * 4 / 5
 
-// Timescale is the speed of the match: seconds of the match in protocol.FullTempo seconds of real time.
+// Timescale is the speed of the match: seconds of the match in protocol.FullTimescale seconds of real time.
 func (l Level) Timescale() uint16 {
 	if l >= SlowMotion {
 		return slowTimescale
 	}
-	return protocol.FullTempo
+	return protocol.FullTimescale
 }
 
 // Controller raises and lowers the level. The zero value is on Normal.

@@ -95,7 +95,7 @@ func (d *document) add(file string, text []byte) error {
 			}
 		}
 		if d.root[k] != nil {
-			return d.fail(bare(k), "in more than one file")
+			return d.fail(unquoted(k), "in more than one file")
 		}
 		d.root[k] = v
 	}
@@ -177,7 +177,7 @@ func (l *lines) path(keys *unstable.Iterator, array bool) (string, error) {
 		if path != "" {
 			path += "."
 		}
-		path += bare(string(n.Data))
+		path += unquoted(string(n.Data))
 		if strings.Count(path, ".") >= maxDepth {
 			return "", &Error{File: l.file, Line: line, Key: short(path), Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
 		}
@@ -245,8 +245,8 @@ func (l *lines) line(offset int) int {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// bare is a part of a key as it is written.
-func bare(key string) string {
+// unquoted is a part of a key as it is written.
+func unquoted(key string) string {
 	if plain.MatchString(key) {
 		return key
 	}

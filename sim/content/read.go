@@ -58,7 +58,7 @@ func (r *reader) unknown(known map[string]bool, values map[string]any, path stri
 		if known[name] {
 			continue
 		}
-		if !found || r.before(join(path, bare(name)), join(path, bare(first))) {
+		if !found || r.before(join(path, unquoted(name)), join(path, unquoted(first))) {
 			first, found = name, true
 		}
 	}
@@ -70,7 +70,7 @@ func (r *reader) unknown(known map[string]bool, values map[string]any, path stri
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return r.fail(join(path, bare(first)), "unknown key, want one of %s", strings.Join(names, ", "))
+	return r.fail(join(path, unquoted(first)), "unknown key, want one of %s", strings.Join(names, ", "))
 }
 
 // before orders keys by where they stand.

@@ -169,7 +169,7 @@ func (r *reader) ability(p *Pack, a *Ability, at string, abilities map[string]bo
 	case ability.Gun:
 		return r.gun(p, a, at)
 	case ability.Launcher:
-		return r.throws(p, a, at)
+		return r.checkGrenades(p, a, at)
 	case ability.Melee:
 		return r.bounds(at, []bound{{a.Melee.ImpactMillis >= a.Melee.PeriodMillis, "impact_ms", "less than period_ms"}})
 	case ability.Rocket:
@@ -199,8 +199,8 @@ func (r *reader) gun(p *Pack, a *Ability, at string) error {
 	})
 }
 
-// throws gives a launcher its projectile and its range, or its grenade.
-func (r *reader) throws(p *Pack, a *Ability, at string) error {
+// checkGrenades gives a launcher its projectile and its range, or its grenade.
+func (r *reader) checkGrenades(p *Pack, a *Ability, at string) error {
 	l := &a.Launcher
 	if i := p.projectile(a.Flies); i >= 0 {
 		l.Projectile, l.Range = ability.Hitscan+1+ability.Projectile(i), p.Projectiles[i].Range

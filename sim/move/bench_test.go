@@ -104,9 +104,9 @@ func BenchmarkBodies(b *testing.B) {
 	a := arena.Generate(1400, 1)
 	c, in := crowd(a, n)
 	heroes := []*Body{standard, RobotParams().MustCompile()}
-	who := make([]Who, n)
+	who := make([]BodyTeam, n)
 	for i := range who {
-		who[i] = Who{Body: uint8(i & 1), Team: uint8(i >> 1 & 1)}
+		who[i] = BodyTeam{Body: uint8(i & 1), Team: uint8(i >> 1 & 1)}
 	}
 	tick := uint32(0)
 	b.ReportAllocs()

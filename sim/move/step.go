@@ -29,18 +29,18 @@ func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
 	b.Vel = roundVel(b.Vel)
 }
 
-// Who says whose motion a row is.
-type Who struct {
+// BodyTeam says whose motion a row is.
+type BodyTeam struct {
 	Body uint8 // index into the bodies of StepBodies
 	Team uint8 // see Body.Step
 }
 
 // StepBodies takes every row of c through one tick, as Body.Step would, to the same bits. in and who have a row for each;
-// bodies holds what Who.Body names. It panics if one is named that is not there.
+// bodies holds what BodyTeam.Body names. It panics if one is named that is not there.
 //
 // It is one loop on purpose: stages over 128 rows each took the same time, as two thirds of a tick are collision, which
 // differs from row to row.
-func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena, rate uint16) {
+func StepBodies(c Columns, in []Input, who []BodyTeam, bodies []*Body, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return
 	}

@@ -22,7 +22,7 @@ func TestRow34ThreeBaselines(t *testing.T) {
 		rng := rand.New(rand.NewPCG(34, 34))
 		ring, enc := snapshot.NewRing(Public, slots, snapshot.Window*interval, 1), snapshot.NewEncoder(m, slots)
 		dec := snapshot.NewDecoder(m, slots, interval)
-		players, step := make([]Player, slots), make([]geom.Vec3, slots) // metres a snapshot
+		players, step := make([]PlayerState, slots), make([]geom.Vec3, slots) // metres a snapshot
 		for i := range players {
 			players[i].Pos = geom.Vec3{X: rng.Float32()*200 - 100, Z: rng.Float32()*200 - 100}
 			players[i].Yaw, players[i].Flags, players[i].Health = geom.Angle(rng.Uint32()), 1, 100

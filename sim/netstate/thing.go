@@ -36,7 +36,7 @@ func (k Kind) String() string {
 // Flies reports whether things of the class are flights: launched by somebody, and where they are is worked out from how they began.
 func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 
-// Thing is what is told of a thing. Its tags are the whole description of a row: ThingSchema, and the code that captures and
+// ObjectState is what is told of a thing. Its tags are the whole description of a row: ObjectStateSchema, and the code that captures and
 // restores it, are generated from them. Pos is on the grid of package move, so a flight is worked out from it to the same bits at
 // both ends.
 //
@@ -47,7 +47,7 @@ func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 //	cube        0               0         centre                 rotation             0
 //	teleporter  took somebody   0         middle of its box      0                    1: it did
 //	zone        0               0         centre                 players of teams     mode.Status  progress, 1/1023
-type Thing struct {
+type ObjectState struct {
 	_     struct{}  `net:"thing"`
 	Kind  Kind      `net:"what,bits=3"`
 	Type  uint8     `net:"what,bits=4"` // of the kit's Ammo or Fuses
@@ -64,35 +64,35 @@ type Thing struct {
 	Level uint16    `net:",min=0,max=1023,often=3"`
 }
 
-// Things describes a row of a thing.
-var Things = ThingSchema
+// Objects describes a row of a thing.
+var Objects = ObjectStateSchema
 
-// MaxThings is the most things that are told of at a time, and MaxStanding how many of them may be no flights.
+// MaxObjects is the most things that are told of at a time, and MaxStanding how many of them may be no flights.
 const (
-	MaxThings   = 127 * snapshot.GroupRows
+	MaxObjects  = 127 * snapshot.GroupRows
 	MaxStanding = 240
 )
 
-// ThingSlots is how many things a lobby of so many players tells of at a time, at most: what stands about, and two flights for each of
-// them, but no more than MaxThings. Both ends know it.
-func ThingSlots(players int) int {
-	return min((256+2*players)/snapshot.GroupRows*snapshot.GroupRows, MaxThings)
+// ObjectSlots is how many things a lobby of so many players tells of at a time, at most: what stands about, and two flights for each of
+// them, but no more than MaxObjects. Both ends know it.
+func ObjectSlots(players int) int {
+	return min((256+2*players)/snapshot.GroupRows*snapshot.GroupRows, MaxObjects)
 }
 
-// NoTeam is a Thing's team that is none.
+// NoTeam is a ObjectState's team that is none.
 const NoTeam = 3
 
 // maxEvent is for how long a barrel or a teleporter tells when it happened: Born must stay clear.
 const maxEvent = 1 << 15
 
 // Tick is the tick that Born stands for, in a row of a snapshot of tick now: the newest that is not later.
-func (o *Thing) Tick(now tick.Tick) tick.Tick { return now - tick.Tick(uint16(now)-o.Born) }
+func (o *ObjectState) Tick(now tick.Tick) tick.Tick { return now - tick.Tick(uint16(now)-o.Born) }
 
 // Over reports whether a flight has ended: Pos is where.
-func (o *Thing) Over() bool { return o.Phase != 0 }
+func (o *ObjectState) Over() bool { return o.Phase != 0 }
 
 // Ended is the tick in which a flight ended, 0 while it has not.
-func (o *Thing) Ended(now tick.Tick) tick.Tick {
+func (o *ObjectState) Ended(now tick.Tick) tick.Tick {
 	if o.Phase == 0 {
 		return 0
 	}
@@ -100,18 +100,18 @@ func (o *Thing) Ended(now tick.Tick) tick.Tick {
 }
 
 // OfProjectile describes a projectile; index is which of its owner's of that tick.
-func (o *Thing) OfProjectile(p *object.Projectile, index int) {
-	*o = Thing{} // and field by field: a literal would be built aside and copied, as in Player.Gather
+func (o *ObjectState) OfProjectile(p *object.Projectile, index int) {
+	*o = ObjectState{} // and field by field: a literal would be built aside and copied, as in PlayerState.Gather
 	o.Kind, o.Type, o.Team, o.Index, o.Owner = Projectile, p.Type, min(p.Team, NoTeam), uint8(min(index, 7)), uint32(p.Owner)
 	o.Born, o.Pos, o.Aim[0], o.Aim[1] = uint16(p.Tick), p.Start, int32(p.Yaw), int32(p.Pitch.Signed())
-	if p.Struck != object.Flying {
-		o.Phase, o.Span, o.Pos = uint8(p.Struck), uint16(p.Ended-p.Tick), p.Point
+	if p.Hit != object.Flying {
+		o.Phase, o.Span, o.Pos = uint8(p.Hit), uint16(p.Ended-p.Tick), p.Point
 	}
 }
 
 // Flight is the flight of a projectile that has not ended, in a row of a snapshot of tick now.
-func (o *Thing) Flight(now tick.Tick) object.Flight {
-	return object.Flight{Start: o.Pos, Yaw: geom.Angle(o.Aim[0]), Pitch: geom.Angle(o.Aim[1]), Tick: o.Tick(now), Owner: netID(o.Owner),
+func (o *ObjectState) Flight(now tick.Tick) object.Trajectory {
+	return object.Trajectory{Start: o.Pos, Yaw: geom.Angle(o.Aim[0]), Pitch: geom.Angle(o.Aim[1]), Tick: o.Tick(now), Owner: netID(o.Owner),
 		Type: o.Type, Team: o.Team}
 }
 
@@ -119,8 +119,8 @@ func (o *Thing) Flight(now tick.Tick) object.Flight {
 const velUnits = 1024
 
 // OfGrenade describes a grenade that left a hand as launch says: Pos, Vel and Thrown are of then.
-func (o *Thing) OfGrenade(g, launch *object.Grenade, index int) {
-	*o = Thing{}
+func (o *ObjectState) OfGrenade(g, launch *object.Grenade, index int) {
+	*o = ObjectState{}
 	o.Kind, o.Type, o.Team, o.Index, o.Owner = Grenade, g.Type, min(g.Team, NoTeam), uint8(min(index, 7)), uint32(g.Owner)
 	o.Born, o.Pos = uint16(launch.Thrown), launch.Pos
 	o.Aim[0], o.Aim[1], o.Aim[2] = int32(launch.Vel.X*velUnits), int32(launch.Vel.Y*velUnits), int32(launch.Vel.Z*velUnits)
@@ -130,14 +130,14 @@ func (o *Thing) OfGrenade(g, launch *object.Grenade, index int) {
 }
 
 // Launch is the grenade as it left a hand, if it has not exploded, in a row of a snapshot of tick now.
-func (o *Thing) Launch(now tick.Tick) object.Grenade {
+func (o *ObjectState) Launch(now tick.Tick) object.Grenade {
 	return object.Grenade{Pos: o.Pos, Vel: geom.Vec3{X: float32(o.Aim[0]) / velUnits, Y: float32(o.Aim[1]) / velUnits, Z: float32(o.Aim[2]) / velUnits},
 		Thrown: o.Tick(now), Owner: netID(o.Owner), Type: o.Type, Team: o.Team}
 }
 
 // OfBarrel describes a barrel at the end of tick now.
-func (o *Thing) OfBarrel(b *object.Barrel, now tick.Tick) {
-	*o = Thing{Kind: Barrel, Team: NoTeam, Pos: b.Pos, Level: uint16(max(b.Health, 0))}
+func (o *ObjectState) OfBarrel(b *object.Barrel, now tick.Tick) {
+	*o = ObjectState{Kind: Barrel, Team: NoTeam, Pos: b.Pos, Level: uint16(max(b.Health, 0))}
 	if b.Health <= 0 {
 		o.Phase = 1
 	}
@@ -147,28 +147,28 @@ func (o *Thing) OfBarrel(b *object.Barrel, now tick.Tick) {
 }
 
 // OfTeleporter describes a teleporter at the end of tick now.
-func (o *Thing) OfTeleporter(p *object.Teleporter, now tick.Tick) {
-	*o = Thing{Kind: Teleporter, Team: NoTeam, Pos: p.Box.Min.Add(p.Box.Max).Scale(0.5)}
+func (o *ObjectState) OfTeleporter(p *object.Teleporter, now tick.Tick) {
+	*o = ObjectState{Kind: Teleporter, Team: NoTeam, Pos: p.Box.Min.Add(p.Box.Max).Scale(0.5)}
 	if p.Effect != 0 && now-p.Effect < maxEvent {
 		o.Phase, o.Born = 1, uint16(p.Effect)
 	}
 }
 
 // OfZone describes capture point i of a mode whose state is s.
-func (o *Thing) OfZone(i int, z *object.Zone, in *mode.Occupancy, s *mode.State, r *mode.Rules) {
-	*o = Thing{Kind: Zone, Team: NoTeam, Pos: z.Center, Aim: [3]int32{int32(in[0]), int32(in[1])}}
+func (o *ObjectState) OfZone(i int, z *object.Zone, in *mode.Occupancy, s *mode.State, r *mode.Rules) {
+	*o = ObjectState{Kind: Zone, Team: NoTeam, Pos: z.Center, Aim: [3]int32{int32(in[0]), int32(in[1])}}
 	if i < int(s.Point) {
 		o.Level = 1023
 	}
-	if full := r.Full(); i == int(s.Point) && full > 0 {
+	if full := r.CaptureTotal(); i == int(s.Point) && full > 0 {
 		o.Phase, o.Level = uint8(s.Status), uint16(min(uint64(s.Progress)*1023/uint64(full), 1023))
 	}
 }
 
 // OfCube describes a cube. Its rotation is told in the three parts of its quaternion that are smallest, in 1/turnUnits, the largest
 // being positive.
-func (o *Thing) OfCube(c *object.Cube) {
-	*o = Thing{Kind: Cube, Team: NoTeam, Pos: c.Pos, Rests: c.Resting}
+func (o *ObjectState) OfCube(c *object.Cube) {
+	*o = ObjectState{Kind: Cube, Team: NoTeam, Pos: c.Pos, Rests: c.Resting}
 	for i, v := range c.Rot {
 		if size(v) > size(c.Rot[o.Turn]) {
 			o.Turn = uint8(i)
@@ -181,33 +181,33 @@ func (o *Thing) OfCube(c *object.Cube) {
 	n := 0
 	for i, v := range c.Rot {
 		if i != int(o.Turn) {
-			o.Aim[n] = (sign*int32(v)*turnUnits + sign*half(v)) / one
+			o.Aim[n] = (sign*int32(v)*turnUnits + sign*half(v)) / rotationOne
 			n++
 		}
 	}
 }
 
 // Rotation is what OfCube wrote, to 1/turnUnits.
-func (o *Thing) Rotation() object.Rotation {
+func (o *ObjectState) Rotation() object.Rotation {
 	var r object.Rotation
 	n, sum := 0, int64(0)
 	for i := range r {
 		if i == int(o.Turn) {
 			continue
 		}
-		v := int64(min(max(o.Aim[n], -turnUnits), turnUnits)) * one / turnUnits
+		v := int64(min(max(o.Aim[n], -turnUnits), turnUnits)) * rotationOne / turnUnits
 		r[i] = int16(v)
 		sum += v * v
 		n++
 	}
-	r[o.Turn] = int16(geom.Sqrt(float32(max(one*one-sum, 0))))
+	r[o.Turn] = int16(geom.Sqrt(float32(max(rotationOne*rotationOne-sum, 0))))
 	return r
 }
 
 // Units of rotations: on the wire, and of object.Rotation.
 const (
-	turnUnits = 1 << 11
-	one       = 32767
+	turnUnits   = 1 << 11
+	rotationOne = 32767
 )
 
 func size(v int16) int32 { return max(int32(v), -int32(v)) }
@@ -215,9 +215,9 @@ func size(v int16) int32 { return max(int32(v), -int32(v)) }
 // half is what rounds v to the nearest, away from 0.
 func half(v int16) int32 {
 	if v < 0 {
-		return -one / 2
+		return -rotationOne / 2
 	}
-	return one / 2
+	return rotationOne / 2
 }
 
 func netID(owner uint32) netid.ID { return netid.ID(owner) }

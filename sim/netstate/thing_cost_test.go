@@ -19,16 +19,16 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	timer := object.DefaultFuse().Compile(60)
+	timer := object.DefaultGrenade().Compile(60)
 	cost := func(moving bool) (bytes int) {
 		rng := rand.New(rand.NewPCG(8, 8))
-		m := Trained().Things
-		ring, enc, k := snapshot.NewRing(Things, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
+		m := Trained().Objects
+		ring, enc, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
 		k.Alone()
 		var p snapshot.Packer
 		var now, launch [16]object.Grenade
 		var gen [16]uint8
-		var row [ThingFields]int32
+		var row [ObjectStateFields]int32
 		for at := tick.Tick(1); at <= 60*60; at++ {
 			for i := range now {
 				if g := &now[i]; at%240 == tick.Tick(15*i) {
@@ -37,7 +37,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 					launch[i] = *g
 					gen[i] = gen[i]%255 + 1
 				} else if g.Thrown != 0 {
-					*g = g.Move(&timer, ground, at)
+					*g = g.Step(&timer, ground, at)
 				}
 			}
 			if at%3 != 0 {
@@ -48,7 +48,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 				if now[i].Thrown == 0 {
 					continue
 				}
-				var o Thing
+				var o ObjectState
 				o.OfGrenade(&now[i], &launch[i], 0)
 				if moving {
 					was := launch[i]

@@ -14,9 +14,9 @@ import (
 )
 
 // wire sends a thing through a row.
-func wire(o Thing) *Thing {
-	var got Thing
-	var row [ThingFields]int32
+func wire(o ObjectState) *ObjectState {
+	var got ObjectState
+	var row [ObjectStateFields]int32
 	o.Row(row[:])
 	got.Restore(row[:])
 	return &got
@@ -29,16 +29,16 @@ func TestFlightsSurviveTheWire(t *testing.T) {
 		born := tick.Tick(1 + rng.Uint32N(1<<31))
 		now := born + tick.Tick(rng.Uint32N(1<<15))
 		at := geom.Vec3{X: float32(rng.IntN(1<<20)-1<<19) / 4096, Y: float32(rng.IntN(1<<16)) / 4096, Z: float32(rng.IntN(1<<20)-1<<19) / 4096}
-		p := object.Projectile{Flight: object.Flight{Start: at, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.Uint32()), Tick: born,
+		p := object.Projectile{Trajectory: object.Trajectory{Start: at, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.Uint32()), Tick: born,
 			Owner: netid.Make(rng.IntN(4096), uint8(1+rng.IntN(255))), Type: uint8(rng.IntN(16)), Team: uint8(rng.IntN(3))}}
-		var o Thing
+		var o ObjectState
 		o.OfProjectile(&p, i%9)
-		if got := wire(o); *got != o || got.Flight(now) != p.Flight || got.Ended(now) != 0 || got.Over() || got.Kind != Projectile {
-			t.Fatalf("%+v became %+v", p.Flight, got.Flight(now))
+		if got := wire(o); *got != o || got.Flight(now) != p.Trajectory || got.Ended(now) != 0 || got.Over() || got.Kind != Projectile {
+			t.Fatalf("%+v became %+v", p.Trajectory, got.Flight(now))
 		}
-		p.Struck, p.Ended, p.Point = object.StruckBody, born+tick.Tick(rng.IntN(4000)), at.Scale(0.5)
+		p.Hit, p.Ended, p.Point = object.HitBody, born+tick.Tick(rng.IntN(4000)), at.Scale(0.5)
 		o.OfProjectile(&p, 0)
-		if got := wire(o); got.Ended(p.Ended+5) != p.Ended || !got.Over() || got.Phase != uint8(object.StruckBody) {
+		if got := wire(o); got.Ended(p.Ended+5) != p.Ended || !got.Over() || got.Phase != uint8(object.HitBody) {
 			t.Fatalf("%+v ended as %+v", p, got)
 		}
 		g := object.Throw(object.Grenade{Pos: at, Vel: geom.Forward(p.Yaw, p.Pitch).Scale(50), Owner: p.Owner, Thrown: born, Team: p.Team})
@@ -63,7 +63,7 @@ func TestRotationsSurviveTheWire(t *testing.T) {
 		for i := range v {
 			c.Rot[i] = int16(v[i] / geom.Sqrt(sum) * 32767)
 		}
-		var o Thing
+		var o ObjectState
 		o.OfCube(&c)
 		got, dot := wire(o).Rotation(), 0.0
 		for i := range got {
@@ -73,7 +73,7 @@ func TestRotationsSurviveTheWire(t *testing.T) {
 			t.Fatalf("%v became %v", c.Rot, got)
 		}
 	}
-	if got := (&Thing{}).Rotation(); got == (object.Rotation{}) {
+	if got := (&ObjectState{}).Rotation(); got == (object.Rotation{}) {
 		t.Error("a row of zeros is no rotation")
 	}
 }
@@ -83,7 +83,7 @@ func TestWhenIsToldAsLongAsItIsClear(t *testing.T) {
 	for _, age := range []tick.Tick{0, 1, 100, maxEvent - 1, maxEvent, 1 << 20} {
 		at := tick.Tick(1<<21 + 77)
 		b, p := object.Barrel{Broken: at}, object.Teleporter{Effect: at}
-		var o Thing
+		var o ObjectState
 		o.OfBarrel(&b, at+age)
 		if clear := age < maxEvent; !o.Over() || clear && o.Tick(at+age) != at || !clear && o.Born != 0 {
 			t.Errorf("%d ticks later the barrel is %+v", age, o)
@@ -96,23 +96,23 @@ func TestWhenIsToldAsLongAsItIsClear(t *testing.T) {
 }
 
 func TestPaces(t *testing.T) {
-	p, ok := Paces{Cube: 5}.WithDefaults()
-	if !ok || p[Cube] != 5 || p[Zone] != DefaultPaces[Zone] {
+	p, ok := UpdateIntervals{Cube: 5}.WithDefaults()
+	if !ok || p[Cube] != 5 || p[Zone] != DefaultUpdateIntervals[Zone] {
 		t.Errorf("%v %v", p, ok)
 	}
-	if _, ok := (Paces{Zone: MaxPace + 1}).WithDefaults(); ok {
+	if _, ok := (UpdateIntervals{Zone: MaxUpdateInterval + 1}).WithDefaults(); ok {
 		t.Error("too slow, and taken")
 	}
-	if got, ok := ParsePaces(p.Append(nil)); !ok || got != p {
+	if got, ok := ParseUpdateIntervals(p.Append(nil)); !ok || got != p {
 		t.Errorf("%v %v", got, ok)
 	}
-	for _, src := range [][]byte{nil, {TagPaces}, {TagPaces, 1, 1, 1, 1, 1, 0}, {TagPaces, 1, 1, 1, 1, 1, 17}, {TagPaces, 1, 1, 1, 1, 1, 1, 1}, {0x91, 1, 1, 1, 1, 1, 1}} {
-		if got, ok := ParsePaces(src); ok {
+	for _, src := range [][]byte{nil, {TagUpdateIntervals}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 0}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 17}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 1, 1}, {0x91, 1, 1, 1, 1, 1, 1}} {
+		if got, ok := ParseUpdateIntervals(src); ok {
 			t.Errorf("%x: %v", src, got)
 		}
 	}
 	for at := tick.Tick(300); at < 330; at++ { // of one client, the rows of each fifth snapshot are new
-		if back := p.Back(Cube, at, 3); back%3 != 0 || (at-back)/3%5 != 0 || back >= 15 || p.Back(Barrel, at, 3) != 0 {
+		if back := p.LastUpdate(Cube, at, 3); back%3 != 0 || (at-back)/3%5 != 0 || back >= 15 || p.LastUpdate(Barrel, at, 3) != 0 {
 			t.Errorf("tick %d: %d back", at, back)
 		}
 	}
@@ -121,19 +121,19 @@ func TestPaces(t *testing.T) {
 // TestThingsExample writes the part about things of PROTOCOL.md and reads it.
 func TestThingsExample(t *testing.T) {
 	doc := page(t, "golden-things")
-	m := Untrained().Things
-	ring, e, k := snapshot.NewRing(Things, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
+	m := Untrained().Objects
+	ring, e, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
 	d := snapshot.NewDecoder(m, 16, 3)
 	k.Alone()
 	var p snapshot.Packer
-	shell := object.Projectile{Flight: object.Flight{Start: geom.Vec3{X: 1, Y: 1.5, Z: -2}, Yaw: 0x4000, Pitch: 16, Tick: 299, Owner: 0x201, Type: 2, Team: 1}}
-	var row, got [ThingFields]int32
+	shell := object.Projectile{Trajectory: object.Trajectory{Start: geom.Vec3{X: 1, Y: 1.5, Z: -2}, Yaw: 0x4000, Pitch: 16, Tick: 299, Owner: 0x201, Type: 2, Team: 1}}
+	var row, got [ObjectStateFields]int32
 	for i, name := range []string{"fired", "under way", "struck"} {
 		at := tick.Tick(300 + 3*i)
 		if i == 2 {
-			shell.Struck, shell.Ended, shell.Point = object.StruckGround, 305, geom.Vec3{X: 4, Y: 1.5, Z: -2}
+			shell.Hit, shell.Ended, shell.Point = object.HitGround, 305, geom.Vec3{X: 4, Y: 1.5, Z: -2}
 		}
-		var o Thing
+		var o ObjectState
 		o.OfProjectile(&shell, 0)
 		o.Row(row[:])
 		f := ring.Begin(at)
@@ -141,14 +141,14 @@ func TestThingsExample(t *testing.T) {
 		e.Begin(f, ring)
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
-		h := Head{Tick: at, Things: true, Checked: i == 2}
-		out := h.AppendThings([]byte{})
+		h := Header{Tick: at, Objects: true, Checked: i == 2}
+		out := h.AppendObjects([]byte{})
 		out, first, count := p.Next(out, 1000)
-		h.SealThings(out, 0, p.Sum(sums(f), first, count))
+		h.SealObjects(out, 0, p.Sum(sums(f), first, count))
 		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(out, want) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", name, out, doc[name], err)
 		}
-		runs, sum, rest, err := h.CutThings(append(out, 7))
+		runs, sum, rest, err := h.CutObjects(append(out, 7))
 		if err != nil || !bytes.Equal(rest, []byte{7}) {
 			t.Fatalf("%s: %x, %v", name, rest, err)
 		}
@@ -173,16 +173,16 @@ func FuzzCutThings(f *testing.F) {
 	f.Add([]byte{2, 0, 1, 2, 3, 4, 9, 9, 9}, true)
 	f.Add([]byte{255, 255, 1}, true)
 	f.Fuzz(func(t *testing.T, src []byte, checked bool) {
-		h := Head{Tick: 5, Checked: checked, Things: true}
-		runs, sum, rest, err := h.CutThings(src)
+		h := Header{Tick: 5, Checked: checked, Objects: true}
+		runs, sum, rest, err := h.CutObjects(src)
 		if err != nil {
-			if err != ErrHead || runs != nil || sum != 0 || !bytes.Equal(rest, src) {
+			if err != ErrHeader || runs != nil || sum != 0 || !bytes.Equal(rest, src) {
 				t.Fatalf("%x: %v", src, err)
 			}
 			return
 		}
-		out := append(h.AppendThings(nil), runs...)
-		h.SealThings(out, 0, sum)
+		out := append(h.AppendObjects(nil), runs...)
+		h.SealObjects(out, 0, sum)
 		if len(runs) == 0 || !bytes.Equal(append(out, rest...), src) {
 			t.Fatalf("%x was read as %x, %x", src, runs, rest)
 		}

@@ -7,18 +7,18 @@ import (
 )
 
 // Segment is the way of f through tick t, for client and server. It is of length 0 up to the tick of the start, and when Range is flown.
-func (f *Flight) Segment(r *Round, t tick.Tick) geom.Ray {
+func (f *Trajectory) Segment(r *CompiledProjectile, t tick.Tick) geom.Ray {
 	dir := geom.Forward(f.Yaw, f.Pitch)
 	if t <= f.Tick {
 		return geom.Ray{Origin: f.Start, Dir: dir}
 	}
-	way := r.Way(f.age(t - 1))
-	return geom.Ray{Origin: f.Start.Mad(dir, way), Dir: dir, Max: r.Way(f.age(t)) - way}
+	way := r.Travelled(f.age(t - 1))
+	return geom.Ray{Origin: f.Start.Mad(dir, way), Dir: dir, Max: r.Travelled(f.age(t)) - way}
 }
 
-// Lands reports whether f, which has not ended before tick t, strikes the arena in it, and where its centre is then: what StepProjectiles
+// HitsArena reports whether f, which has not ended before tick t, strikes the arena in it, and where its centre is then: what StepProjectiles
 // says of a flight in whose way nothing else stands.
-func (f *Flight) Lands(r *Round, a *arena.Arena, t tick.Tick) (at geom.Vec3, ok bool) {
+func (f *Trajectory) HitsArena(r *CompiledProjectile, a *arena.Arena, t tick.Tick) (at geom.Vec3, ok bool) {
 	ray := f.Segment(r, t)
 	if ray.Max <= 0 {
 		return at, false

@@ -45,10 +45,10 @@ type Damage struct {
 	Impulse    geom.Vec3 // m/s; counted in move.VelUnit
 }
 
-// Ledger collects the damage of a tick and takes it from everybody's health once. Damage of one cause from one instigator
+// DamageQueue collects the damage of a tick and takes it from everybody's health once. Damage of one cause from one instigator
 // to one victim is added up as it comes, in integers, so that neither the order nor the number of additions can change
 // the outcome; nothing is dropped, the memory grows to the number of such triples that really occur.
-type Ledger struct {
+type DamageQueue struct {
 	entries []entry
 	table   []int32  // hash of a triple -> 1 + its entry; a power of two, at most half full
 	order   []uint64 // victim<<32 | entry, while settling
@@ -61,17 +61,17 @@ type entry struct {
 	impulse            [3]int64 // move.VelUnit
 }
 
-// NewLedger makes a ledger with room for so many triples before it allocates.
-func NewLedger(triples int) *Ledger {
+// NewDamageQueue makes a ledger with room for so many triples before it allocates.
+func NewDamageQueue(triples int) *DamageQueue {
 	size := 16
 	for size < 2*triples {
 		size *= 2
 	}
-	return &Ledger{entries: make([]entry, 0, size/2), table: make([]int32, size)}
+	return &DamageQueue{entries: make([]entry, 0, size/2), table: make([]int32, size)}
 }
 
 // Add notes damage for the tick.
-func (l *Ledger) Add(d Damage) {
+func (l *DamageQueue) Add(d Damage) {
 	e := l.find(d.Victim, d.Instigator, d.Cause)
 	e.points = min(e.points+min(max(d.Points, 0), MaxPoints), maxSum)
 	for i, v := range [3]float32{d.Impulse.X, d.Impulse.Y, d.Impulse.Z} {
@@ -80,7 +80,7 @@ func (l *Ledger) Add(d Damage) {
 }
 
 // Len is the number of triples noted since the last Settle.
-func (l *Ledger) Len() int { return len(l.entries) }
+func (l *DamageQueue) Len() int { return len(l.entries) }
 
 // units rounds an impulse to whole move.VelUnit, at most 2^20 m/s; what is not a number is 0.
 func units(v float32) int64 {
@@ -96,12 +96,12 @@ func units(v float32) int64 {
 }
 
 // find returns the entry of a triple, a new one if there is none.
-func (l *Ledger) find(victim, instigator netid.ID, cause Cause) *entry {
+func (l *DamageQueue) find(victim, instigator netid.ID, cause Cause) *entry {
 	if 2*(len(l.entries)+1) > len(l.table) {
 		l.grow()
 	}
 	mask := uint32(len(l.table) - 1)
-	for at := l.home(victim, instigator, cause); ; at = (at + 1) & mask {
+	for at := l.slotFor(victim, instigator, cause); ; at = (at + 1) & mask {
 		i := l.table[at]
 		if i == 0 {
 			l.entries = append(l.entries, entry{victim: victim, instigator: instigator, cause: cause})
@@ -114,18 +114,18 @@ func (l *Ledger) find(victim, instigator netid.ID, cause Cause) *entry {
 	}
 }
 
-func (l *Ledger) home(victim, instigator netid.ID, cause Cause) uint32 {
+func (l *DamageQueue) slotFor(victim, instigator netid.ID, cause Cause) uint32 {
 	h := (uint64(victim)<<32 | uint64(instigator)) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>29 ^ uint64(cause)) * 0xbf58476d1ce4e5b9
 	return uint32(h>>32) & uint32(len(l.table)-1)
 }
 
-func (l *Ledger) grow() {
+func (l *DamageQueue) grow() {
 	l.table = make([]int32, max(16, 2*len(l.table)))
 	mask := uint32(len(l.table) - 1)
 	for i := range l.entries {
 		e := &l.entries[i]
-		at := l.home(e.victim, e.instigator, e.cause)
+		at := l.slotFor(e.victim, e.instigator, e.cause)
 		for l.table[at] != 0 {
 			at = (at + 1) & mask
 		}
@@ -133,23 +133,23 @@ func (l *Ledger) grow() {
 	}
 }
 
-// Wound is what came of damage.
-type Wound struct {
+// DamageResult is what came of damage.
+type DamageResult struct {
 	Victim, Instigator netid.ID
 	Cause              Cause
 	Killed             bool      // this one took the last point: true once in a life
 	Points             int32     // dealt
-	Took               int32     // of them, what there was to take
+	Taken              int32     // of them, what there was to take
 	Impulse            geom.Vec3 // m/s
 }
 
-// Settle takes all damage from health, appends what came of it to out, and empties the ledger. health gives a victim's
+// Resolve takes all damage from health, appends what came of it to out, and empties the ledger. health gives a victim's
 // points, or nil if there is no such victim any more; then its damage comes to nothing, as it does for the dead. Health
 // never falls below 0.
 //
 // Victims come in ascending order; on each, the greatest damage is taken first, of equal ones that of the lower
 // instigator, then of the lower cause. So who is credited with a kill does not depend on who was noted first.
-func (l *Ledger) Settle(health func(netid.ID) *int16, out []Wound) []Wound {
+func (l *DamageQueue) Resolve(health func(netid.ID) *int16, out []DamageResult) []DamageResult {
 	l.clear()
 	l.sort()
 	var points *int16
@@ -163,8 +163,8 @@ func (l *Ledger) Settle(health func(netid.ID) *int16, out []Wound) []Wound {
 		}
 		took := min(e.points, int32(*points))
 		*points -= int16(took)
-		out = append(out, Wound{
-			Victim: e.victim, Instigator: e.instigator, Cause: e.cause, Points: e.points, Took: took,
+		out = append(out, DamageResult{
+			Victim: e.victim, Instigator: e.instigator, Cause: e.cause, Points: e.points, Taken: took,
 			Killed: *points == 0, Impulse: geom.Vec3{X: metres(e.impulse[0]), Y: metres(e.impulse[1]), Z: metres(e.impulse[2])},
 		})
 	}
@@ -173,7 +173,7 @@ func (l *Ledger) Settle(health func(netid.ID) *int16, out []Wound) []Wound {
 }
 
 // sort fills order: by victim, which is cheap to compare, then each victim's own few.
-func (l *Ledger) sort() {
+func (l *DamageQueue) sort() {
 	l.order = l.order[:0]
 	for i := range l.entries {
 		l.order = append(l.order, uint64(l.entries[i].victim)<<32|uint64(i))
@@ -188,8 +188,8 @@ func (l *Ledger) sort() {
 	}
 }
 
-// clear empties the table, at the price of what was noted and not of the busiest tick there was.
-func (l *Ledger) clear() {
+// lineOfSight empties the table, at the price of what was noted and not of the busiest tick there was.
+func (l *DamageQueue) clear() {
 	if 8*len(l.entries) > len(l.table) {
 		clear(l.table)
 		return
@@ -197,7 +197,7 @@ func (l *Ledger) clear() {
 	mask := uint32(len(l.table) - 1)
 	for i := len(l.entries) - 1; i >= 0; i-- { // backwards: nobody's way to its place is cut off before it is gone
 		e := &l.entries[i]
-		at := l.home(e.victim, e.instigator, e.cause)
+		at := l.slotFor(e.victim, e.instigator, e.cause)
 		for l.table[at] != int32(i+1) {
 			at = (at + 1) & mask
 		}

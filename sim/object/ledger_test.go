@@ -14,12 +14,12 @@ import (
 )
 
 // slowSettle is the honest twin of a ledger: sums in a map, sorted, taken one by one.
-func slowSettle(all []Damage, health map[netid.ID]int32) (out []Wound) {
+func slowSettle(all []Damage, health map[netid.ID]int32) (out []DamageResult) {
 	type key struct {
 		victim, instigator netid.ID
 		cause              Cause
 	}
-	sums := map[key]Wound{}
+	sums := map[key]DamageResult{}
 	for _, d := range all {
 		k := key{d.Victim, d.Instigator, d.Cause}
 		w := sums[k]
@@ -29,7 +29,7 @@ func slowSettle(all []Damage, health map[netid.ID]int32) (out []Wound) {
 		sums[k] = w
 	}
 	list := slices.Collect(maps.Values(sums))
-	slices.SortFunc(list, func(a, b Wound) int {
+	slices.SortFunc(list, func(a, b DamageResult) int {
 		return cmp.Or(cmp.Compare(a.Victim, b.Victim), cmp.Compare(b.Points, a.Points), cmp.Compare(a.Instigator, b.Instigator), cmp.Compare(a.Cause, b.Cause))
 	})
 	for _, w := range list {
@@ -37,9 +37,9 @@ func slowSettle(all []Damage, health map[netid.ID]int32) (out []Wound) {
 		if !ok || h <= 0 {
 			continue
 		}
-		w.Took = min(w.Points, h)
-		health[w.Victim] = h - w.Took
-		w.Killed = h == w.Took
+		w.Taken = min(w.Points, h)
+		health[w.Victim] = h - w.Taken
+		w.Killed = h == w.Taken
 		out = append(out, w)
 	}
 	return out
@@ -49,7 +49,7 @@ func slowSettle(all []Damage, health map[netid.ID]int32) (out []Wound) {
 // cannot be seen.
 func TestRow50LedgerAgainstTwin(t *testing.T) {
 	kills, merged := 0, 0
-	l, m := NewLedger(0), NewLedger(1000)
+	l, m := NewDamageQueue(0), NewDamageQueue(1000)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -83,15 +83,15 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 			if len(all) > l.Len() {
 				merged++
 			}
-			got := l.Settle(func(id netid.ID) *int16 { return mine[id] }, nil)
-			other := m.Settle(func(id netid.ID) *int16 { return yours[id] }, nil)
+			got := l.Resolve(func(id netid.ID) *int16 { return mine[id] }, nil)
+			other := m.Resolve(func(id netid.ID) *int16 { return yours[id] }, nil)
 			want := slowSettle(all, health)
 			if !slices.Equal(got, want) || !slices.Equal(got, other) {
 				t.Fatalf("got   %+v\nwant  %+v\nother %+v", got, want, other)
 			}
 			died := map[netid.ID]int{}
 			for _, w := range got {
-				total[w.Victim] -= w.Took
+				total[w.Victim] -= w.Taken
 				if w.Killed {
 					died[w.Victim]++
 					kills++
@@ -113,23 +113,23 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 	}
 }
 
-func wasAlive(wounds []Wound, id netid.ID) bool {
-	return slices.ContainsFunc(wounds, func(w Wound) bool { return w.Victim == id })
+func wasAlive(wounds []DamageResult, id netid.ID) bool {
+	return slices.ContainsFunc(wounds, func(w DamageResult) bool { return w.Victim == id })
 }
 
 // No number of additions overflows, whatever they are, and no order of them is seen.
 func TestRow50NothingOverflows(t *testing.T) {
 	wild := []float32{0, 1e30, -1e30, nan, inf, -inf, 1. / 2048, -7.3}
-	var first []Wound
+	var first []DamageResult
 	for round := range 4 {
-		l := NewLedger(4)
+		l := NewDamageQueue(4)
 		rng := rand.New(rand.NewPCG(1, uint64(round)))
 		order := rng.Perm(40000)
 		for _, i := range order {
 			l.Add(Damage{Victim: 1, Instigator: netid.ID(i % 3), Points: math.MaxInt32 - int32(i%5), Impulse: v3(wild[i%8], wild[i%7], wild[i%5])})
 		}
 		health := int16(math.MaxInt16)
-		got := l.Settle(func(netid.ID) *int16 { return &health }, nil)
+		got := l.Resolve(func(netid.ID) *int16 { return &health }, nil)
 		if health != 0 || len(got) != 1 || !got[0].Killed || got[0].Points != maxSum || !got[0].Impulse.Finite() {
 			t.Fatalf("health %d, %+v", health, got)
 		}
@@ -143,7 +143,7 @@ func TestRow50NothingOverflows(t *testing.T) {
 
 func TestRow50KillGoesToTheGreatestDamage(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
-		l, h := NewLedger(4), int16(50)
+		l, h := NewDamageQueue(4), int16(50)
 		all := []Damage{
 			{Victim: 9, Instigator: 1, Points: 30}, {Victim: 9, Instigator: 2, Points: 25}, {Victim: 9, Instigator: 2, Points: 20},
 			{Victim: 9, Instigator: 3, Cause: CauseBlast, Points: 45},
@@ -151,20 +151,20 @@ func TestRow50KillGoesToTheGreatestDamage(t *testing.T) {
 		for _, i := range order {
 			l.Add(all[i])
 		}
-		got := l.Settle(func(netid.ID) *int16 { return &h }, nil)
-		if len(got) != 2 || got[0].Instigator != 2 || got[0].Took != 45 || got[1].Instigator != 3 || got[1].Took != 5 || !got[1].Killed {
+		got := l.Resolve(func(netid.ID) *int16 { return &h }, nil)
+		if len(got) != 2 || got[0].Instigator != 2 || got[0].Taken != 45 || got[1].Instigator != 3 || got[1].Taken != 5 || !got[1].Killed {
 			t.Errorf("order %v: %+v", order, got)
 		}
 	}
 }
 
 func TestLedgerAllocatesNothing(t *testing.T) {
-	l, health, out := NewLedger(16), int16(100), make([]Wound, 0, 4096)
+	l, health, out := NewDamageQueue(16), int16(100), make([]DamageResult, 0, 4096)
 	tick := func() {
 		for i := range 4000 {
 			l.Add(Damage{Victim: netid.ID(i % 500), Instigator: netid.ID(i % 7), Points: 1, Impulse: geom.Vec3{X: 1}})
 		}
-		out = l.Settle(func(netid.ID) *int16 { return &health }, out[:0])
+		out = l.Resolve(func(netid.ID) *int16 { return &health }, out[:0])
 	}
 	tick()
 	if n := testing.AllocsPerRun(10, tick); n != 0 {

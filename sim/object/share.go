@@ -8,33 +8,33 @@ import (
 // castGrain is the least number of sweeps that a part of a loop has.
 const castGrain = 4
 
-// task is what the loop at hand is over.
-type task struct {
+// loopArgs is what the loop at hand is over.
+type loopArgs struct {
 	projectiles []Projectile
 	grenades    []Grenade
 	sweeps      []lagcomp.Sweep
 	hits        []lagcomp.Hit
-	notes       []lagcomp.Note
+	notes       []lagcomp.CastStats
 }
 
-// Share lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
-func (s *Scene) Share(r parallel.Runner) {
+// SetWorkers lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
+func (s *Scene) SetWorkers(r parallel.Runner) {
 	s.loop.Share(r)
-	for r != nil && len(s.lanes) < parallel.MaxParts {
-		s.lanes = append(s.lanes, s.Players.Fork())
+	for r != nil && len(s.forks) < parallel.MaxParts {
+		s.forks = append(s.forks, s.Players.Fork())
 	}
 }
 
-// lane is who casts for a part.
-func (s *Scene) lane(p parallel.Part) *lagcomp.Sweeper {
+// sweeperFor is who casts for a part.
+func (s *Scene) sweeperFor(p parallel.Part) *lagcomp.Sweeper {
 	if p.Of == 1 {
 		return s.Players
 	}
-	return s.lanes[p.Index]
+	return s.forks[p.Index]
 }
 
-// prepare makes everything ready for lanes that sweeps will be judged by.
-func (s *Scene) prepare(sweeps []lagcomp.Sweep) {
+// prepareViews makes everything ready for lanes that sweeps will be judged by.
+func (s *Scene) prepareViews(sweeps []lagcomp.Sweep) {
 	if s.loop.Shared() {
 		for i := range sweeps {
 			s.Players.Prepare(sweeps[i].View)
@@ -44,26 +44,26 @@ func (s *Scene) prepare(sweeps []lagcomp.Sweep) {
 
 // Cast is Players.Cast, shared.
 func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
-	s.prepare(sweeps)
-	s.task.sweeps, s.task.hits = sweeps, hits
+	s.prepareViews(sweeps)
+	s.shared.sweeps, s.shared.hits = sweeps, hits
 	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
-		s.lane(p).Cast(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To])
+		s.sweeperFor(p).Cast(s.shared.sweeps[p.From:p.To], s.shared.hits[p.From:p.To])
 	})
-	s.task = task{}
+	s.shared = loopArgs{}
 }
 
-// CastNoted is Players.CastNoted, shared.
-func (s *Scene) CastNoted(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.Note) {
-	s.prepare(sweeps)
-	s.task.sweeps, s.task.hits, s.task.notes = sweeps, hits, notes
+// CastWithStats is Players.CastNoted, shared.
+func (s *Scene) CastWithStats(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.CastStats) {
+	s.prepareViews(sweeps)
+	s.shared.sweeps, s.shared.hits, s.shared.notes = sweeps, hits, notes
 	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
-		s.lane(p).CastNoted(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To], s.task.notes[p.From:p.To])
+		s.sweeperFor(p).CastWithStats(s.shared.sweeps[p.From:p.To], s.shared.hits[p.From:p.To], s.shared.notes[p.From:p.To])
 	})
-	s.task = task{}
+	s.shared = loopArgs{}
 }
 
-// room makes room for a hit of each sweep.
-func (s *Scene) room() {
+// growHits makes room for a hit of each sweep.
+func (s *Scene) growHits() {
 	if cap(s.hits) < len(s.sweeps) {
 		s.hits = make([]lagcomp.Hit, 2*len(s.sweeps))
 	}

@@ -14,11 +14,11 @@ func yardOf(tb testing.TB, barrels int, half float32) (*stage, *rand.Rand) {
 	for i := range barrels {
 		at := v3(between(rng, -half, half), between(rng, -2, 2), between(rng, -half, half))
 		if i%20 == 19 {
-			at = s.Barrel[i-1].Pos
+			at = s.Barrels[i-1].Pos
 		}
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(i), at))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), at))
 		if i%10 == 0 {
-			s.Barrel[i].Health = 0
+			s.Barrels[i].Health = 0
 		}
 	}
 	return s, rng
@@ -36,7 +36,7 @@ func TestYardAgainstEachBarrel(t *testing.T) {
 		placed.PlaceBarrels()
 		hits, yards := 0, 0
 		for range 20000 {
-			r := sweepAt(rng, s.Barrel[rng.IntN(300)].Pos.Add(v3(between(rng, -3, 3), between(rng, 0, 1), between(rng, -3, 3))), between(rng, 0, 40))
+			r := sweepAt(rng, s.Barrels[rng.IntN(300)].Pos.Add(v3(between(rng, -3, 3), between(rng, 0, 1), between(rng, -3, 3))), between(rng, 0, 40))
 			radius := []float32{0, 0.3, 1}[rng.IntN(3)]
 			row, at, ok := s.SweepBarrels(r, radius)
 			if row2, at2, ok2 := placed.SweepBarrels(r, radius); row2 != row || at2 != at || ok2 != ok {
@@ -45,7 +45,7 @@ func TestYardAgainstEachBarrel(t *testing.T) {
 			if ok {
 				hits++
 			}
-			if _, ok := placed.strip(r, s.Cask.Radius+radius); ok {
+			if _, ok := placed.gridStrip(r, s.BarrelKind.Radius+radius); ok {
 				yards++
 			}
 		}
@@ -60,20 +60,20 @@ func TestYardOfOthers(t *testing.T) {
 	s, _ := yardOf(t, 40, 30)
 	s.PlaceBarrels()
 	r := geom.Ray{Dir: v3(1, 0, 0), Max: 1}
-	if _, ok := s.strip(r, 1); !ok {
+	if _, ok := s.gridStrip(r, 1); !ok {
 		t.Error("the yard is not used")
 	}
 	r.Max = float32(1e30)
-	if _, ok := s.strip(r, 1); ok {
+	if _, ok := s.gridStrip(r, 1); ok {
 		t.Error("the yard is used for an endless way")
 	}
 	r.Max = 1
-	s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(99), v3(1, -0.4, 0)))
-	if _, ok := s.strip(r, 1); ok {
+	s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(99), v3(1, -0.4, 0)))
+	if _, ok := s.gridStrip(r, 1); ok {
 		t.Error("the yard is used for a barrel that it does not know")
 	}
-	s.Barrel = s.Barrel[:10]
-	if s.PlaceBarrels(); len(s.yard.rows) != 0 {
+	s.Barrels = s.Barrels[:10]
+	if s.PlaceBarrels(); len(s.barrelGrid.rows) != 0 {
 		t.Error("a yard of ten")
 	}
 }
@@ -87,7 +87,7 @@ func BenchmarkSweepBarrels(b *testing.B) {
 	}
 	for _, placed := range []bool{true, false} {
 		name := "each"
-		if s.yard.rows = nil; placed {
+		if s.barrelGrid.rows = nil; placed {
 			name = "yard"
 			s.PlaceBarrels()
 		}

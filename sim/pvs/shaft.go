@@ -11,36 +11,36 @@ const (
 	unclear                // neither
 )
 
-// probe looks for one wall that stands in every line from an eye in a room to a body in another. It walks the bins below
+// testPair looks for one wall that stands in every line from an eye in a room to a body in another. It walks the bins below
 // the line between their middles, at its top, and tries the walls that it meets.
 //
 // Where all lines between the corners of two convex rooms meet one convex wall, all lines between the rooms do: seen from
 // one point, what a convex wall hides is convex, so it hides a room if it hides its corners; and the same from the other end.
-func (w *walls) probe(eye, body *room, last *uint32) verdict {
+func (w *walls) testPair(eye, body *box, last *uint32) verdict {
 	if w.all[*last].blocks(eye, body) {
 		return hidden
 	}
 	p, d := middle(eye, body)
-	return w.look(&p, &d, eye, body, last)
+	return w.traceLine(&p, &d, eye, body, last)
 }
 
-// free reports whether nothing stands in the line between the middles of two rooms, at its top.
-func (w *walls) free(eye, body *room) bool {
+// lineFree reports whether nothing stands in the line between the middles of two rooms, at its top.
+func (w *walls) lineFree(eye, body *box) bool {
 	p, d := middle(eye, body)
-	return w.look(&p, &d, nil, nil, nil) == open
+	return w.traceLine(&p, &d, nil, nil, nil) == open
 }
 
 // middle is the line between the middles of two rooms, at its top, from p to p+d.
-func middle(eye, body *room) (p, d point) {
+func middle(eye, body *box) (p, d point) {
 	half := func(lo, hi float64) float64 { return float64((lo + hi) / 2) } // a division by two is a product to compilers
 	p = point{half(eye.lo.x, eye.hi.x), eye.hi.y, half(eye.lo.z, eye.hi.z)}
 	return p, point{half(body.lo.x, body.hi.x) - p.x, body.hi.y - p.y, half(body.lo.z, body.hi.z) - p.z}
 }
 
-// look walks along the line from p to p+d. Without rooms it ends at the first wall that it meets.
-func (w *walls) look(p, d *point, eye, body *room, last *uint32) verdict {
-	w.looked()
-	found := w.try(w.large, p, d, eye, body, last)
+// traceLine walks along the line from p to p+d. Without rooms it ends at the first wall that it meets.
+func (w *walls) traceLine(p, d *point, eye, body *box, last *uint32) verdict {
+	w.beginTrace()
+	found := w.testWalls(w.large, p, d, eye, body, last)
 	if found == hidden || found == unclear && eye == nil {
 		return found
 	}
@@ -48,7 +48,7 @@ func (w *walls) look(p, d *point, eye, body *room, last *uint32) verdict {
 	stepX, nextX, deltaX := borders(p.x-w.x0, d.x, w.size, x)
 	stepZ, nextZ, deltaZ := borders(p.z-w.z0, d.z, w.size, z)
 	for {
-		switch w.try(w.at(x, z), p, d, eye, body, last) {
+		switch w.testWalls(w.at(x, z), p, d, eye, body, last) {
 		case hidden:
 			return hidden
 		case unclear:
@@ -75,16 +75,16 @@ func (w *walls) look(p, d *point, eye, body *room, last *uint32) verdict {
 	}
 }
 
-// try tests the walls of one bin.
-func (w *walls) try(items []uint32, p, d *point, eye, body *room, last *uint32) verdict {
+// testWalls tests the walls of one bin.
+func (w *walls) testWalls(items []uint32, p, d *point, eye, body *box, last *uint32) verdict {
 	found := open
 	for _, i := range items {
-		if w.tried[i] == w.turn { // in a bin before: it does not hide
+		if w.testedIn[i] == w.trace { // in a bin before: it does not hide
 			continue
 		}
-		w.tried[i] = w.turn
+		w.testedIn[i] = w.trace
 		s := &w.all[i]
-		if !s.cross(p, d) {
+		if !s.intersects(p, d) {
 			continue
 		}
 		if eye == nil {
@@ -110,15 +110,15 @@ func borders(p, d, size float64, bin int) (step int, next, delta float64) {
 	return 0, math.Inf(1), 0
 }
 
-// blocks reports whether the wall meets every line between the corners of two rooms. Where it stands lower than both begin,
+// blockPair reports whether the wall meets every line between the corners of two rooms. Where it stands lower than both begin,
 // only the highest lines count: whatever lies below one of these meets it too.
-func (w *wall) blocks(eye, body *room) bool {
+func (w *wall) blocks(eye, body *box) bool {
 	low := w.lo.y <= eye.lo.y && w.lo.y <= body.lo.y
 	if w.ramp {
 		return w.blocksAt(eye, body, eye.hi.y, body.hi.y) && (low || w.blocksAt(eye, body, eye.hi.y, body.lo.y) &&
 			w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y))
 	}
-	x, z, y := shared{0, 1}, shared{0, 1}, shared{0, 1}
+	x, z, y := blockedSpan{0, 1}, blockedSpan{0, 1}, blockedSpan{0, 1}
 	if !x.lines(w.lo.x, w.hi.x, eye.lo.x, eye.hi.x, body.lo.x, body.hi.x) || !z.lines(w.lo.z, w.hi.z, eye.lo.z, eye.hi.z, body.lo.z, body.hi.z) || !x.meets(&z) {
 		return false
 	}
@@ -128,11 +128,11 @@ func (w *wall) blocks(eye, body *room) bool {
 	return x.meets(&y) && z.meets(&y)
 }
 
-// shared is from where the last of some lines comes between two planes to where the first of them leaves it, as parts of the lines. It may end before it begins.
-type shared struct{ near, far float64 }
+// blockedSpan is from where the last of some lines comes between two planes to where the first of them leaves it, as parts of the lines. It may end before it begins.
+type blockedSpan struct{ near, far float64 }
 
 // line takes in that from one coordinate to another, and reports whether it gets between lo and hi.
-func (s *shared) line(lo, hi, from, to float64) bool {
+func (s *blockedSpan) line(lo, hi, from, to float64) bool {
 	near, far := 0., 1.
 	if !slab(lo, hi, from, to-from, &near, &far) {
 		return false
@@ -142,16 +142,16 @@ func (s *shared) line(lo, hi, from, to float64) bool {
 }
 
 // lines takes in those from both ends of one edge to both of another.
-func (s *shared) lines(lo, hi, from0, from1, to0, to1 float64) bool {
+func (s *blockedSpan) lines(lo, hi, from0, from1, to0, to1 float64) bool {
 	return s.line(lo, hi, from0, to0) && s.line(lo, hi, from1, to1) && s.line(lo, hi, from0, to1) && s.line(lo, hi, from1, to0)
 }
 
 // meets reports whether every line of s is between its planes while any of o is between its own. Between the corners of two rooms goes each line along one axis with
 // each along another: all get through a box where this is so for all axes.
-func (s *shared) meets(o *shared) bool { return s.near <= o.far && o.near <= s.far }
+func (s *blockedSpan) meets(o *blockedSpan) bool { return s.near <= o.far && o.near <= s.far }
 
 // blocksAt is for the corners at two heights, of a ramp.
-func (w *wall) blocksAt(eye, body *room, from, to float64) bool {
+func (w *wall) blocksAt(eye, body *box, from, to float64) bool {
 	for i := range 4 {
 		p := point{eye.lo.x, from, eye.lo.z}
 		if i&1 != 0 {
@@ -168,7 +168,7 @@ func (w *wall) blocksAt(eye, body *room, from, to float64) bool {
 			if j&2 != 0 {
 				d.z = body.hi.z - p.z
 			}
-			if !w.cross(&p, &d) {
+			if !w.intersects(&p, &d) {
 				return false
 			}
 		}

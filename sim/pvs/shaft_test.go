@@ -11,13 +11,13 @@ func TestBlocksIsAllLines(t *testing.T) {
 	draw := func(low, high float64) float64 { // on a grid, so that edges fall together
 		return low + float64(r.IntN(int(4*(high-low))+1))/4
 	}
-	box := func(low, high, long float64) room {
+	box := func(low, high, long float64) box {
 		p := point{draw(low, high), draw(-2, 3), draw(low, high)}
-		return room{p, point{p.x + draw(0.25, long), p.y + draw(0.25, 5), p.z + draw(0.25, long)}}
+		return box{p, point{p.x + draw(0.25, long), p.y + draw(0.25, 5), p.z + draw(0.25, long)}}
 	}
 	blocked, met := 0, 0
 	for range 200_000 {
-		w := wall{room: box(-6, 4, 9)}
+		w := wall{box: box(-6, 4, 9)}
 		if r.IntN(2) == 0 {
 			w.erode()
 		}
@@ -38,7 +38,7 @@ func TestBlocksIsAllLines(t *testing.T) {
 		p, d := middle(&eye, &body)
 		near, far := 0., 1.
 		want = slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) && slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) && slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far)
-		if w.cross(&p, &d) != want {
+		if w.intersects(&p, &d) != want {
 			t.Fatalf("%+v is met from %v by %v: %v, want %v", w, p, d, !want, want)
 		}
 		if want {
@@ -60,17 +60,17 @@ func TestGuessesAreRight(t *testing.T) {
 		r, guessed := rand.New(rand.NewPCG(uint64(i), 5)), 0
 		for range 3000 {
 			x, y := r.IntN(len(b.nodes)), r.IntN(len(b.nodes))
-			from, to := b.node(x), b.node(y)
+			from, to := b.nodeParts(x), b.nodeParts(y)
 			if from[0].empty() || to[0].empty() {
 				continue
 			}
-			if b.guess(from, to) {
-				if b.left = b.c.Effort; b.blind(from, to, 0, 0) {
+			if b.tryRecent(from, to) {
+				if b.effortLeft = b.c.Effort; b.allHidden(from, to, 0, 0) {
 					t.Fatalf("%s: node %d sees %d by a guess, and not if it is looked through", a.Name, x, y)
 				}
 				guessed++
 			}
-			b.sees(x, y)
+			b.computeVisible(x, y)
 		}
 		if guessed == 0 {
 			t.Errorf("%s: nothing was guessed", a.Name)

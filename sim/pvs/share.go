@@ -8,22 +8,22 @@ import (
 
 // Implementation constants of Sample and CellFor.
 const (
-	finest    = 4   // metres
-	coarsest  = 16  // metres, the most of Config
-	mostCells = 600 // whose pairs take some 3 s between houses
+	minShareCell = 4   // metres
+	maxShareCell = 16  // metres, the most of Config
+	mostCells    = 600 // whose pairs take some 3 s between houses
 )
 
 // CellFor is the edge of cells, whole metres from 4 to 16, by which a table of the arena takes seconds to build, not minutes:
 // the smallest with at most 600 cells.
 func CellFor(a *arena.Arena) float32 {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
-	for cell := finest; cell < coarsest; cell++ {
+	for cell := minShareCell; cell < maxShareCell; cell++ {
 		side := func(v float32) int { return int(math.Ceil(float64(v) / float64(cell))) }
 		if side(size.X)*side(size.Z) <= mostCells {
 			return float32(cell)
 		}
 	}
-	return coarsest
+	return maxShareCell
 }
 
 // Sample estimates what Hidden of a table would be, by so many pairs of cells, in a small part of the time: whether building it is
@@ -33,20 +33,20 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return float64(b.hides(pairs, pairs)) / float64(max(pairs, 1)), nil
+	return float64(b.countHidden(pairs, pairs)) / float64(max(pairs, 1)), nil
 }
 
 // Hides reports whether Sample of the crowd's table, by so many pairs, is at least a share. It looks at no more of them than it takes to know that.
 func (l *Lazy) Hides(pairs int, share float64) bool {
 	enough := int(math.Ceil(share * float64(pairs)))
-	return l.b.hides(pairs, enough) >= enough
+	return l.b.countHidden(pairs, enough) >= enough
 }
 
-// hides is how many of some pairs of cells do not see each other; it may stop when it has found enough.
-func (b *builder) hides(pairs, enough int) (count int) {
+// countHidden is how many of some pairs of cells do not see each other; it may stop when it has found enough.
+func (b *builder) countHidden(pairs, enough int) (count int) {
 	var live []int
 	for cell := range b.c.cells() {
-		if !b.vacant(cell) {
+		if !b.unreachable(cell) {
 			live = append(live, cell)
 		}
 	}
@@ -61,20 +61,20 @@ func (b *builder) hides(pairs, enough int) (count int) {
 	for n := 0; n < pairs && count < enough; n++ {
 		i := draw(len(live))
 		j := (i + 1 + draw(len(live)-1)) % len(live)
-		if !b.glance(live[i], live[j]) && !b.sees(live[i], live[j]) {
+		if !b.sampleLines(live[i], live[j]) && !b.computeVisible(live[i], live[j]) {
 			count++
 		}
 	}
 	return count
 }
 
-// vacant reports whether nobody can be on the lowest level of a cell: no ground of it is low enough, or it is beyond the bounds.
-func (b *builder) vacant(cell int) bool {
+// unreachable reports whether nobody can be on the lowest level of a cell: no ground of it is low enough, or it is beyond the bounds.
+func (b *builder) unreachable(cell int) bool {
 	r, bounds := b.c.cellArea(cell), &b.ground.a.Bounds
 	if r.x1 > bounds.Min.X && r.z1 > bounds.Min.Z && r.x0 < bounds.Max.X && r.z0 < bounds.Max.Z {
-		return b.t.floor[cell] > b.now(cell)
+		return b.t.floor[cell] > b.feetHeight(cell)
 	}
-	return b.node(cell)[0].empty()
+	return b.nodeParts(cell)[0].empty()
 }
 
 // Hidden is the share of pairs of different cells that do not see each other, where everybody is on the ground. Cells from which one

@@ -47,7 +47,7 @@ func TestCellFor(t *testing.T) {
 	for name, want := range map[string]float32{"arena-16": 4, "arena-64": 4, "town:64:1": 4, "town:500:1": 8, "gen:8192:1": 16} {
 		a := openArena(t, name)
 		c := Fit(a, CellFor(a))
-		if c.Cell != want || c.Cell < coarsest && c.cells() > mostCells {
+		if c.Cell != want || c.Cell < maxShareCell && c.cells() > mostCells {
 			t.Errorf("%s: %d cells of %v m, want %v m", name, c.cells(), c.Cell, want)
 		}
 	}

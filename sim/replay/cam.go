@@ -2,34 +2,34 @@ package replay
 
 import "slices"
 
-// Cam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
-// Kept chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
-type Cam struct {
-	head Head
-	pack *Packer
-	kept []packed // oldest first
+// Killcam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
+// KillcamChunks chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
+type Killcam struct {
+	head   Head
+	pack   *Packer
+	chunks []packed // oldest first
 }
 
 // What a killcam shows: eight to twelve seconds.
 const (
-	Kept            = 12
+	KillcamChunks   = 12
 	leastCamSeconds = 8
 )
 
-// NewCam makes a cam for a match, of which nothing is kept yet. It takes some megabytes for packing.
-func NewCam(h Head) *Cam { return &Cam{head: h, pack: NewFastPacker()} }
+// NewKillcam makes a cam for a match, of which nothing is kept yet. It takes some megabytes for packing.
+func NewKillcam(h Head) *Killcam { return &Killcam{head: h, pack: NewFastPacker()} }
 
 // Add takes a chunk that is complete, and does not keep it.
-func (c *Cam) Add(done *Chunk) {
-	if len(c.kept) == Kept {
-		c.kept = slices.Delete(c.kept, 0, 1)
+func (c *Killcam) Add(done *Chunk) {
+	if len(c.chunks) == KillcamChunks {
+		c.chunks = slices.Delete(c.chunks, 0, 1)
 	}
-	c.kept = append(c.kept, c.pack.pack(done))
+	c.chunks = append(c.chunks, c.pack.pack(done))
 }
 
 // Memory is what the cam keeps of chunks, in bytes.
-func (c *Cam) Memory() (n int) {
-	for _, k := range c.kept {
+func (c *Killcam) Memory() (n int) {
+	for _, k := range c.chunks {
 		n += len(k.pieces[0]) + len(k.pieces[1])
 	}
 	return n
@@ -37,15 +37,15 @@ func (c *Cam) Memory() (n int) {
 
 // Append appends a recording of the last eight to twelve seconds, up to the tick that was played last, in at most limit bytes: so it may
 // begin later, and holds nothing if even the chunk in hand does not fit. It has one state, at its beginning, and the diaries since.
-func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
+func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	start := len(dst)
-	all := slices.Clone(c.kept)
-	if so := rec.So(); so != nil {
+	all := slices.Clone(c.chunks)
+	if so := rec.Pending(); so != nil {
 		all = append(all, c.pack.pack(so))
 	}
-	for ; len(all) > 0; all = all[keyed(all[1:])+1:] {
+	for ; len(all) > 0; all = all[firstKeyed(all[1:])+1:] {
 		n := 0
-		for _, k := range all[keyed(all[1:])+1:] {
+		for _, k := range all[firstKeyed(all[1:])+1:] {
 			n += k.ticks
 		}
 		if n >= leastCamSeconds*int(c.head.Rate) || all[0].raw[0] == 0 {
@@ -54,7 +54,7 @@ func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
 		dst = c.head.Append(dst[:start])
 		for i, k := range all {
 			if i > 0 {
-				k = k.bare()
+				k = k.withoutKey()
 			}
 			dst = k.append(dst)
 		}
@@ -65,8 +65,8 @@ func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	return dst[:start]
 }
 
-// keyed is the first of the chunks that has a state, or how many there are.
-func keyed(all []packed) int {
+// firstKeyed is the first of the chunks that has a state, or how many there are.
+func firstKeyed(all []packed) int {
 	for i := range all {
 		if all[i].raw[0] != 0 {
 			return i

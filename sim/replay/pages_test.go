@@ -19,8 +19,8 @@ func TestPages(t *testing.T) {
 		if err := player.Load(c); err != nil {
 			t.Fatal(err)
 		}
-		prints := player.Match.Prints(nil)
-		pages, err := ReadPages(c, r.Head.Slots, len(prints))
+		prints := player.Match.Checksums(nil)
+		pages, err := NewInputReader(c, r.Head.Slots, len(prints))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,21 +32,21 @@ func TestPages(t *testing.T) {
 			if err := player.Step(); err != nil {
 				t.Fatal(err)
 			}
-			if d := player.Diary(); !d.Equal(&page.Diary) {
-				t.Fatalf("tick %d: %+v was played, and %+v read", d.Tick, *d, page.Diary)
+			if d := player.Inputs(); !d.Equal(&page.Inputs) {
+				t.Fatalf("tick %d: %+v was played, and %+v read", d.Tick, *d, page.Inputs)
 			}
 			ticks++
-			if len(page.Sums) == 0 {
+			if len(page.Checksums) == 0 {
 				continue
 			}
 			marks++
-			if page.Hash != want[page.Diary.Tick-1] {
-				t.Fatalf("tick %d: hash %x, expected %x", page.Diary.Tick, page.Hash, want[page.Diary.Tick-1])
+			if page.Hash != want[page.Inputs.Tick-1] {
+				t.Fatalf("tick %d: hash %x, expected %x", page.Inputs.Tick, page.Hash, want[page.Inputs.Tick-1])
 			}
-			prints = player.Match.Prints(prints[:0])
-			for i, sum := range page.Sums {
+			prints = player.Match.Checksums(prints[:0])
+			for i, sum := range page.Checksums {
 				if sum != uint16(prints[i].Sum) {
-					t.Fatalf("tick %d: the print of %s is %x, expected %x", page.Diary.Tick, prints[i].What, sum, prints[i].Sum)
+					t.Fatalf("tick %d: the print of %s is %x, expected %x", page.Inputs.Tick, prints[i].Name, sum, prints[i].Sum)
 				}
 			}
 		}
@@ -55,14 +55,14 @@ func TestPages(t *testing.T) {
 		}
 		long := *c
 		long.Ticks--
-		pages, _ = ReadPages(&long, r.Head.Slots, len(prints))
+		pages, _ = NewInputReader(&long, r.Head.Slots, len(prints))
 		for err = nil; err == nil; _, err = pages.Next() {
 		}
 		if !errors.Is(err, ErrFormat) {
 			t.Errorf("a log that is longer than its chunk: %v", err)
 		}
 		short := Chunk{First: c.First, Ticks: c.Ticks, Log: slices.Clone(c.Log[:len(c.Log)-1])}
-		if _, err := ReadPages(&short, r.Head.Slots, len(prints)); !errors.Is(err, ErrFormat) {
+		if _, err := NewInputReader(&short, r.Head.Slots, len(prints)); !errors.Is(err, ErrFormat) {
 			t.Errorf("a log that is cut: %v", err)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 // Ending says how a recording ends.
 type Ending uint8
 
-// The endings. Open is not written by anybody who could write more: the recorder was killed.
+// The endings. Unfinished is not written by anybody who could write more: the recorder was killed.
 const (
-	Endless Ending = iota // there is no footer: it was cut, or belongs to a killcam
-	Open                  // more was to come
-	Over                  // nobody had any more to say
-	Full                  // there was no space left
-	Failed                // it could not be written for another reason
+	NoFooter    Ending = iota // there is no footer: it was cut, or belongs to a killcam
+	Unfinished                // more was to come
+	Complete                  // nobody had any more to say
+	DiskFull                  // there was no space left
+	WriteFailed               // it could not be written for another reason
 	numEndings
 )
 
@@ -53,14 +53,14 @@ func footer(b []byte, last tick.Tick) (Ending, error) {
 		return 0, fmt.Errorf("checksum %08x, expected %08x", sum, got)
 	}
 	how := Ending(b[8])
-	if t := tick.Tick(le.Uint32(b[4:])); t != last || how < Open || how >= numEndings {
+	if t := tick.Tick(le.Uint32(b[4:])); t != last || how < Unfinished || how >= numEndings {
 		return 0, fmt.Errorf("tick %d and ending %d behind tick %d", t, how, last)
 	}
 	return how, nil
 }
 
-// ErrFull is what a File's error wraps where there is no space left.
-var ErrFull = errors.New("no space left")
+// ErrDiskFull is what a File's error wraps where there is no space left.
+var ErrDiskFull = errors.New("no space left")
 
 // File is where a recording goes: an *os.File, whose errors somebody translates, or the disk of a simulation.
 type File interface {
@@ -69,14 +69,14 @@ type File interface {
 	Close() error
 }
 
-// Tape writes chunks into files, of which each is a recording with a footer after every call. A file that cannot be written any more is
+// FileWriter writes chunks into files, of which each is a recording with a footer after every call. A file that cannot be written any more is
 // ended at its last whole chunk, and nothing is recorded until a chunk can be the first of another. It opens nothing itself, and belongs
 // to one goroutine.
-type Tape struct {
-	Pack   *Packer                                                // nil: chunks are stored as they are
-	Create func(first tick.Tick) (f File, name string, err error) // makes the file of a recording that begins with a tick
-	Say    func(text string)                                      // hears what goes wrong, once for each file; nil: nobody
-	Cut    func()                                                 // is called for each recording that ends too early; nil: nobody
+type FileWriter struct {
+	Pack      *Packer                                                // nil: chunks are stored as they are
+	Create    func(first tick.Tick) (f File, name string, err error) // makes the file of a recording that begins with a tick
+	Report    func(text string)                                      // hears what goes wrong, once for each file; nil: nobody
+	Truncated func()                                                 // is called for each recording that ends too early; nil: nobody
 
 	file File
 	name string
@@ -85,8 +85,8 @@ type Tape struct {
 	buf  []byte
 }
 
-// Put writes a chunk. first: into another file.
-func (t *Tape) Put(h *Head, c *Chunk, first bool) {
+// Write writes a chunk. first: into another file.
+func (t *FileWriter) Write(h *Head, c *Chunk, first bool) {
 	if first {
 		t.Close()
 		t.begin(c.First)
@@ -100,15 +100,15 @@ func (t *Tape) Put(h *Head, c *Chunk, first bool) {
 	}
 	t.buf = t.Pack.Append(t.buf, c)
 	size := len(t.buf)
-	t.buf = appendFooter(t.buf, c.Last(), Open)
+	t.buf = appendFooter(t.buf, c.Last(), Unfinished)
 	if n, err := t.file.WriteAt(t.buf, t.end); err != nil || n != len(t.buf) {
-		t.cut(err)
+		t.truncate(err)
 		return
 	}
 	t.end, t.last = t.end+int64(size), c.Last()
 }
 
-func (t *Tape) begin(first tick.Tick) {
+func (t *FileWriter) begin(first tick.Tick) {
 	file, name, err := t.Create(first)
 	if err != nil {
 		t.failed(fmt.Sprintf("a replay from tick %d could not be begun: %v", first, err))
@@ -117,12 +117,12 @@ func (t *Tape) begin(first tick.Tick) {
 	t.file, t.name, t.end, t.last = file, name, 0, first-1
 }
 
-// cut ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
-func (t *Tape) cut(err error) {
-	how, why := Failed, "short write"
+// truncate ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
+func (t *FileWriter) truncate(err error) {
+	how, why := WriteFailed, "short write"
 	switch {
-	case errors.Is(err, ErrFull):
-		how, why = Full, ErrFull.Error()
+	case errors.Is(err, ErrDiskFull):
+		how, why = DiskFull, ErrDiskFull.Error()
 	case err != nil:
 		why = err.Error()
 	}
@@ -130,17 +130,17 @@ func (t *Tape) cut(err error) {
 	t.finish(how)
 }
 
-func (t *Tape) failed(what string) {
-	if t.Say != nil {
-		t.Say(what)
+func (t *FileWriter) failed(what string) {
+	if t.Report != nil {
+		t.Report(what)
 	}
-	if t.Cut != nil {
-		t.Cut()
+	if t.Truncated != nil {
+		t.Truncated()
 	}
 }
 
 // finish writes the footer and closes the file. A file without a chunk stays empty.
-func (t *Tape) finish(how Ending) {
+func (t *FileWriter) finish(how Ending) {
 	size := t.end
 	if t.end > 0 {
 		t.buf = appendFooter(t.buf[:0], t.last, how)
@@ -156,8 +156,8 @@ func (t *Tape) finish(how Ending) {
 }
 
 // Close ends the recording, if there is one. The tape may go on with another.
-func (t *Tape) Close() {
+func (t *FileWriter) Close() {
 	if t.file != nil {
-		t.finish(Over)
+		t.finish(Complete)
 	}
 }

@@ -25,7 +25,7 @@ func (s *sheet) WriteAt(b []byte, at int64) (int, error) {
 	n := len(b)
 	var err error
 	if more := int(at) + n - len(s.data); more > s.left {
-		n, err = n-(more-s.left), ErrFull
+		n, err = n-(more-s.left), ErrDiskFull
 	}
 	if end := int(at) + n; end > len(s.data) {
 		s.left -= end - len(s.data)
@@ -45,7 +45,7 @@ func (s *sheet) Close() error { s.closed = true; return nil }
 
 // bound is a tape and the files that it made.
 type bound struct {
-	Tape
+	FileWriter
 	sheets []*sheet
 	said   []string
 	cut    int
@@ -58,8 +58,8 @@ func newBound(space int) *bound {
 		b.sheets = append(b.sheets, s)
 		return s, "F", nil
 	}
-	b.Say = func(text string) { b.said = append(b.said, text) }
-	b.Cut = func() { b.cut++ }
+	b.Report = func(text string) { b.said = append(b.said, text) }
+	b.Truncated = func() { b.cut++ }
 	return b
 }
 
@@ -112,13 +112,13 @@ func TestTapeIsWholeAfterEveryChunk(t *testing.T) {
 	b := newBound(1 << 30)
 	b.Pack = NewPacker()
 	for i, c := range all {
-		b.Put(&h, c, i == 0)
-		if last, end := whole(t, b.sheets[0].data); last != c.Last() || end != Open {
+		b.Write(&h, c, i == 0)
+		if last, end := whole(t, b.sheets[0].data); last != c.Last() || end != Unfinished {
 			t.Fatalf("after chunk %d: tick %d, %v", i, last, end)
 		}
 	}
 	b.Close()
-	if last, end := whole(t, b.sheets[0].data); last != all[8].Last() || end != Over || !b.sheets[0].closed {
+	if last, end := whole(t, b.sheets[0].data); last != all[8].Last() || end != Complete || !b.sheets[0].closed {
 		t.Errorf("closed: tick %d, %v", last, end)
 	}
 	if got, player, err := again(t, b.sheets[0].data); err != nil || len(got) != 9*60 || player.Compared < 18 {
@@ -136,7 +136,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	ref := newBound(1 << 30)
 	var ends []int
 	for i, c := range all {
-		ref.Put(&h, c, i == 0)
+		ref.Write(&h, c, i == 0)
 		ends = append(ends, len(ref.sheets[0].data))
 	}
 	for space := ends[0]; space < ends[5]; space += 97 {
@@ -146,27 +146,27 @@ func TestThreat36DiskFull(t *testing.T) {
 		}
 		b := newBound(space)
 		for i, c := range all {
-			b.Put(&h, c, i == 0)
+			b.Write(&h, c, i == 0)
 		}
 		last, end := whole(t, b.sheets[0].data)
-		if last != all[want].Last() || end != Full || b.cut != 1 || len(b.sheets) != 1 || !b.sheets[0].closed {
+		if last != all[want].Last() || end != DiskFull || b.cut != 1 || len(b.sheets) != 1 || !b.sheets[0].closed {
 			t.Fatalf("%d bytes: tick %d, %v, expected tick %d; %d cut, %d files", space, last, end, all[want].Last(), b.cut, len(b.sheets))
 		}
 		if line := "replay F stopped at tick "; len(b.said) != 1 || !strings.HasPrefix(b.said[0], line) || !strings.HasSuffix(b.said[0], ": no space left") {
 			t.Fatalf("%d bytes: said %q", space, b.said)
 		}
-		b.Put(&h, all[4], true)
+		b.Write(&h, all[4], true)
 		if len(b.sheets) != 2 {
 			t.Fatalf("%d files", len(b.sheets))
 		}
 		if data := b.sheets[1].data; len(data) == 0 {
 			continue // the match has grown
-		} else if last, end := whole(t, data); last != all[4].Last() || end != Open {
+		} else if last, end := whole(t, data); last != all[4].Last() || end != Unfinished {
 			t.Fatalf("another: tick %d, %v", last, end)
 		}
 	}
 	b := newBound(10) // not even a chunk
-	b.Put(&h, all[0], true)
+	b.Write(&h, all[0], true)
 	if len(b.sheets[0].data) != 0 || b.cut != 1 {
 		t.Errorf("%d bytes of nothing", len(b.sheets[0].data))
 	}
@@ -176,15 +176,15 @@ func TestThreat36DiskFull(t *testing.T) {
 func TestThreat36DiskFails(t *testing.T) {
 	h, all := pieces(t, 2)
 	b := newBound(1 << 30)
-	b.Put(&h, all[0], true)
+	b.Write(&h, all[0], true)
 	b.sheets[0].err = io.ErrClosedPipe
-	b.Put(&h, all[1], false)
+	b.Write(&h, all[1], false)
 	if len(b.said) != 1 || !strings.HasSuffix(b.said[0], "stopped at tick 60: io: read/write on closed pipe") || b.cut != 1 {
 		t.Errorf("said %q", b.said)
 	}
 	b.Create = func(tick.Tick) (File, string, error) { return nil, "", errors.New("read-only") }
-	b.Put(&h, all[0], true)
-	b.Put(&h, all[1], false)
+	b.Write(&h, all[0], true)
+	b.Write(&h, all[1], false)
 	if len(b.said) != 2 || b.said[1] != "a replay from tick 1 could not be begun: read-only" || b.cut != 2 {
 		t.Errorf("said %q", b.said)
 	}
@@ -194,7 +194,7 @@ func TestThreat36DiskFails(t *testing.T) {
 func TestFooterRefused(t *testing.T) {
 	h, all := pieces(t, 1)
 	b := newBound(1 << 30)
-	b.Put(&h, all[0], true)
+	b.Write(&h, all[0], true)
 	good := b.sheets[0].data
 	for i := range footerSize {
 		bad := bytes.Clone(good)
@@ -203,7 +203,7 @@ func TestFooterRefused(t *testing.T) {
 			t.Errorf("byte %d from the end: %v", i, err)
 		}
 	}
-	other := appendFooter(bytes.Clone(good[:len(good)-footerSize]), 61, Over)
+	other := appendFooter(bytes.Clone(good[:len(good)-footerSize]), 61, Complete)
 	if _, _, err := again(t, other); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "tick 61") {
 		t.Errorf("of another tick: %v", err)
 	}

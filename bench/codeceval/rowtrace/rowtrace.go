@@ -48,10 +48,10 @@ func Fields() []itr.Field {
 		}
 		out = append(out, x)
 	}
-	for f, axis := range map[int]string{netstate.PlayerX: "pos.x", netstate.PlayerY: "pos.y", netstate.PlayerZ: "pos.z"} {
+	for f, axis := range map[int]string{netstate.PlayerStateX: "pos.x", netstate.PlayerStateY: "pos.y", netstate.PlayerStateZ: "pos.z"} {
 		out[f].Name = axis // so that a codec knows them for a vector
 	}
-	out[netstate.PlayerState].Kind = itr.Flag
+	out[netstate.PlayerStateState].Kind = itr.Flag
 	return out
 }
 

@@ -33,7 +33,7 @@ func TestRecord(t *testing.T) {
 					t.Fatalf("snapshot %d, player %d: %s is %d, expected %d to %d", s, e, a.Fields[f].Name, v, lo, hi)
 				}
 			}
-			moved[e] = moved[e] || row[netstate.PlayerX] != a.Row(0, e)[netstate.PlayerX]
+			moved[e] = moved[e] || row[netstate.PlayerStateX] != a.Row(0, e)[netstate.PlayerStateX]
 		}
 	}
 	if slices.Contains(moved, false) {

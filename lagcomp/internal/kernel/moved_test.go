@@ -17,7 +17,7 @@ func TestMovedSame(t *testing.T) {
 				n += rng.IntN(500)
 			}
 			_, xs, ys, zs, nr2 := scene(rng, n, math.Pow(10, float64(round%7)*0.6))
-			a, b := Column{X: xs, Y: ys, Z: zs, NR2: nr2}, Column{NR2: make([]float32, n)}
+			a, b := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}, Spheres{NR2: make([]float32, n)}
 			step := func(from []float32, most float32) (to []float32) {
 				for _, v := range from {
 					to = append(to, v+(rng.Float32()*2-1)*most)
@@ -41,11 +41,11 @@ func TestMovedSame(t *testing.T) {
 			}
 			limit := []float32{0, 1, 4, 9, odd[rng.IntN(len(odd))]}[rng.IntN(5)]
 			want := make([]int32, n+1)
-			named, most := movedGeneric(&a, &b, n, limit, want)
+			named, most := displacementGeneric(&a, &b, n, limit, want)
 			for name, k := range levels(t) {
 				got := make([]int32, n+1)
 				got[n] = -7
-				count, top := k.moved(&a, &b, n, limit, got)
+				count, top := k.displacement(&a, &b, n, limit, got)
 				if count != named || math.Float32bits(top) != math.Float32bits(most) || !slices.Equal(got[:count], want[:named]) || got[n] != -7 {
 					t.Fatalf("%s, %d rows, limit %v: %v %v, want %v %v", name, n, limit, got[:count], top, want[:named], most)
 				}

@@ -12,14 +12,14 @@ type Row [8]uint32
 
 var _ [32]byte = [unsafe.Sizeof(Row{})]byte{}
 
-// Unzip copies rows to kept, and their positions and radii to c's columns, for as many of the first rows as fill whole registers; the
+// SplitRows copies rows to kept, and their positions and radii to c's columns, for as many of the first rows as fill whole registers; the
 // caller does the rest, all where there is no assembly. It returns how many it did. Row i gets the radius (negated and squared, as in
-// Column) radii[8 + build] if somebody lives there, and radii[build] if not. kept and c have at least as many rows.
-func Unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
+// Spheres) radii[8 + build] if somebody lives there, and radii[build] if not. kept and c have at least as many rows.
+func SplitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	n := len(rows)
 	c.len()
 	if len(kept) < n || len(c.X) < n {
 		panic("kernel: Unzip of more rows than there is room for")
 	}
-	return level.unzip(rows, kept, c, radii)
+	return level.splitRows(rows, kept, c, radii)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// unzipSlow is what Unzip does, a row at a time.
-func unzipSlow(rows, kept []Row, c *Column, radii *[16]float32) {
+// unzipSlow is what SplitRows does, a row at a time.
+func unzipSlow(rows, kept []Row, c *Spheres, radii *[16]float32) {
 	for i, r := range rows {
 		kept[i] = r
 		c.X[i], c.Y[i], c.Z[i] = math.Float32frombits(r[0]), math.Float32frombits(r[1]), math.Float32frombits(r[2])
@@ -26,7 +26,7 @@ func TestUnzipSame(t *testing.T) {
 	for i := range radii {
 		radii[i] = float32(i)
 	}
-	columns := func(n int) Column {
+	columns := func(n int) Spheres {
 		var axes [4][]float32
 		for k := range axes {
 			axes[k] = make([]float32, n)
@@ -34,7 +34,7 @@ func TestUnzipSame(t *testing.T) {
 				axes[k][i] = -77
 			}
 		}
-		return Column{X: axes[0], Y: axes[1], Z: axes[2], NR2: axes[3]}
+		return Spheres{X: axes[0], Y: axes[1], Z: axes[2], NR2: axes[3]}
 	}
 	for name, k := range levels(t) {
 		alive := 0
@@ -49,7 +49,7 @@ func TestUnzipSame(t *testing.T) {
 				}
 			}
 			got, truth := columns(n+1), columns(n+1)
-			done := k.unzip(rows, kept, &got, &radii)
+			done := k.splitRows(rows, kept, &got, &radii)
 			if k == generic && done != 0 || k != generic && (done > n || n-done >= k.lanes()) {
 				t.Fatalf("%s: %d of %d rows", name, done, n)
 			}
