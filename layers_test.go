@@ -75,7 +75,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
-	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
+	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
@@ -92,8 +92,12 @@ var layers = []layer{
 	{pkg: "server", may: above, tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
-	{pkg: "client", may: "internal/planted netio/netcode netio/packet protocol ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/netstate sim/replay lagcomp lagcomp/rig", tests: "server netio"},
+	{pkg: "client/clock", may: "protocol ecs/tick"},
+	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
+	{pkg: "client/objects", may: "client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
+	{pkg: "client", may: "client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
+		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
@@ -111,7 +115,7 @@ var layers = []layer{
 		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair " +
+	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},

@@ -47,7 +47,7 @@ func runHost(t *testing.T, players int) (page string) {
 	}
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	h, err := host.New(host.Config{Name: "Lobby <b>one</b>", UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, HTTP: host.HTTPConfig{Listen: "127.0.0.1:0"},
+	h, err := host.New(host.Config{Name: "Lobby <b>one</b>", UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, HTTP: host.HTTPConfig{Listen: "127.0.0.1:0", TokenLifetime: time.Minute},
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Netcode: netcode.ServerConfig{PrivateKey: key}}})
 	if err != nil {
 		t.Fatal(err)

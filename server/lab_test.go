@@ -42,7 +42,7 @@ var (
 
 // labGate is what lets clients into a lab.
 func labGate() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
+	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // operator is the caller of console lines that the owner of the process types.
@@ -86,6 +86,7 @@ func newLab(t testing.TB, cfg Config) *lab {
 	}
 	if gate := labGate(); cfg.Netcode.Addresses == nil {
 		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error

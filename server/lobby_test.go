@@ -152,7 +152,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 	c.received() // it came and was lost
 	g := &l.lobby.conns[1]
 	for i := range 3 {
-		l.lobby.queue(g, sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
+		l.lobby.queueEvent(g, &sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
 	}
 	said := 0
 	for range 120 {

@@ -52,7 +52,7 @@ func TestRow66Batches(t *testing.T) {
 	b.agrees(100)
 	aimed := uint64(0)
 	for slot := range b.lobby.conns {
-		aimed += uint64(b.lobby.aim.Features(slot).Shots)
+		aimed += uint64(b.lobby.rewind.aim.Features(slot).Shots)
 	}
 	if shots := b.count(metrics.Shots); aimed != shots || shots == 0 {
 		t.Errorf("%d shots, %d of them in the features of aim", shots, aimed)
@@ -123,8 +123,8 @@ func TestRow66RungsAct(t *testing.T) {
 			}
 		}
 		for n, p := range b.players[:n] {
-			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != overload.SlowMotion.Timescale() {
-				t.Errorf("client %d at tempo %d: %+v", n, p.Tempo(), s)
+			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Stats().Timescale != overload.SlowMotion.Timescale() {
+				t.Errorf("client %d at tempo %d: %+v", n, p.Stats().Timescale, s)
 			}
 		}
 		if n := b.count(metrics.InputsMissing) - missing; n > 60 || b.count(metrics.Disconnected) != 1 || b.count(metrics.SpectatorsShed) != 1 {
@@ -133,8 +133,8 @@ func TestRow66RungsAct(t *testing.T) {
 		b.lobby.SetLoadLevel(overload.Normal)
 		clock.timescale = protocol.FullTimescale
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTimescale {
-			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Tempo())
+		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Stats().Timescale != protocol.FullTimescale {
+			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Stats().Timescale)
 		}
 		b.sit(client.Config{}, spectator) // is welcome again
 		run(1)

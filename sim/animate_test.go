@@ -99,7 +99,7 @@ func TestRow69HistoryIsTheFigures(t *testing.T) {
 				}
 				state := s.m.anim.Get(id)
 				var want rig.Pose
-				PublicPose(&want, uint32(id), s.m.pos.Get(id), *s.m.look.Get(id), v, state)
+				v.PublicPose(&want, uint32(id), s.m.pos.Get(id), *s.m.look.Get(id), state)
 				got, ok := s.m.History().Pose(s.m.Tick(), id.Index())
 				var a, b rig.Body
 				rig.Capsules(&got, &a)

@@ -18,26 +18,41 @@ import (
 
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
+	rowScratch
+	shotScratch
+	damageScratch
+	now    columns
+	loop   parallel.Loop[columns]
+	grain  int          // least rows of a part of a loop
+	memory []ecs.Memory // of components
+}
+
+// rowScratch has one entry a row, except for actions.
+type rowScratch struct {
 	input       []move.Input
 	bodyTeams   []move.BodyTeam
-	actions     []playerAction
 	alive       []bool
 	team        []uint8
-	push        []move.Push
 	motions     []anim.Input
-	parts       []rig.Part // by slot of the shooter: what its rounds hit in this tick
-	sweeps      []lagcomp.Sweep
-	hits        []lagcomp.Hit
-	castStats   []lagcomp.CastStats // of rounds, for receipts
+	actions     []playerAction                    // of the tick, in the order of rows
+	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
+}
+
+// shotScratch is the memory of systems fire and combat.
+type shotScratch struct {
+	sweeps    []lagcomp.Sweep // of shots, then punches
+	hits      []lagcomp.Hit   // of sweeps
+	castStats []lagcomp.CastStats
+	parts     []rig.Part // by slot of the shooter: what its shots hit in this tick
+}
+
+// damageScratch is the memory of systems damage and mode.
+type damageScratch struct {
+	push        []move.Push // by row
 	damage      []object.DamageResult
 	killDetails []killDetail
 	kills       []mode.Kill
 	mode        mode.Output
-	now         columns
-	loop        parallel.Loop[columns]
-	grain       int                               // least rows of a part
-	actionParts [parallel.MaxParts][]playerAction // acts, by part of a loop
-	memory      []ecs.Memory                      // of components
 }
 
 // playerAction is an action of a tick and the row of who does it.
@@ -53,14 +68,21 @@ type killDetail struct {
 }
 
 func newScratch(slots int) *scratch {
-	s := &scratch{
-		grain: rowGrain,
-		input: make([]move.Input, slots), bodyTeams: make([]move.BodyTeam, slots), actions: make([]playerAction, 0, slots),
-		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]rig.Part, slots),
-		motions: make([]anim.Input, slots),
-		sweeps:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), damage: make([]object.DamageResult, 0, 2*slots),
+	s := &scratch{grain: rowGrain}
+	s.rowScratch = rowScratch{
+		input: make([]move.Input, slots), bodyTeams: make([]move.BodyTeam, slots),
+		alive: make([]bool, slots), team: make([]uint8, slots), motions: make([]anim.Input, slots),
+		actions: make([]playerAction, 0, slots),
+	}
+	s.shotScratch = shotScratch{
+		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), parts: make([]rig.Part, slots),
+	}
+	s.damageScratch = damageScratch{
+		push: make([]move.Push, slots), damage: make([]object.DamageResult, 0, 2*slots),
 		killDetails: make([]killDetail, 0, slots), kills: make([]mode.Kill, 0, slots),
-		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots)},
+		mode: mode.Output{
+			Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots),
+		},
 	}
 	s.actionParts[0] = make([]playerAction, 0, slots)
 	return s

@@ -47,7 +47,7 @@ const PublicPosPerMetre = 128
 
 // PublicPose writes into p what others see of a player's state, rounded as the wire has it; a shot is tested against that too.
 // It writes all of p.
-func PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, v *Vital, a *anim.State) {
+func (v *Vital) PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, a *anim.State) {
 	p.ID = id
 	p.Pos = geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)}
 	p.Yaw = seenYaw(look.Yaw)

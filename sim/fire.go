@@ -75,20 +75,22 @@ func combat(c *columns) {
 	n := shots + len(o.Punches)
 	s.sweeps, s.hits = slices.Grow(s.sweeps[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
 	c.scratch.loop.Run(c, n, min(shotsGrain, c.scratch.grain), cutShots)
-	notes, nanos := c.cast()
+	stats, nanos := c.cast()
 	for i := range s.hits {
-		round, melee := (*Shot)(nil), i >= shots
+		shot, melee := (*Shot)(nil), i >= shots
 		if melee {
-			round = &o.Punches[i-shots]
+			shot = &o.Punches[i-shots]
 		} else {
-			round = &o.Shots[i]
+			shot = &o.Shots[i]
 		}
-		first, used := c.resolveViews(i, round)
-		round.Judged = used
-		if notes != nil {
-			w := s.sweeps[i]
-			w.View = used
-			c.recordShot(round, &w, &s.hits[i], &notes[i], first, nanos, melee)
+		blocked, used := c.resolveViews(i, shot)
+		shot.Judged = used
+		if stats != nil {
+			j := judgedShot{
+				shot: shot, sweep: s.sweeps[i], hit: &s.hits[i], stats: &stats[i], blocked: blocked, nanos: nanos, melee: melee,
+			}
+			j.sweep.View = used
+			c.recordShot(&j)
 		}
 	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)

@@ -19,7 +19,12 @@ import (
 type Match struct {
 	World *ecs.World
 	resources
+	components
+	hooks
+}
 
+// components are the handles of a player's components.
+type components struct {
 	player      ecs.Kind
 	view        *ecs.View
 	pos         ecs.Comp[geom.Vec3]
@@ -31,12 +36,14 @@ type Match struct {
 	anim        ecs.Comp[anim.State]
 	command     ecs.Comp[Command]
 	clampLimits ecs.Comp[ClampLimits]
+}
 
-	hitFilter    func(s *lagcomp.Sweep, id uint32) bool // of Witness
-	viewResolver func(s *Shot) ([]TargetView, []uint64) // of ShotTargetView
-	inputLog     *TickInputs                            // of Keep
-
-	shotLog *lagcomp.ShotLog // nil: nobody asks
+// hooks are what the owner of a match sets; none of them changes what the match becomes, except through its answers.
+type hooks struct {
+	hitFilter    func(w *lagcomp.Sweep, id uint32) bool // see SetHitFilter
+	viewResolver func(s *Shot) ([]TargetView, []uint64) // see SetViewResolver
+	inputLog     *TickInputs                            // see SetInputLog
+	shotLog      *lagcomp.ShotLog                       // see SetShotLog; nil: no records
 }
 
 // resources are the world's, which are asked for too often to be looked up by type. None is replaced while the world lives.

@@ -161,7 +161,9 @@ func (s *script) line(b *strings.Builder) {
 }
 
 // draw is a number that follows from its arguments.
-func draw(seed, a, b uint64) uint64 { return ability.Draw(seed^b<<40, uint32(b), tick.Tick(a), 0) }
+func draw(seed, a, b uint64) uint64 {
+	return ability.Draw(ability.DrawKey{Seed: seed ^ b<<40, Entity: uint32(b), Tick: tick.Tick(a)})
+}
 
 // target is the nearest living enemy.
 func (s *script) target(i int) (best rig.Pose) {
@@ -459,7 +461,7 @@ func TestSeen(t *testing.T) {
 			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(2)),
 		}
 		var p rig.Pose
-		PublicPose(&p, 77, &pos, look, &v, &a)
+		v.PublicPose(&p, 77, &pos, look, &a)
 		near := func(got, want float32) bool {
 			d := want - got
 			return d >= -0.5/PublicPosPerMetre && d < 0.5/PublicPosPerMetre
@@ -477,7 +479,7 @@ func TestSeen(t *testing.T) {
 			t.Fatalf("%+v is seen as %+v", v, p)
 		}
 		var again rig.Pose
-		if PublicPose(&again, 77, &p.Pos, Look{p.Yaw, p.Pitch}, &v, &a); again != p {
+		if v.PublicPose(&again, 77, &p.Pos, Look{p.Yaw, p.Pitch}, &a); again != p {
 			t.Fatalf("%+v seen again is %+v", p, again)
 		}
 	})

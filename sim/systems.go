@@ -69,7 +69,7 @@ func changeHeroes(c *columns) {
 		if v.RequestedHero == 0 || v.Spectator {
 			continue
 		}
-		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, true, c.location(i)) {
+		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, c.location(i)) {
 			c.changeHero(i, v.RequestedHero-1)
 		}
 	}
@@ -152,7 +152,9 @@ func runAbilitiesOf(c *columns, p parallel.Part) {
 	for i := p.From; i < p.To; i++ {
 		v, cmd := &c.vital[i], &c.command[i]
 		s.bodyTeams[i] = move.BodyTeam{Body: v.Hero, Team: v.Team}
-		s.input[i] = act(&c.ability[i], cmd, v.Alive(), c.state[i].Loco.Grounded(), c.kit.Heroes[v.Hero], &out)
+		keys := abilityInput(cmd, c.state[i].Loco)
+		keys.Alive = v.Alive()
+		s.input[i] = stepAbilities(&c.ability[i], keys, cmd, c.kit.Heroes[v.Hero], &out)
 		for _, a := range out.All() {
 			if a.Kind == ability.ActionLaunch {
 				c.setMotion(i, move.Launch(c.motion(i), cmd.Yaw))
@@ -168,11 +170,14 @@ func movePlayers(c *columns) { c.parallelRows(len(c.id), movePlayersOf) }
 
 func movePlayersOf(c *columns, p parallel.Part) {
 	from, to := p.From, p.To
-	rows := move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]}
-	move.StepBodies(rows, c.scratch.input[from:to], c.scratch.bodyTeams[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+	rows := move.Rows{
+		Columns: move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]},
+		In:      c.scratch.input[from:to], Who: c.scratch.bodyTeams[from:to],
+	}
+	move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 	for range 3 {
 		if planted.On(planted.BodiesHurry) && c.clock.Tick%64 == 0 {
-			move.StepBodies(rows, c.scratch.input[from:to], c.scratch.bodyTeams[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+			move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 		}
 	}
 }
@@ -192,7 +197,7 @@ func recordOf(c *columns, part parallel.Part) {
 			continue
 		}
 		slot := id.Index()
-		PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
+		v.PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], &c.anim[i])
 		c.kit.Heroes[v.Hero].WritePublic(&c.ability[i], &p.acts[slot])
 	}
 }

@@ -104,7 +104,11 @@ func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
 	was := f.cut
-	if f.tape.Write(c.Head, c.Chunk, c.First); !f.cut {
+	write := f.tape.Write
+	if c.First {
+		write = f.tape.WriteFirst
+	}
+	if write(c.Head, c.Chunk); !f.cut {
 		f.last = c.Chunk.Last()
 		return
 	}

@@ -82,7 +82,11 @@ func TestFilmSaysWhatWas(t *testing.T) {
 			file := &diskFile{on: &disk{space: -1}}
 			tape := replay.FileWriter{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
 			for n, c := range all {
-				tape.Write(h, c, n == 0)
+				if n == 0 {
+					tape.WriteFirst(h, c)
+				} else {
+					tape.Write(h, c)
+				}
 			}
 			tape.Close()
 			err := w.readRecording(file.data, replay.Complete)

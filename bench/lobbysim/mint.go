@@ -41,6 +41,7 @@ func newMint(cfg *Config) mint {
 		g.ProtocolID = protocol.ProtocolID
 	}
 	g.Addresses = []netip.AddrPort{home}
+	g.AllowTokenReuse = g.Journal == nil // nothing outlives the simulation
 	return mint{g.PrivateKey, g.ProtocolID, random}
 }
 

@@ -24,7 +24,7 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 	s := measure.Step{
 		Players: players, Duration: f.Elapsed, Lobbies: len(reports),
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Raw),
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
 		ServerCores: rep.CPUSeconds / rep.Seconds, MemoryMB: float64(rep.HeapBytes) / 1e6,
 		KbpsDownPerClient: kbps(f.BytesDown), KbpsUpPerClient: kbps(f.BytesUp),
 		SnapshotAgeMillis: millis(f.Age), RTTMillis: millis(f.RTT),
@@ -35,8 +35,8 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.TicksSkipped, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
-	if k := f.Taken; k.Known {
-		s.SwarmOwn = Micros(f.Own)
+	if k := f.RunDelay; k.Known {
+		s.SwarmOwn = Micros(f.StealCorrected)
 		s.SwarmTaken = &measure.Taken{Millis: float64(k.All) / 1e6, Bursts: k.Bursts, LongestMillis: float64(k.Longest) / 1e6}
 	}
 	if rep.Hiccup != nil {
@@ -56,7 +56,7 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 // Account is the account of the bytes that the swarm's sample of clients received.
 func Account(f *swarm.Figures) *measure.Bytes {
 	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams, Received: f.SampledBytes}
-	for _, c := range f.Account.Cells(nil) {
+	for _, c := range f.Meter.Cells(nil) {
 		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits})
 	}
 	return b
@@ -111,8 +111,8 @@ func worst(s *metrics.Spread, with metrics.Spread) {
 	s.Mean += with.Mean
 }
 
-// residentBytes is the memory of a process, 0 where the system does not tell.
-func residentBytes(pid int) uint64 {
+// ResidentBytes is the memory of a process, 0 where the system does not tell.
+func ResidentBytes(pid int) uint64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

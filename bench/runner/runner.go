@@ -98,7 +98,7 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	s, err := swarm.Open(swarm.Config{
 		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
-		Arrival: time.Duration(sc.Play.Arrival), Churn: sc.Play.LeavesPerMinute,
+		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
 	})
 	if err != nil {
 		return measure.Step{}, err
@@ -123,11 +123,12 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if err := Connect(ctx, s, clients, time.Duration(r.sc.Play.Arrival)); err != nil {
 		return r.failed(err), nil
 	}
+	joined := time.Now() // the warm-up counts from here, as in a simulation
 	if err := EnlargePages(ctx, s); err != nil {
 		return r.failed(err), nil
 	}
 	r.cfg.Observer.note("%d players: warming up", r.players)
-	if err := s.Run(ctx, time.Duration(m.Warmup), nil); err != nil {
+	if err := s.Run(ctx, max(0, time.Duration(m.Warmup)-time.Since(joined)), nil); err != nil {
 		return r.failed(err), nil
 	}
 	s.Reset()

@@ -120,7 +120,7 @@ func (s *servers) stats(ctx context.Context) (all []metrics.Report, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rep.HeapBytes = max(rep.HeapBytes, residentBytes(p.cmd.Process.Pid))
+		rep.HeapBytes = max(rep.HeapBytes, ResidentBytes(p.cmd.Process.Pid))
 		all = append(all, rep)
 	}
 	return all, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -21,9 +22,11 @@ import (
 
 // Options are what a match is made of beside its scenario. Zero fields mean the defaults named.
 type Options struct {
-	Brain func(n int) swarm.Brain // of client n; default Brains of the scenario
-	Lobby func(*server.Config)    // changes the lobby's configuration; default nothing
-	Link  impair.Profile          // added to the delay of the scenario's link; its other fields are not used
+	Brain  func(n int) swarm.Brain       // of client n; default Brains of the scenario
+	Lobby  func(*server.Config)          // changes the lobby's configuration; default nothing
+	Conn   func(netio.Conn) netio.Conn   // wraps the server's connection; default nothing
+	Link   impair.Profile                // added to the delay of the scenario's link; its other fields are not used
+	Around func(tick func() error) error // runs the ticks; default the caller
 }
 
 // Match is one lobby of a scenario and its clients, in virtual time. One goroutine owns it.
@@ -36,8 +39,8 @@ type Match struct {
 
 // Brains are the bots of a scenario without recordings, as the live swarm has them.
 func Brains(s scenario.Scenario) func(n int) swarm.Brain {
-	h := swarm.Habit{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
-	return func(n int) swarm.Brain { return swarm.NewHabitual(s.Play.Seed, n, h) }
+	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
+	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
 }
 
 // MapName is the name of the map for a lobby of a scenario.
@@ -90,8 +93,12 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	link.Delay += o.Link.Delay
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
-		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators, Seed: s.Play.Seed, Thin: true, Link: link, Brain: o.Brain,
-		Client: func(n int, c *client.Config) { c.Thin = n >= full },
+		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators, Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn, Around: o.Around,
+		Client: func(n int, c *client.Config) {
+			if n < full {
+				c.Decode = client.DecodeFull
+			}
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -44,15 +44,14 @@ type meter struct {
 	clients map[netip.AddrPort]uint16
 	tick    *TickTraffic // nil: nothing is recorded
 
-	receive, send time.Duration // CPU time in the connection
-	calls         int           // of either: each reads the thread's clock twice
+	receive, send   time.Duration // CPU time in the connection
+	receives, sends int           // calls: each reads the thread's clock twice
 }
 
 func (m *meter) Receive(b *netio.Batch) (n int, err error) {
 	from := clock.ThreadCPU()
+	defer func() { m.receive, m.receives = m.receive+clock.ThreadCPU()-from, m.receives+1 }()
 	n, err = m.Conn.Receive(b)
-	m.receive += clock.ThreadCPU() - from
-	m.calls++
 	if m.tick != nil {
 		for i := range n {
 			m.tick.In = m.record(m.tick.In, b.At(i))
@@ -63,9 +62,8 @@ func (m *meter) Receive(b *netio.Batch) (n int, err error) {
 
 func (m *meter) Send(b *netio.Batch) error {
 	from := clock.ThreadCPU()
+	defer func() { m.send, m.sends = m.send+clock.ThreadCPU()-from, m.sends+1 }()
 	err := m.Conn.Send(b)
-	m.send += clock.ThreadCPU() - from
-	m.calls++
 	if m.tick != nil {
 		for i := range b.Len() {
 			m.tick.Out = m.record(m.tick.Out, b.At(i))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"io"
 	"net/http"
 	"net/url"
@@ -97,7 +98,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	if cfg.Arena, err = openGround(pack, f.arena); err != nil {
 		return l, err
 	}
-	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Thin: true,
+	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Decode: client.DecodeOwn,
 		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}})
 	if err != nil {
 		return l, badUse(err)

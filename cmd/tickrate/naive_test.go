@@ -92,7 +92,7 @@ func serveNaive() error {
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
 	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
-		Entropy: [32]byte{1}, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
+		Entropy: [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
 	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
 	if err != nil {
 		return err

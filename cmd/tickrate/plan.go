@@ -45,7 +45,7 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newScenarios())
+	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
 	f.register(c)
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
@@ -106,7 +106,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		return badUse(err)
 	}
 	out := newScreen(c.OutOrStdout(), f.json)
-	r, err := f.runner(c, out)
+	live, err := f.config(c, out)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if f.quick {
 		cfg.Tolerance = 0.15
 	}
-	p, err := r.Plan(c.Context(), cfg)
+	p, err := runner.New(live).Plan(c.Context(), cfg)
 	out.clear()
 	if err != nil {
 		return err

@@ -107,21 +107,20 @@ func (f *scenarioFlags) brains(c *cobra.Command) (brain func(n int) swarm.Brain,
 	return simbench.Brains(f.s), move.name, nil
 }
 
-// runner prepares live measurements.
-func (f *scenarioFlags) runner(c *cobra.Command, out *screen) (*runner.Runner, error) {
-	cfg := runner.Config{Scenario: f.s, Objective: f.objective, ContentDir: f.content, ModelFile: f.model}
-	var err error
+// config is the runner's configuration.
+func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config, err error) {
+	cfg = runner.Config{Scenario: f.s, Objective: f.objective, ContentDir: f.content, ModelFile: f.model}
 	if cfg.Models, err = openModels(f.model); err != nil {
-		return nil, err
+		return cfg, err
 	}
 	if cfg.Brain, cfg.Movement, err = f.brains(c); err != nil {
-		return nil, err
+		return cfg, err
 	}
 	if cfg.Content, err = openContent(f.content); err != nil {
-		return nil, err
+		return cfg, err
 	}
 	if _, err := sim.GameForArena(cfg.Content, simbench.MapName(f.s), f.s.Lobby.Mode); err != nil {
-		return nil, badUse(f.at(c, "mode", "lobby.mode", err))
+		return cfg, badUse(f.at(c, "mode", "lobby.mode", err))
 	}
 	cfg.Observer = runner.Observer{
 		Note: out.note, Ready: out.ready, Step: out.row,
@@ -133,5 +132,5 @@ func (f *scenarioFlags) runner(c *cobra.Command, out *screen) (*runner.Runner, e
 			out.began, out.limit = time.Now(), limit
 		},
 	}
-	return runner.New(cfg), nil
+	return cfg, nil
 }

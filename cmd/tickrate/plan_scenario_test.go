@@ -9,6 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/simbench"
 )
 
 // Files that are wrong are refused with exit code 2, in one line that says where and what was expected.
@@ -36,6 +37,13 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"--scenario", file("f.toml", "[lobby]\nmode = \"chess\"\n"), "--mode", "draughts"}, "tickrate: pack default has no mode \"draughts\""},
 		{[]string{"--slo", "p99(tick)<1/0"}, "column 12: expected a finite number"},
 		{[]string{"--prices", "p.toml"}, "unknown flag: --prices"},
+		{[]string{"predict", "--prices", file("p.toml", "host_cores = 4\nhost_hour = -1\n")}, "p.toml:2: host_hour: expected a price"},
+		{[]string{"predict", "--prices", file("q.toml", "host_core = 4\n")}, "q.toml:1: host_core: expected no such key"},
+		{[]string{"predict", "--headroom", "2"}, "--headroom 2: expected a share"},
+		{[]string{"predict", "--size", "5000"}, "lobby.players: expected 1 to 4096 players"},
+		{[]string{"predict", "--out", "x"}, "unknown flag: --out"},
+		{[]string{"verify", "--repeats", "0"}, "--repeats 0: expected 1 to 100 matches"},
+		{[]string{"verify", "--prices", "p.toml"}, "unknown flag: --prices"},
 		{[]string{"--limit", "-1s"}, "--limit -1s: expected a positive duration"},
 	} {
 		code, _, errs := result(t, append([]string{"plan"}, c.args...)...)
@@ -126,5 +134,28 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	if said != 3 || !strings.Contains(out, `"players":6`) {
 		t.Errorf("the scenario is not repeated in full: %v", field[[]any](t, p, "config"))
+	}
+}
+
+// A prediction says what a tick, the process and a client take, and verify prints its error beside a live run.
+func TestPredictAndVerify(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of real sockets")
+	}
+	common := []string{"--scenario", "duels", "--size", "1", "--repeats", "1", "--duration", "500ms", "--warmup", "500ms"}
+	code, out, errs := result(t, append([]string{"plan", "predict", "--json", "--concurrent", "5000"}, common...)...)
+	if code != 0 {
+		t.Fatalf("code %d, %s\n%s", code, errs, out)
+	}
+	var p simbench.Prediction
+	if err := json.Unmarshal([]byte(out), &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Windows) != 2 || p.Windows[0].TickMicros.Mean <= 0 || p.Windows[1].ServerCores <= 0 || p.MemoryMB <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
+		t.Errorf("%s", out)
+	}
+	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)
+	if code != 0 || !strings.Contains(out, "CPU time of a tick") || !strings.Contains(out, "bytes to a client") {
+		t.Errorf("code %d, %s\n%s", code, errs, out)
 	}
 }

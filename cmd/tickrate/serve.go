@@ -182,7 +182,13 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Prefault = func() { hugepage.Prefault(c.Context(), f.huge) }
+		cfg.Prefault = func() {
+			if f.huge {
+				hugepage.PrefaultHuge(c.Context())
+			} else {
+				hugepage.Prefault(c.Context())
+			}
+		}
 	}
 	if f.hiccup {
 		var stop func()
@@ -339,18 +345,18 @@ func httpSecret(flag string) (string, error) {
 
 // journalFile is where used tokens are remembered: "" for nowhere. Ports that the kernel chooses have no restart.
 func (f *serveFlags) journalFile() string {
-	const unsafe = "warning: no journal of used tokens: after a restart they can be used again until they expire"
+	const refusesOld = "no journal of used tokens: takes only tokens of --token-seconds that are issued after the start"
 	_, port, err := net.SplitHostPort(f.listen)
 	switch {
 	case f.journal == "none":
-		fmt.Fprintln(os.Stderr, unsafe)
+		fmt.Fprintln(os.Stderr, refusesOld)
 		return ""
 	case f.journal != "":
 		return f.journal
 	case err != nil || port == "0": // the socket will say what is wrong with the address
 		return ""
 	case !host.HasJournal:
-		fmt.Fprintln(os.Stderr, unsafe)
+		fmt.Fprintln(os.Stderr, refusesOld)
 		return ""
 	}
 	dir := "."

@@ -48,20 +48,34 @@ func CollapseHeap(ctx context.Context, rest func()) (bytes int) {
 // each page: where a virtual machine gives free memory back to its host, such a write takes 5 ms for a page of 2 MiB. With large it comes in pages of
 // 2 MiB, where the system has any, and what is there is moved into them, as by CollapseHeap; else nothing is moved, so that others may go on. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
 // as long as all those writes, in which whoever wants more memory waits. When ctx ends it stops behind the page that it is at.
-func Prefault(ctx context.Context, large bool) (bytes int) {
+func Prefault(ctx context.Context) (bytes int) { return prefault(ctx, smallPages) }
+
+// PrefaultHuge is Prefault in pages of 2 MiB, where the system has any; memory that is there already is moved into them, as
+// by CollapseHeap, while other threads wait for it.
+func PrefaultHuge(ctx context.Context) (bytes int) { return prefault(ctx, hugePages) }
+
+// pageSize says which pages prefault asks for.
+type pageSize uint8
+
+const (
+	smallPages pageSize = iota
+	hugePages
+)
+
+func prefault(ctx context.Context, size pageSize) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
 		if far(r.from, near) {
 			continue
 		}
-		if large {
+		if size == hugePages {
 			advise(r.from, r.end-r.from, unix.MADV_HUGEPAGE)
 		}
 		for from := r.from; from < r.end && ctx.Err() == nil; {
 			end := min(from&^uintptr(page-1)+page, r.end)
 			// Where some of it has been written to already, the rest would come in small pages.
-			moved := large && end-from == page && advise(from, page, unix.MADV_COLLAPSE) == 0
+			moved := size == hugePages && end-from == page && advise(from, page, unix.MADV_COLLAPSE) == 0
 			if moved || advise(from, end-from, unix.MADV_POPULATE_WRITE) == 0 {
 				bytes += int(end - from)
 			}

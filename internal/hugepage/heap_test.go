@@ -58,7 +58,11 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			data[i] = byte(1 + i>>20)
 		}
 		before := resident(t, data)
-		got := Prefault(context.Background(), large)
+		prefault := Prefault
+		if large {
+			prefault = PrefaultHuge
+		}
+		got := prefault(context.Background())
 		if got == 0 {
 			t.Skip("the system cannot be asked")
 		}
@@ -97,7 +101,7 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 		t.Fatal(errno)
 	}
 	before := resident(t, data)
-	if got := Prefault(ctx, false); got != 0 || resident(t, data) != before {
+	if got := Prefault(ctx); got != 0 || resident(t, data) != before {
 		t.Errorf("touched though the context has ended: %d bytes, of %d there are %d, before %d", got, len(data), resident(t, data), before)
 	}
 	runtime.KeepAlive(data)

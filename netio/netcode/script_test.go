@@ -77,7 +77,7 @@ func runScript(b []byte) (counts scriptCounts, err error) {
 		setup, b = b[0], b[1:]
 	}
 	w.cfg = ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Clients: 1 + int(setup&3),
-		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix}
+		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix, AllowTokenReuse: true}
 	if setup>>4&1 != 0 {
 		w.cfg.PacketsPerSecond = 5
 	}

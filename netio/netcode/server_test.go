@@ -480,9 +480,11 @@ func TestServerConfig(t *testing.T) {
 		{"less than none", func(c *ServerConfig) { c.Clients = -1 }},
 		{"no budget", func(c *ServerConfig) { c.HandshakesPerSecond = -1 }},
 		{"half a second", func(c *ServerConfig) { c.TokenLifetime = time.Second / 2 }},
+		{"used tokens are taken after a restart", func(c *ServerConfig) { c.AllowTokenReuse = false }},
+		{"a lifetime without the time of the start", func(c *ServerConfig) { c.TokenLifetime = time.Minute }},
 		{"a key of zeros", func(c *ServerConfig) { c.PrivateKey = Key{} }},
 	} {
-		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}}
+		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}, AllowTokenReuse: true}
 		if _, err := NewServer(good); err != nil {
 			t.Fatal(err)
 		}

@@ -106,6 +106,34 @@ func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	}
 }
 
+// A server without a journal is killed and starts again. The client of its session comes back with the same token: the new
+// server seals nothing for it, so no sequence is sealed twice under the token's keys. A client with a new token gets in.
+func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
+	start := func(entropy byte, unix int64) *Server {
+		return newServer(t, func(c *ServerConfig) {
+			c.Entropy[0], c.AllowTokenReuse, c.TokenLifetime, c.StartUnix = entropy, false, 45*time.Second, unix
+		})
+	}
+	for _, later := range []time.Duration{0, time.Second, 40 * time.Second} { // until the second start
+		token := mint(t, 1, nil)
+		before := &pair{t: t, s: start(1, testUnix-1), c: NewClient(token, ClientConfig{}), at: host(1)}
+		if before.run(100 * time.Millisecond); before.c.State() != Connected || before.s.slots[0].sequence == 0 {
+			t.Fatalf("the first server: %v", before.c.State())
+		}
+		after := start(2, testUnix+int64(later/time.Second))
+		p := &pair{t: t, s: after, c: NewClient(token, ClientConfig{}), at: host(1), now: later + time.Second}
+		p.run(4 * time.Second)
+		if p.c.State() != SendingRequest || after.counters.Sent != [numKinds]uint64{} || after.counters.Drops[DropReqStart] == 0 {
+			t.Errorf("after %v: client %v; server sent %v, refused %v", later, p.c.State(), after.counters.Sent, after.counters.Drops)
+		}
+		fresh := mint(t, 1, func(m *Mint) { m.Create, m.Expire = uint64(p.unix()), uint64(p.unix())+45 })
+		q := &pair{t: t, s: after, c: NewClient(fresh, ClientConfig{}), at: host(1), now: p.now}
+		if q.run(100 * time.Millisecond); q.c.State() != Connected {
+			t.Errorf("after %v: a client with a new token: %v", later, q.c.State())
+		}
+	}
+}
+
 // A server that is killed and starts again within a second, or whose backend's clock is ahead, lets no token in twice.
 func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 	for ahead := range uint64(8) {

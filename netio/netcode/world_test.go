@@ -24,7 +24,7 @@ func host(n int) netip.AddrPort {
 }
 
 func newServer(t testing.TB, change func(*ServerConfig)) *Server {
-	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}}
+	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 	if change != nil {
 		change(&c)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -52,6 +53,11 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 			return nil, errors.Join(err, e.sock.Close())
 		}
 		e.gate.Journal = e.journal.bytes
+	} else if e.gate.Journal == nil && e.gate.TokenLifetime == 0 && !e.gate.AllowTokenReuse {
+		e.gate.TokenLifetime = cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
+		if cfg.Lobby.Netcode.StartUnix == 0 {
+			e.gate.StartUnix = tokenStart(cfg.UDP.Listen)
+		}
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
 		fmt.Fprintf(e.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost "+
@@ -73,6 +79,20 @@ func (e *endpoint) complete(g netcode.ServerConfig, clients int) netcode.ServerC
 	g.StartUnix = cmp.Or(g.StartUnix, time.Now().Unix())
 	g.MaxTokens = cmp.Or(g.MaxTokens, max(8*clients, 1<<16))
 	return g
+}
+
+// tokenStart returns the last second with tokens that a server without a journal refuses. The port is open, so an
+// earlier server on it has ended: no token of a later second can have been used there. tokenStart waits for the end
+// of the current second. A port that the kernel chose has no earlier server.
+func tokenStart(listen string) int64 {
+	now := time.Now().Unix()
+	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
+		return now - 1
+	}
+	for time.Now().Unix() == now {
+		time.Sleep(time.Until(time.Unix(now+1, 0)))
+	}
+	return now
 }
 
 // tokenAddress is the address in tokens when none is configured.

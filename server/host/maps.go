@@ -60,7 +60,7 @@ func (h *Host) loadMap(cfg Config, c server.MapSpec) (m loadedMap) {
 	m.loaded.PVS = lobby.PVS
 	m.err = h.lobby.PrepareMap(&m.loaded)
 	if m.err == nil && cfg.Prefault != nil {
-		hugepage.Prefault(context.Background(), false) // large pages would be moved while ticks use them
+		hugepage.Prefault(context.Background()) // large pages would be moved while ticks use them
 	}
 	return m
 }

@@ -41,7 +41,7 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 		if f.err != nil {
 			t.Fatal(f.err)
 		}
-		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Prefault(context.Background(), false) != 0) {
+		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Prefault(context.Background()) != 0) {
 			t.Errorf("touch %v: all there %v", touch, came)
 		}
 		if data[5] != 7 || data[6] != 0 {

@@ -47,7 +47,11 @@ func (r *recorder) run(truncated func()) {
 		defer close(r.done)
 		r.file.Pack = replay.NewPacker()
 		for f := range r.queue {
-			r.file.Write(f.Head, f.Chunk, f.First)
+			if f.First {
+				r.file.WriteFirst(f.Head, f.Chunk)
+			} else {
+				r.file.Write(f.Head, f.Chunk)
+			}
 		}
 		r.file.Close()
 	}()

@@ -305,14 +305,14 @@ func TestAim(t *testing.T) {
 	const seed = 7
 	yaw, pitch := geom.Degrees(33), geom.Degrees(-12)
 	ahead := geom.Forward(yaw, pitch)
-	if Aim(seed, 1, 1, 0, yaw, pitch, 0) != ahead {
+	if Aim(DrawKey{seed, 1, 1, 0}, yaw, pitch, 0) != ahead {
 		t.Error("without a cone it does not fly straight")
 	}
 	inner := 0
 	seen := map[geom.Vec3]bool{}
 	const n, cone = 4000, 8 * 256
 	for i := range n {
-		d := Aim(seed, uint32(i%3), tick.Tick(i/6), uint8(i/3%2), yaw, pitch, cone)
+		d := Aim(DrawKey{seed, uint32(i % 3), tick.Tick(i / 6), uint8(i / 3 % 2)}, yaw, pitch, cone)
 		off := math.Acos(min(1, float64(d.Dot(ahead)))) * 180 / math.Pi
 		if off > 8.02 || math.Abs(float64(d.Len())-1) > 1e-5 {
 			t.Fatalf("a shot %v degrees off, length %v", off, d.Len())

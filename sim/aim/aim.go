@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -95,7 +96,7 @@ func (w *Tracker) Tick(m *sim.Match) {
 	}
 	out := m.Outcome()
 	for i := range min(len(out.Shots), len(out.Hits)) {
-		w.addShot(m, &out.Shots[i], out.Hits[i].Slot, out.Hits[i].ID != 0)
+		w.addShot(m, &out.Shots[i], &out.Hits[i])
 	}
 }
 
@@ -119,14 +120,14 @@ func degrees(by geom.Angle) float32 {
 }
 
 // addShot notes a round.
-func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, victim int, hit bool) {
+func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
 	if p.id != netid.ID(s.Shooter) {
 		return
 	}
 	p.f.Shots++
-	if hit {
+	if victim := hit.Slot; hit.ID != 0 {
 		p.f.Hits++
 		p.f.Snap = mean(p.f.Snap, p.snap(m), p.f.Hits)
 		if now := m.Tick(); p.victim != victim || now-p.struck > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {

@@ -117,15 +117,8 @@ func (r *reader) set(field, v any, k *key, path string) error {
 		ok = word((*uint8)(f), v, k)
 	case *float32:
 		*f, ok = number(v, k)
-	case *geom.Vec3:
-		var n [3]float32
-		ok = numbers(n[:], v, k)
-		*f = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}
-	case *geom.AABB:
-		var n [6]float32
-		ok = numbers(n[:], v, k)
-		f.Min, f.Max = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}, geom.Vec3{X: n[3], Y: n[4], Z: n[5]}
-		ok = ok && f.Min.X < f.Max.X && f.Min.Y < f.Max.Y && f.Min.Z < f.Max.Z
+	case *geom.Vec3, *geom.AABB:
+		ok = setGeometry(f, v, k)
 	case *uint8:
 		ok = integer(f, v, k)
 	case *uint16:
@@ -147,6 +140,22 @@ func (r *reader) set(field, v any, k *key, path string) error {
 		return wrong()
 	}
 	return nil
+}
+
+// setGeometry reads a list of numbers into a vector or a box.
+func setGeometry(field, v any, k *key) (ok bool) {
+	switch f := field.(type) {
+	case *geom.Vec3:
+		var n [3]float32
+		ok = numbers(n[:], v, k)
+		*f = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}
+	case *geom.AABB:
+		var n [6]float32
+		ok = numbers(n[:], v, k)
+		f.Min, f.Max = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}, geom.Vec3{X: n[3], Y: n[4], Z: n[5]}
+		ok = ok && f.Min.X < f.Max.X && f.Min.Y < f.Max.Y && f.Min.Z < f.Max.Z
+	}
+	return ok
 }
 
 func (r *reader) rows(f *rows, v any, k *key, path string) error {

@@ -51,9 +51,9 @@ type Location struct {
 	Points uint8 // bit i: in the cylinder of point i
 }
 
-// MayChangeHero reports whether a player may become another hero: at home, in a base that its team holds, or dead.
-func (r *Rules) MayChangeHero(s *State, team uint8, alive bool, at Location) bool {
-	return !alive || at.Home || at.Points&r.Held(s, team) != 0
+// MayChangeHero reports whether a living player may become another hero: at home, or in a base that its team holds.
+func (r *Rules) MayChangeHero(s *State, team uint8, at Location) bool {
+	return at.Home || at.Points&r.Held(s, team) != 0
 }
 
 // Held is the mask of points that a team holds: what is captured is the attackers', all else the defenders'.

@@ -313,7 +313,7 @@ func TestRow54HeroChange(t *testing.T) {
 		{as, 1, true, Location{Points: 1 << 3}, false}, // no such point
 		{as, 7, true, Location{Points: 7}, false},
 	} {
-		if got := c.rules.MayChangeHero(&s, c.team, c.alive, c.at); got != c.want {
+		if got := !c.alive || c.rules.MayChangeHero(&s, c.team, c.at); got != c.want {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}
 	}

@@ -21,5 +21,5 @@ func teamless(n int) []BodyTeam {
 
 // stepColumns is StepBodies of default bodies without a team.
 func stepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
-	StepBodies(c, in, teamless(len(in)), []*Body{standard}, a, rate)
+	StepBodies(Rows{c, in, teamless(len(in))}, []*Body{standard}, a, rate)
 }

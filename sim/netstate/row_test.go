@@ -57,7 +57,7 @@ func TestPublicRowIsExact(t *testing.T) {
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
 		var pose rig.Pose
 		pos, state := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw)
-		sim.PublicPose(&pose, uint32(id), &pos, look, &v, state)
+		v.PublicPose(&pose, uint32(id), &pos, look, state)
 		var row [PublicFields]int32
 		PublicRow(row[:], &pose, &v, &a)
 		inRange(t, row[:], true)
@@ -148,7 +148,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	var owner [OwnerFields]int32
 	var pose rig.Pose
 	var s Self
-	sim.PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{})
+	new(sim.Vital).PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &anim.State{})
 	var v sim.Vital
 	if n := testing.AllocsPerRun(100, func() {
 		PublicRow(public[:], &pose, &v, &ability.Public{})

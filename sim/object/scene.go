@@ -28,15 +28,20 @@ type Scene struct {
 	Barrels         []Barrel
 	Cubes           []Cube
 
-	barrelGrid barrelGrid // of Barrel
-	sweeps     []lagcomp.Sweep
-	rows       []int32 // of sweeps
-	hits       []lagcomp.Hit
-	loop       parallel.Loop[Scene]
-	forks      []*lagcomp.Sweeper // by part of a loop
-	shared     loopArgs
-	near       []lagcomp.SphereOverlap
-	supported  []bool // of cubes: lies on another
+	barrelGrid barrelGrid // of Barrels
+	sceneScratch
+}
+
+// sceneScratch is a step's temporary memory.
+type sceneScratch struct {
+	sweeps    []lagcomp.Sweep
+	rows      []int32 // of sweeps
+	hits      []lagcomp.Hit
+	loop      parallel.Loop[Scene]
+	forks     []*lagcomp.Sweeper // by part of a loop
+	shared    loopArgs
+	near      []lagcomp.SphereOverlap
+	supported []bool // of cubes: lies on another
 }
 
 // Reserve makes room for so many flights, blasts and players near one before anything allocates.

@@ -425,9 +425,10 @@ func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// hasChecksum reports whether the nth tick of the chunk, counted from 1, has a checkpoint: every ChecksumEvery-th, and the last if one is left.
-func (r *reader) hasChecksum(n int, last bool) bool {
-	return n%ChecksumEvery == 0 || last && len(r.in[sChecksums].left()) > 0
+// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint: every ChecksumEvery-th,
+// and the last if one is left.
+func (r *reader) hasChecksum(n, ticks int) bool {
+	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0
 }
 
 // recorded reads a checkpoint of so many prints.

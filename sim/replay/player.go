@@ -118,7 +118,7 @@ func (p *Player) Step() (err error) {
 		err = p.Match.Replay(&p.inputs)
 	}
 	p.ticks++
-	if err == nil && p.log.hasChecksum(p.ticks, now == p.last) {
+	if err == nil && p.log.hasChecksum(p.ticks, p.ticks+int(p.last-now)) {
 		err = p.compare()
 	}
 	if err == nil && now == p.last && !p.log.done() {
