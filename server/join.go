@@ -354,7 +354,7 @@ func (k *core) connected(c *conn) bool {
 func (j *join) disconnect(c *conn) {
 	j.l.transfers.done(c)
 	j.l.recording.forget(c)
-	j.l.tally(c)
+	j.tally(c)
 	slot := c.id.Index()
 	j.detach(int32(slot), c.session.client)
 	j.forgetSlot(slot)

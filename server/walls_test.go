@@ -20,9 +20,9 @@ func TestWallsFit(t *testing.T) {
 	}{
 		{Config{Arena: a, PVS: walls}, ""},
 		{Config{Arena: a, PVS: walls, CellSize: 5}, ""},
-		{Config{Arena: a, PVS: walls, CellSize: 4}, "walls for 7 by 7 cells of 5 m: expected 9 by 9 of 4 m"},
-		{Config{Arena: arena.Town(16, 6), PVS: walls}, "the walls of another arena"},
-		{Config{Arena: a, PVS: walls, CellVisible: walls.Visible}, "both walls and a sight of its own: expected one of them"},
+		{Config{Arena: a, PVS: walls, CellSize: 4}, "PVS of 7 by 7 cells of 5 m: expected 9 by 9 of 4 m"},
+		{Config{Arena: arena.Town(16, 6), PVS: walls}, "PVS of another arena: expected that of Config.Arena"},
+		{Config{Arena: a, PVS: walls, CellVisible: walls.Visible}, "both PVS and CellVisible: expected one of them"},
 	} {
 		c.cfg.ArenaName = "test"
 		cfg, err := c.cfg.withDefaults()
