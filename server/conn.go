@@ -11,8 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// conn is one player's connection, in five parts that change for different reasons. The tick visits hundreds of connections in
-// turn, so each part begins with what every packet and every tick reads.
+// conn is one player's connection, in five parts that change for different reasons. The tick visits
+// hundreds of connections in turn, so each part begins with what every packet and every tick reads.
 type conn struct {
 	id       netid.ID // of its player
 	session  connSession
@@ -26,17 +26,17 @@ type conn struct {
 type connSession struct {
 	peer          *packet.Peer
 	client        int32         // index in the netcode server
-	firstSnapshot uint32        // 1<<16 and the sequence of the first packet with a snapshot of the map; 0: none yet
+	firstSnapshot uint32        // 1<<16 | sequence of the first packet with a snapshot of the map
 	mapEpoch      uint8         // map changes since the session began, see protocol.NextMapEpoch
 	ready         bool          // the client has loaded what the Welcome names
 	epochSettled  bool          // no packet from before the map change can still arrive
-	mismatch      packet.Reason // why the client's Ready was refused, while our schemas are sent; else 0
+	mismatch      packet.Reason // why Ready was refused, while our schemas are sent
 	prevMapEnd    tick.Tick     // last tick of the map before
 	addr          netip.AddrPort
 	stats         connStats
 	token         netcode.TokenTag // of the connect token
 	since         time.Duration    // start of the session, or of the mismatch
-	lostAt        time.Duration    // when the session timed out, while its player waits for a reconnect
+	lostAt        time.Duration    // when the session timed out, while its player is kept
 	loadingSince  time.Duration    // when the client was told of the map
 }
 
@@ -55,7 +55,8 @@ func (s *connSession) open(now time.Duration) {
 	*s = connSession{peer: s.peer, since: now, loadingSince: now}
 }
 
-// changeMap keeps the session and begins the handshake of another map. prevMapEnd is the last tick of the old one.
+// changeMap keeps the session and begins the handshake of another map. prevMapEnd is the last tick
+// of the old one.
 func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
 	*s = connSession{peer: s.peer, client: s.client, addr: s.addr, token: s.token, since: s.since, lostAt: s.lostAt,
 		mapEpoch: s.mapEpoch, prevMapEnd: prevMapEnd, loadingSince: now}

@@ -54,7 +54,7 @@ type connView struct {
 	interest   *interest.Client // nil until the first look
 	combat     []uint64         // two sets of recent opponents, see opponents
 	combatSwap tick.Tick        // when the two sets swap
-	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
+	blocks     tick.Tick        // newest snapshot, if it went in blocks; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
 	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
@@ -81,7 +81,8 @@ func (r *connReplication) open(cfg *Config) {
 	}
 }
 
-// changeMap begins replication of another match. Views are made for one map and go; the send rate stays.
+// changeMap begins replication of another match. Views are made for one map and go; the send rate
+// stays.
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
@@ -96,13 +97,15 @@ func (r *connReplication) clear(cfg *Config) {
 	r.acks.objects.reset()
 	r.schedule.reset()
 	clear(r.view.combat)
-	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: objectAcks{tracker: r.acks.objects.tracker}}
+	a := &r.acks
+	*a = connAcks{tracker: a.tracker, history: a.history, owner: a.owner, objects: objectAcks{tracker: a.objects.tracker}}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}
 }
 
-// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still show.
+// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still
+// show.
 func (r *connReplication) dropBaselines() {
 	r.acks.sinceResync = 0
 	r.join.phase = joinSending
@@ -111,7 +114,8 @@ func (r *connReplication) dropBaselines() {
 	r.acks.owner.Reset()
 }
 
-// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not positive.
+// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not
+// positive.
 func (k *connChecksum) next(every int) {
 	k.on = false
 	if every > 0 {

@@ -12,8 +12,8 @@ import (
 // connRewind is what lag compensation knows of the client.
 type connRewind struct {
 	newestCommand tick.Tick                // newest tick with a command
-	lagSwitch     lagSwitchState           // evidence that the client holds back its packets to shoot at past positions
-	snapshotGap   snapshotGap              // age of the newest snapshot when the next arrives, by the client's acks
+	lagSwitch     lagSwitchState           // evidence that the client holds back its packets
+	snapshotGap   snapshotGap              // longest age of the newest snapshot, by acks
 	inboxCount    sim.CommandCounts        // counts of the inbox that are in the lobby's counters
 	announced     lagcomp.ViewDelayTrack   // view delay that the client announces ahead
 	limits        lagcomp.ClampLimits      // clamp limits of the coming tick
@@ -46,9 +46,9 @@ func (w *connRewind) command(t tick.Tick) snapshot.CommandTime {
 	return snapshot.CommandTime{Tick: t, AckDeadline: t}
 }
 
-// snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its acks. With loss a client
-// draws behind by that much. The estimate is a 98th percentile: steps up are 49 times as large as steps down, as in
-// the client's own estimate.
+// snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its
+// acks. With loss a client draws behind by that much. The estimate is a 98th percentile: steps up
+// are 49 times as large as steps down, as in the client's own estimate.
 type snapshotGap struct{ age time.Duration }
 
 const gapStep = 250 * time.Microsecond
