@@ -56,8 +56,8 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) / time.Second); g.peer.InFlight() > late {
 			t.Errorf("%d: %d packages that the client has not acknowledged", i, g.peer.InFlight())
 		}
-		if c.path.loss == 0 && (st.Loss != 0 || g.tracker.Base(0) == 0) {
-			t.Errorf("%d: loss %v on a clean path, base %d", i, st.Loss, g.tracker.Base(0))
+		if c.path.loss == 0 && (st.Loss != 0 || g.tracker.Baseline(0) == 0) {
+			t.Errorf("%d: loss %v on a clean path, base %d", i, st.Loss, g.tracker.Baseline(0))
 		}
 		if g.resyncs != 0 || st.Undecoded != 0 || st.Stale > uint64(played)/10 {
 			t.Errorf("%d: %+v", i, st)

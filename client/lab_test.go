@@ -47,7 +47,7 @@ type lab struct {
 
 	see    func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
 	checks bool                       // snapshots have checksums
-	sums   snapshot.Sums
+	sums   snapshot.Checksums
 
 	flipped tick.Tick // up to here somebody tampered with what clients hold
 

@@ -123,7 +123,7 @@ func (l *Lobby) census() Census {
 	}
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		if c.roster.spectates {
+		if c.roster.role == roleSpectator {
 			n.Spectators++
 		} else {
 			n.Players++
@@ -135,6 +135,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(false)
+	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(rolePlayer)
 	return n
 }

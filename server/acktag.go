@@ -2,7 +2,8 @@ package server
 
 import "github.com/tickrate/tickrate/ecs/tick"
 
-// ackTag says what a packet carried of a snapshot. It comes back with the packet's ack. 0 is nothing.
+// ackTag says what a packet carried of a snapshot. It comes back with the packet's ack. 0 is
+// nothing.
 //
 //	bits 32..63  tick of the snapshot
 //	bits 24..31  first group of players

@@ -11,8 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// conn is one player's connection, in five parts that change for different reasons. The tick visits hundreds of connections in
-// turn, so each part begins with what every packet and every tick reads.
+// conn is one player's connection, in five parts that change for different reasons. The tick visits
+// hundreds of connections in turn, so each part begins with what every packet and every tick reads.
 type conn struct {
 	id       netid.ID // of its player
 	session  connSession
@@ -26,17 +26,17 @@ type conn struct {
 type connSession struct {
 	peer          *packet.Peer
 	client        int32         // index in the netcode server
-	firstSnapshot uint32        // 1<<16 and the sequence of the first packet with a snapshot of the map; 0: none yet
+	firstSnapshot uint32        // 1<<16 | sequence of the first packet with a snapshot of the map
 	mapEpoch      uint8         // map changes since the session began, see protocol.NextMapEpoch
 	ready         bool          // the client has loaded what the Welcome names
 	epochSettled  bool          // no packet from before the map change can still arrive
-	mismatch      packet.Reason // why the client's Ready was refused, while our schemas are sent; else 0
+	mismatch      packet.Reason // why Ready was refused, while our schemas are sent
 	prevMapEnd    tick.Tick     // last tick of the map before
 	addr          netip.AddrPort
 	stats         connStats
 	token         netcode.TokenTag // of the connect token
 	since         time.Duration    // start of the session, or of the mismatch
-	lostAt        time.Duration    // when the session timed out, while its player waits for a reconnect
+	lostAt        time.Duration    // when the session timed out, while its player is kept
 	loadingSince  time.Duration    // when the client was told of the map
 }
 
@@ -55,17 +55,26 @@ func (s *connSession) open(now time.Duration) {
 	*s = connSession{peer: s.peer, since: now, loadingSince: now}
 }
 
-// changeMap keeps the session and begins the handshake of another map. prevMapEnd is the last tick of the old one.
+// changeMap keeps the session and begins the handshake of another map. prevMapEnd is the last tick
+// of the old one.
 func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
 	*s = connSession{peer: s.peer, client: s.client, addr: s.addr, token: s.token, since: s.since, lostAt: s.lostAt,
 		mapEpoch: s.mapEpoch, prevMapEnd: prevMapEnd, loadingSince: now}
 }
 
+// role is what a connection is in the match.
+type role uint8
+
+const (
+	rolePlayer role = iota
+	roleSpectator
+)
+
 // connRoster says who the player is and, for a spectator, whose view it has.
 type connRoster struct {
-	user      uint64 // client id of the connect token
-	spectates bool
-	view      viewpoint
+	user uint64 // client id of the connect token
+	role role
+	view viewpoint
 }
 
 // connTransfer is what the client fetches: models, arenas and killcams.
@@ -76,8 +85,8 @@ type connTransfer struct {
 }
 
 // assign gives the connection to a new player. open follows.
-func (c *conn) assign(id netid.ID, user uint64, spectates bool) {
-	c.id, c.roster = id, connRoster{user: user, spectates: spectates}
+func (c *conn) assign(id netid.ID, user uint64, r role) {
+	c.id, c.roster = id, connRoster{user: user, role: r}
 	c.rewind.inboxCount = sim.CommandCounts{}
 }
 
@@ -112,5 +121,5 @@ func (c *conn) acked(now time.Duration, r *replication, tag ackTag) {
 
 // viewer says whose rows the client may see.
 func (c *conn) viewer() viewer {
-	return viewer{player: c.id, spectates: c.roster.spectates, slot: int32(c.viewpoint())}
+	return viewer{player: c.id, spectates: c.roster.role == roleSpectator, slot: int32(c.viewpoint())}
 }

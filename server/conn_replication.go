@@ -21,7 +21,7 @@ type connReplication struct {
 // connAcks is what the client has acknowledged.
 type connAcks struct {
 	tracker         *snapshot.Tracker     // baselines of public rows
-	history         *snapshot.Held        // what the client held when it made its commands
+	history         *snapshot.AckHistory  // what the client held when it made its commands
 	owner           *snapshot.OwnerWriter // the client's own row and its baselines
 	newest          tick.Tick             // newest tick with an acknowledged packet
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
@@ -54,7 +54,7 @@ type connView struct {
 	interest   *interest.Client // nil until the first look
 	combat     []uint64         // two sets of recent opponents, see opponents
 	combatSwap tick.Tick        // when the two sets swap
-	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
+	blocks     tick.Tick        // newest snapshot, if it went in blocks; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
 	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
@@ -81,7 +81,8 @@ func (r *connReplication) open(cfg *Config) {
 	}
 }
 
-// changeMap begins replication of another match. Views are made for one map and go; the send rate stays.
+// changeMap begins replication of another match. Views are made for one map and go; the send rate
+// stays.
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
@@ -96,13 +97,15 @@ func (r *connReplication) clear(cfg *Config) {
 	r.acks.objects.reset()
 	r.schedule.reset()
 	clear(r.view.combat)
-	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: objectAcks{tracker: r.acks.objects.tracker}}
+	a := &r.acks
+	*a = connAcks{tracker: a.tracker, history: a.history, owner: a.owner, objects: objectAcks{tracker: a.objects.tracker}}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}
 }
 
-// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still show.
+// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still
+// show.
 func (r *connReplication) dropBaselines() {
 	r.acks.sinceResync = 0
 	r.join.phase = joinSending
@@ -111,7 +114,8 @@ func (r *connReplication) dropBaselines() {
 	r.acks.owner.Reset()
 }
 
-// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not positive.
+// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not
+// positive.
 func (k *connChecksum) next(every int) {
 	k.on = false
 	if every > 0 {
@@ -125,8 +129,8 @@ func (k *connChecksum) next(every int) {
 func (r *connReplication) makeMemory(cfg *Config) {
 	interval := tick.Tick(cfg.SendInterval)
 	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
-	r.acks.history = snapshot.NewHeld(cfg.Players)
-	r.acks.tracker.Keep(r.acks.history)
+	r.acks.history = snapshot.NewAckHistory(cfg.Players)
+	r.acks.tracker.KeepHistory(r.acks.history)
 	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
 	r.acks.objects = newObjectAcks(cfg)
 }

@@ -11,13 +11,13 @@ import (
 
 // connRewind is what lag compensation knows of the client.
 type connRewind struct {
-	newestCommand tick.Tick              // newest tick with a command
-	lagSwitch     lagSwitchState         // evidence that the client holds back its packets to shoot at past positions
-	snapshotGap   snapshotGap            // age of the newest snapshot when the next arrives, by the client's acks
-	inboxCount    sim.CommandCounts      // counts of the inbox that are in the lobby's counters
-	announced     lagcomp.ViewDelayTrack // view delay that the client announces ahead
-	limits        lagcomp.ClampLimits    // clamp limits of the coming tick
-	arrivals      [64]snapshot.Command   // the newest commands and when they came
+	newestCommand tick.Tick                // newest tick with a command
+	lagSwitch     lagSwitchState           // evidence that the client holds back its packets
+	snapshotGap   snapshotGap              // longest age of the newest snapshot, by acks
+	inboxCount    sim.CommandCounts        // counts of the inbox that are in the lobby's counters
+	announced     lagcomp.ViewDelayTrack   // view delay that the client announces ahead
+	limits        lagcomp.ClampLimits      // clamp limits of the coming tick
+	arrivals      [64]snapshot.CommandTime // the newest commands and when they came
 }
 
 // lagSwitchState says whether the client has fallen silent and how much it has acknowledged since.
@@ -39,16 +39,16 @@ func (g *lagSwitchState) update(silent bool) (suspect bool) {
 }
 
 // command is the client's command for a tick and when it arrived.
-func (w *connRewind) command(t tick.Tick) snapshot.Command {
+func (w *connRewind) command(t tick.Tick) snapshot.CommandTime {
 	if cmd := w.arrivals[t%64]; cmd.Tick == t {
 		return cmd
 	}
-	return snapshot.Command{Tick: t, By: t}
+	return snapshot.CommandTime{Tick: t, AckDeadline: t}
 }
 
-// snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its acks. With loss a client
-// draws behind by that much. The estimate is a 98th percentile: steps up are 49 times as large as steps down, as in
-// the client's own estimate.
+// snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its
+// acks. With loss a client draws behind by that much. The estimate is a 98th percentile: steps up
+// are 49 times as large as steps down, as in the client's own estimate.
 type snapshotGap struct{ age time.Duration }
 
 const gapStep = 250 * time.Microsecond

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and datagrams.
+// egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and
+// datagrams.
 type egress struct {
 	packets  packetBatch
 	outbox   netcode.Outbox
@@ -47,8 +48,8 @@ func (b *packetBatch) at(i int) (slot int32, pkt []byte) { return b.to[i], b.bat
 // maxPadding is the most bytes that padForGSO adds to a packet.
 const maxPadding = 64
 
-// padForGSO pads the packets from index from on, all of one connection, to one length, but for the last, which may be shorter. The
-// kernel then sends their datagrams in one GSO send.
+// padForGSO pads the packets from index from on, all of one connection, to one length, but for the
+// last, which may be shorter. The kernel then sends their datagrams in one GSO send.
 func (b *packetBatch) padForGSO(from int) {
 	longest := 0
 	for i := from; i < b.len(); i++ {
@@ -65,7 +66,7 @@ func (b *packetBatch) padForGSO(from int) {
 }
 
 // sendPackets seals the waiting packets and sends them.
-func (l *Lobby) sendPackets(now time.Duration, sock netio.Conn) error {
+func (l *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 	e := &l.egress
 	l.timer.Enter(metrics.StageSeal)
 	for i := range e.packets.len() {
@@ -101,8 +102,9 @@ type snapshotSize struct {
 	bytes int
 }
 
-// addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one before.
-func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
+// addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
+// before.
+func (l *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
 	s := &l.egress.snapshot
 	if ends.First || slot != s.slot {
 		l.recordSnapshotSize()
@@ -112,7 +114,7 @@ func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds
 }
 
 // recordSnapshotSize records the size of the snapshot that was sent last.
-func (l *Lobby) recordSnapshotSize() {
+func (l *outbound) recordSnapshotSize() {
 	if l.egress.snapshot.bytes > 0 {
 		l.Stats.SnapshotBytes.Record(int64(l.egress.snapshot.bytes))
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Reason says what became of an entity in the newest snapshot to a client: sent, or why not. An entity that does
-// not change is still sent, in a bit or two.
+// Reason says what became of an entity in the newest snapshot to a client: sent, or why not. An
+// entity that does not change is still sent, in a bit or two.
 type Reason uint8
 
-// The reasons. ReasonStale, ReasonUnchanged and ReasonNoSlot are of objects alone. From ReasonNoClient on there is no
-// snapshot to look at.
+// The reasons. ReasonStale, ReasonUnchanged and ReasonNoSlot are of objects alone. From
+// ReasonNoClient on there is no snapshot to look at.
 const (
 	ReasonSent             Reason = iota
 	ReasonRange                   // beyond Config.ViewDistance
-	ReasonOccluded                // hidden by walls or Config.CellVisible, and not visible a moment ago
+	ReasonOccluded                // hidden by walls or Config.CellVisible
 	ReasonClipped                 // the client's bandwidth carries fewer rows, and others are nearer
 	ReasonBudget                  // the snapshot was full; the entity waits and gains priority
 	ReasonJoining                 // likewise in the join burst
@@ -42,22 +42,22 @@ var reasonTexts = [NumReasons]struct{ name, text string }{
 	ReasonSent:             {"sent", "it was sent"},
 	ReasonRange:            {"range", "out of range"},
 	ReasonOccluded:         {"occluded", "hidden by walls"},
-	ReasonClipped:          {"clipped", "the client's bandwidth carries fewer rows than are visible, and others are nearer"},
+	ReasonClipped:          {"clipped", "the client's bandwidth carries fewer rows, and others are nearer"},
 	ReasonBudget:           {"budget", "the byte budget was spent on entities of higher priority"},
-	ReasonJoining:          {"joining", "the client is joining, and the bytes for that were spent on entities of higher priority"},
-	ReasonLowDetail:        {"low_detail", "the lobby is overloaded and sends low detail: others are nearer, and it was not its turn"},
+	ReasonJoining:          {"joining", "the client is joining, and entities of higher priority took the bytes"},
+	ReasonLowDetail:        {"low_detail", "the lobby is overloaded: others are nearer, and it was not its turn"},
 	ReasonFreeCamera:       {"free_camera", "the client is a free-camera spectator"},
-	ReasonViewpointChanged: {"viewpoint_changed", "the client spectates another player since its newest snapshot"},
+	ReasonViewpointChanged: {"viewpoint_changed", "the client spectates another player since then"},
 	ReasonNew:              {"new", "it is newer than the client's newest snapshot"},
 	ReasonSpectator:        {"spectator", "it is a spectator, which no client is sent"},
-	ReasonStale:            {"stale", "it was sent as it was when its kind was last due, as that is not sent in each snapshot"},
+	ReasonStale:            {"stale", "it was sent as it was when its kind was last due"},
 	ReasonUnchanged:        {"unchanged", "the client holds it as it is: no object has changed"},
 	ReasonNoSlot:           {"no_slot", "all slots for flights are taken: it waits for one"},
 	ReasonNoEntity:         {"no_entity", "there is no such entity"},
 	ReasonNoClient:         {"no_client", "there is no such client"},
 	ReasonTimedOut:         {"timed_out", "the client's session timed out"},
 	ReasonLoading:          {"loading", "the client is not ready"},
-	ReasonNoSnapshot:       {"no_snapshot", "the client was sent no snapshot since it joined, or since a resync"},
+	ReasonNoSnapshot:       {"no_snapshot", "the client was sent no snapshot since it joined or resynced"},
 }
 
 // String names the reason in one word.
@@ -87,7 +87,7 @@ type DelayReason uint8
 const (
 	DelayNone       DelayReason = iota // none is due
 	DelayAckStalled                    // the client's packets do not arrive
-	DelayUnacked                       // the client acknowledges no snapshot, so that all rows would be sent in full
+	DelayUnacked                       // the client acknowledges no snapshot
 	DelayThrottled                     // the client's bucket is empty
 )
 
@@ -112,23 +112,29 @@ func (d *DelayReason) UnmarshalText(text []byte) error {
 
 // Explanation says why a client was, or was not, sent an entity in its newest snapshot.
 type Explanation struct {
-	Client    uint32      `json:"client"`           // net id
-	Entity    uint32      `json:"entity,omitempty"` // net id; 0 for static objects
-	Object    string      `json:"object,omitempty"` // an ObjectRef; "" for players
-	Slot      int         `json:"slot"`             // of its row, -1 for none
-	Reason    Reason      `json:"reason"`
-	Text      string      `json:"text"`                  // of Reason
-	Tick      uint32      `json:"tick"`                  // of the snapshot; 0 for none
-	Age       uint32      `json:"age_ticks"`             // of the snapshot
-	Interval  uint32      `json:"interval_ticks"`        // from one snapshot of the client to the next
-	Delay     DelayReason `json:"delay,omitempty"`       // why the snapshot after it is late
-	Acked     uint32      `json:"acked"`                 // newest acknowledged snapshot with the entity; 0 for none of late
-	Priority  int         `json:"priority,omitempty"`    // gained since the entity was sent, where not all rows fit
-	Threshold int         `json:"threshold,omitempty"`   // least priority in the snapshot; 0: all rows fit
-	Metres    int         `json:"metres,omitempty"`      // level distance from the viewpoint; -1: free camera
-	Waited    int         `json:"waited,omitempty"`      // intervals since the entity was sent or became visible, under a byte limit
-	Stale     uint32      `json:"stale_ticks,omitempty"` // age of an object's row within the snapshot
-	MaxWait   int         `json:"max_wait,omitempty"`    // intervals after which the entity goes before all others
+	Client uint32 `json:"client"`           // net id
+	Entity uint32 `json:"entity,omitempty"` // net id; 0 for static objects
+	Object string `json:"object,omitempty"` // an ObjectRef; "" for players
+	Slot   int    `json:"slot"`             // of its row, -1 for none
+	Reason Reason `json:"reason"`
+	Text   string `json:"text"` // of Reason
+
+	// The snapshot.
+	Tick     uint32      `json:"tick"` // 0: there is none
+	Age      uint32      `json:"age_ticks"`
+	Interval uint32      `json:"interval_ticks"`  // from one snapshot of the client to the next
+	Delay    DelayReason `json:"delay,omitempty"` // why the snapshot after it is late
+	Acked    uint32      `json:"acked"`           // newest acknowledged snapshot with the entity, of late
+
+	// Where not all rows fit: what the entity has gained since it was sent, the least priority of the
+	// snapshot, the intervals that it has waited, and those after which it goes first.
+	Priority  int `json:"priority,omitempty"`
+	Threshold int `json:"threshold,omitempty"`
+	Waited    int `json:"waited,omitempty"`
+	MaxWait   int `json:"max_wait,omitempty"`
+
+	Metres int    `json:"metres,omitempty"`      // level distance from the viewpoint; -1: free camera
+	Stale  uint32 `json:"stale_ticks,omitempty"` // age of an object's row within the snapshot
 }
 
 // Name is what the explanation is about: a net id, or an ObjectRef.
@@ -176,7 +182,8 @@ func (e Explanation) because(r Reason) Explanation {
 	return e
 }
 
-// ObjectRef names an object: a flight by its net id in the match, a static object by its kind and place in the map's list.
+// ObjectRef names an object: a flight by its net id in the match, a static object by its kind and
+// place in the map's list.
 type ObjectRef struct {
 	Kind netstate.Kind
 	N    uint32 // net id of a flight; number of a static object, from 0
@@ -194,10 +201,12 @@ func ParseObjectRef(s string) (r ObjectRef, err error) {
 			return ObjectRef{k, uint32(n)}, nil
 		}
 	}
-	return r, fmt.Errorf("object %q: expected a kind and a number, as barrel:3; kinds are projectile, grenade, barrel, cube, teleporter and zone", s)
+	return r, fmt.Errorf("object %q: expected a kind and a number, as barrel:3; "+
+		"kinds are projectile, grenade, barrel, cube, teleporter and zone", s)
 }
 
-// Explain says what became of an entity in the newest snapshot to a client, both by net id. Call it between ticks.
+// Explain says what became of an entity in the newest snapshot to a client, both by net id. Call it
+// between ticks.
 func (l *Lobby) Explain(client, entity netid.ID) Explanation {
 	if ref, ok := flightRef(entity); ok {
 		return l.ExplainObject(client, ref)
@@ -210,7 +219,8 @@ func (l *Lobby) Explain(client, entity netid.ID) Explanation {
 	return l.replication.explainPlayer(c, e)
 }
 
-// ExplainObject is Explain for objects, including static ones, which have no net id. Call it between ticks.
+// ExplainObject is Explain for objects, including static ones, which have no net id. Call it
+// between ticks.
 func (l *Lobby) ExplainObject(client netid.ID, ref ObjectRef) Explanation {
 	return l.explainObject(client, ref, l.replication.objects.table.slotOf(ref))
 }
@@ -228,8 +238,8 @@ func (l *Lobby) explainObject(client netid.ID, ref ObjectRef, slot int) Explanat
 	return l.replication.explainObject(c, ref, slot, e)
 }
 
-// ExplainAll appends the explanations of all players and objects for one client to dst; a single one if the client gets no
-// snapshots. Call it between ticks.
+// ExplainAll appends the explanations of all players and objects for one client to dst; a single
+// one if the client gets no snapshots. Call it between ticks.
 func (l *Lobby) ExplainAll(dst []Explanation, client netid.ID) []Explanation {
 	if _, why := l.clientToExplain(client); why != ReasonSent {
 		return append(dst, Explanation{Client: uint32(client), Slot: -1}.because(why))
@@ -245,7 +255,8 @@ func (l *Lobby) ExplainAll(dst []Explanation, client netid.ID) []Explanation {
 	return dst
 }
 
-// clientToExplain returns the state of a client that gets snapshots, with ReasonSent; else why it gets none.
+// clientToExplain returns the state of a client that gets snapshots, with ReasonSent; else why it
+// gets none.
 func (l *Lobby) clientToExplain(client netid.ID) (*connReplication, Reason) {
 	slot := client.Index()
 	if client == 0 || slot >= len(l.conns) || l.conns[slot].id != client || l.match.Vital(client) == nil {

@@ -17,6 +17,7 @@ import (
 type Lobby struct {
 	core
 	inbound     inbound
+	outbound    outbound
 	join        join
 	maps        maps
 	transfers   transfers
@@ -29,9 +30,6 @@ type Lobby struct {
 	recording   recording
 	replication replication
 	rewind      rewind
-
-	aim     *aim.Tracker
-	shotLog *lagcomp.ShotLog // nil: none are written
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -52,6 +50,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
 	l.inbound = inbound{core: c, l: l}
+	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
+		round: &l.round, chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
@@ -62,11 +62,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.idle = newIdle(c)
 	l.spectate = spectators{c}
 	l.recording = recording{core: c}
-	l.aim = aim.New(cfg.Players)
+	l.rewind.aim = aim.New(cfg.Players)
 	if cfg.ShotLogSize > 0 {
-		l.shotLog = lagcomp.NewShotLog(cfg.ShotLogSize)
+		l.rewind.log = lagcomp.NewShotLog(cfg.ShotLogSize)
 		if given.CPU != nil {
-			l.shotLog.Clock = func() int64 { return int64(cfg.CPU()) }
+			l.rewind.log.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
 	}
 	l.install(newMapState(cfg))
@@ -86,13 +86,16 @@ func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
-func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.shotLog }
+// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
+// ticks.
+func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
+// Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
+// may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.countSymbols(n)
 	for _, slot := range l.live {

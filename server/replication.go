@@ -14,9 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// replication turns each tick of a match into the snapshots of all clients. A played match and the acks of a
-// client go in; the sections of its packets come out. It sees neither the lobby, nor sockets, nor sessions.
-// A tick calls it in this order:
+// replication turns each tick of a match into the snapshots of all clients. A played match and the
+// acks of a client go in; the sections of its packets come out. It sees neither the lobby, nor
+// sockets, nor sessions. A tick calls it in this order:
 //
 //	capture                     the match -> frames of players and objects
 //	begin                       the frames -> encoders
@@ -35,12 +35,13 @@ type replication struct {
 	owner   ownerRows
 }
 
-// plane is a table of replicated rows: their recent frames, what encodes them, and who may see them.
+// plane is a table of replicated rows: their recent frames, what encodes them, and who may see
+// them.
 type plane struct {
 	frames  *snapshot.Ring
 	encoder *snapshot.Encoder
 	packer  snapshot.Packer
-	sums    snapshot.Sums
+	sums    snapshot.Checksums
 	rows    interestSet
 }
 
@@ -60,7 +61,7 @@ type viewer struct {
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
 	r := replication{cfg: cfg, stats: stats, batch: 1}
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
-	r.players.encoder.Foresee()
+	r.players.encoder.ReservePredictions()
 	return r
 }
 
@@ -117,16 +118,18 @@ func (r *replication) beginSnapshot(c *connReplication) {
 // more reports whether the client's snapshot needs another packet.
 func (r *replication) more() bool { return !r.players.packer.Done() || r.objects.more() }
 
-// packetSections says what appendSnapshot has written.
-type packetSections struct {
+// snapshotPacket is one packet of a snapshot: its sequence and whether it is the first go in (seq,
+// ends.First), where its sections end and what its ack will say come out.
+type snapshotPacket struct {
+	seq  uint16
 	ends metrics.SectionEnds
 	tag  ackTag
 }
 
-// appendSnapshot writes the snapshot section of packet seq, which needs no other packet to be decoded. The first
-// packet of a snapshot (ends.First) has the owner row and selects the rows of all packets, within the bytes that
-// the sections before leave. dst holds the packet so far.
-func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connReplication, seq uint16, out *packetSections) []byte {
+// appendSnapshot writes the snapshot section of a packet, which needs no other packet to be decoded. The
+// first packet of a snapshot has the owner row and selects the rows of all packets, within the bytes
+// that the sections before leave. dst holds the packet so far.
+func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connReplication, out *snapshotPacket) []byte {
 	ends, t := &out.ends, r.match.Tick()
 	ends.Reliable = uint16(len(dst))
 	dst = append(dst, byte(packet.SectionSnapshot))
@@ -152,7 +155,7 @@ func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connRepli
 	if !c.view.byRow {
 		whole = r.frame()
 	}
-	c.acks.history.Sent(seq, first, count, whole)
+	c.acks.history.Sent(out.seq, first, count, whole)
 	out.tag = makeAckTag(t, ends.First, groupRange{first, count}, objects)
 	return dst
 }
@@ -171,7 +174,8 @@ func (r *replication) endSnapshot(c *connReplication) {
 	r.objects.markSent(c)
 }
 
-// resyncEvery is the least time between two restarts of one client without baselines: they cost bytes.
+// resyncEvery is the least time between two restarts of one client without baselines: they cost
+// bytes.
 const resyncEvery = 250 * time.Millisecond
 
 // resync drops the client's baselines if it has asked for that.
@@ -191,13 +195,13 @@ func (r *replication) ticks(d time.Duration) tick.Tick {
 	return tick.Tick(int64(d) * int64(r.cfg.Rules.Rate) / int64(time.Second))
 }
 
-// lastSeen is the newest snapshot that showed a row to the client and is known to have arrived, of the last
-// snapshot.Window; 0 for none.
+// lastSeen is the newest snapshot that showed a row to the client and is known to have arrived, of
+// the last snapshot.Window; 0 for none.
 func (r *replication) lastSeen(c *connReplication, row netid.ID) tick.Tick {
 	if c.acks.tracker == nil {
 		return 0
 	}
-	return c.acks.tracker.Shown(r.players.frames, row)
+	return c.acks.tracker.NewestAcked(r.players.frames, row)
 }
 
 // countSymbols adds all symbols that are coded from now on to n, for netstate.Train.
@@ -207,13 +211,14 @@ func (r *replication) countSymbols(n *netstate.Counts) {
 	r.owner.counts = n.Owner
 }
 
-// acked takes the ack of a packet. madeWith is the first command that the client can have made with the packet.
+// acked takes the ack of a packet. madeWith is the first command that the client can have made with
+// the packet.
 func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) {
 	t, players := tag.tick(), tag.players()
 	if players.count > 0 {
 		c.acks.tracker.Acked(t, players.first, players.count)
 	}
-	c.acks.history.Arrived(t, players.first, players.count, madeWith, r.match.Tick()+1)
+	c.acks.history.Acked(t, players.first, players.count, madeWith, r.match.Tick()+1)
 	if objects := tag.objects(); objects.count > 0 {
 		c.acks.objects.acked(r.objects, t, objects)
 	}
@@ -226,7 +231,10 @@ func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) 
 
 // encodersOf are what wrote the rows of a client's snapshot.
 func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
-	return metrics.Encoders{Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder, Interval: tick.Tick(r.cfg.SendInterval)}
+	return metrics.Encoders{
+		Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder,
+		Interval: tick.Tick(r.cfg.SendInterval),
+	}
 }
 
 // reserve makes the memory that is needed where not all rows are sent to all clients.

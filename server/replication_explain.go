@@ -42,9 +42,10 @@ func (r *replication) explainPlayer(c *connReplication, e Explanation) Explanati
 	return e.because(ReasonNew)
 }
 
-// playerReason is what became of the row in a slot in the client's newest snapshot, whose frame is f.
+// playerReason is what became of the row in a slot in the client's newest snapshot, whose frame is
+// f.
 func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot int) Reason {
-	sent, known := c.acks.tracker.Said(slot)
+	sent, known := c.acks.tracker.RowSent(slot)
 	v, clipped := &c.view, func() bool { return c.schedule.visible[slot>>6]>>(slot&63)&1 == 0 }
 	switch {
 	case !known:
@@ -70,7 +71,8 @@ func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot i
 	return ReasonBudget
 }
 
-// outOfRange reports whether two positions are out of each other's view distance, which counts in cells.
+// outOfRange reports whether two positions are out of each other's view distance, which counts in
+// cells.
 func (r *replication) outOfRange(a, b geom.Vec3) bool {
 	if r.cfg.ViewDistance == 0 {
 		return false
@@ -95,7 +97,7 @@ func levelMetres(a, b geom.Vec3) int { return int(math.Hypot(float64(b.X-a.X), f
 // addPlayerDetail fills in the numbers behind the reason.
 func (r *replication) addPlayerDetail(c *connReplication, e *Explanation, f *snapshot.Frame) {
 	v := &c.view
-	e.Acked = uint32(c.acks.tracker.Shown(r.players.frames, netid.ID(e.Entity)))
+	e.Acked = uint32(c.acks.tracker.NewestAcked(r.players.frames, netid.ID(e.Entity)))
 	if e.Metres = -1; v.viewpoint >= 0 {
 		e.Metres = levelMetres(positionIn(f, int(v.viewpoint)), positionIn(f, e.Slot))
 	}
@@ -132,13 +134,14 @@ func (r *replication) explainObject(c *connReplication, ref ObjectRef, slot int,
 	return e
 }
 
-// objectReason is what became of the object in a slot in the client's newest snapshot, whose frame is f.
+// objectReason is what became of the object in a slot in the client's newest snapshot, whose frame
+// is f.
 func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot int) Reason {
 	o, a := r.objects, &c.acks.objects
 	if a.selection == objectsUnchanged {
 		return ReasonUnchanged
 	}
-	sent, known := a.tracker.Said(slot)
+	sent, known := a.tracker.RowSent(slot)
 	switch {
 	case !known || a.selection == objectsNone:
 		return ReasonNoSnapshot
@@ -161,7 +164,8 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 	return ReasonJoining
 }
 
-// staleness is how many ticks before frame f the row of an object was written, as its kind was not due.
+// staleness is how many ticks before frame f the row of an object was written, as its kind was not
+// due.
 func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
 	back := o.paces.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
 	if back == 0 || back >= f.Tick {
@@ -173,8 +177,8 @@ func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
 	return back
 }
 
-// objectVisible reports whether the object in a slot was visible in the client's newest snapshot: to its view, as its own
-// flight, or as a public object.
+// objectVisible reports whether the object in a slot was visible in the client's newest snapshot:
+// to its view, as its own flight, or as a public object.
 func (r *replication) objectVisible(c *connReplication, f *snapshot.Frame, slot int) bool {
 	o, a := r.objects, &c.acks.objects
 	switch k := o.table.slots[slot].kind; {
@@ -207,7 +211,7 @@ func (r *replication) viewLine(c *connReplication, f *snapshot.Frame, slot int) 
 // addObjectDetail fills in the numbers behind the reason.
 func (r *replication) addObjectDetail(c *connReplication, e *Explanation, f *snapshot.Frame) {
 	o, a := r.objects, &c.acks.objects
-	e.Acked = uint32(a.tracker.Shown(o.frames, f.ID(e.Slot)))
+	e.Acked = uint32(a.tracker.NewestAcked(o.frames, f.ID(e.Slot)))
 	if e.Reason == ReasonStale {
 		e.Stale = uint32(o.staleness(f, e.Slot))
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// interestSet has the interest data of one tick for the rows of one plane: where each row is and from which cells it
-// can be seen. The first client of a tick that asks fills it; where all clients are sent all rows, none asks.
-// Under RelevanceOff it is empty and has no grid.
+// interestSet has the interest data of one tick for the rows of one plane: where each row is and
+// from which cells it can be seen. The first client of a tick that asks fills it; where all clients
+// are sent all rows, none asks. Under RelevanceOff it is empty and has no grid.
 type interestSet struct {
 	grid    *interest.Grid
 	walls   *pvs.Crowd // nil: walls hide nothing
@@ -29,7 +29,8 @@ type interestSet struct {
 	sent    []uint64 // rows that the packer says it has sent
 }
 
-// newInterestSet returns an interest set of so many slots for the map and the relevance of a configuration.
+// newInterestSet returns an interest set of so many slots for the map and the relevance of a
+// configuration.
 func newInterestSet(c *Config, slots int) interestSet {
 	cfg := c.grid()
 	cfg.Slots = slots
@@ -41,7 +42,8 @@ func newInterestSet(c *Config, slots int) interestSet {
 	g := interest.NewGrid(cfg)
 	words := g.Words()
 	return interestSet{
-		grid: g, walls: walls, ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
+		grid: g, walls: walls,
+		ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
 		empty: make([]uint64, words), scratch: make([]uint64, words),
 		cost: make([]uint16, words*64), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
 	}
@@ -61,8 +63,8 @@ func (s *interestSet) put(slot int, id netid.ID) {
 	s.empty[slot>>6] &^= 1 << (slot & 63)
 }
 
-// withEmpty adds the empty slots to a set, so that a group whose rows are all visible can be sent as a block.
-// The result is valid until the next call of it or of occupied.
+// withEmpty adds the empty slots to a set, so that a group whose rows are all visible can be sent
+// as a block. The result is valid until the next call of it or of occupied.
 func (s *interestSet) withEmpty(visible []uint64) []uint64 {
 	for i, w := range visible {
 		s.scratch[i] = w | s.empty[i]
@@ -84,7 +86,8 @@ func (s *interestSet) cellCentre(i int) (x, z float32) {
 	return cfg.MinX + (float32(i%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ + (float32(i/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
 }
 
-// viewPool has views that were made beforehand, for clients that get their first snapshot by interest.
+// viewPool has views that were made beforehand, for clients that get their first snapshot by
+// interest.
 type viewPool []*interest.Client
 
 // take returns a view from the pool, or a new one.
@@ -121,7 +124,8 @@ type playerPlane struct {
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
 const combatSeconds = 2
 
-// newPlayerInterest makes the interest part of a plane of players and the memory for all of its clients' views.
+// newPlayerInterest makes the interest part of a plane of players and the memory for all of its
+// clients' views.
 func (p *playerPlane) initInterest(c *Config) {
 	p.rows = newInterestSet(c, c.Players)
 	words := p.rows.grid.Words()
@@ -186,7 +190,8 @@ func (r *replication) fillPlayers() {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, p.combat)
 }
 
-// lookMode says whether a look adds to the priority of rows, which it does where some may have to wait.
+// lookMode says whether a look adds to the priority of rows, which it does where some may have to
+// wait.
 type lookMode uint8
 
 const (
@@ -204,7 +209,7 @@ func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 
 	if v.combat == nil {
 		v.combat = make([]uint64, 2*s.grid.Words())
 	}
-	if c.pacing.bucket.Rate() != 0 || c.schedule.sentAt != nil { // a client that had a limit may get one again
+	if c.pacing.bucket.Rate() != 0 || c.schedule.sentAt != nil { // it has, or had, a limit
 		r.materializeBlocks(c)
 	}
 	switch slot := int(c.viewer.slot); {
@@ -226,19 +231,21 @@ func (r *replication) visibleToFreeCamera(c *connReplication) []uint64 {
 	return r.players.none
 }
 
-// addPriority makes up for a look without priorities, for a client whose budget turned out too small.
+// addPriority makes up for a look without priorities, for a client whose budget turned out too
+// small.
 func (r *replication) addPriority(c *connReplication) {
 	v, slot := &c.view, int(c.viewer.slot)
 	if slot < 0 {
 		return
 	}
-	if r.match.Tick() >= v.combatSwap { // the sets have not been swapped for long: only players still in combat count
+	if r.match.Tick() >= v.combatSwap { // the sets are old: only players still in combat count
 		recent := v.combat[len(v.combat)/2:]
 		for i := range recent {
 			recent[i] &= r.players.combat[i]
 		}
 	}
-	v.interest.AddPriority(r.players.rows.grid, r.eye(slot, lookPriority), v.opponents(r.match.Tick(), r.cfg.Rules.Rate))
+	opponents := v.opponents(r.match.Tick(), r.cfg.Rules.Rate)
+	v.interest.AddPriority(r.players.rows.grid, r.eye(slot, lookPriority), opponents)
 }
 
 // eye is the position of the player in a slot and, for priorities, its direction of view.
@@ -251,8 +258,8 @@ func (r *replication) eye(slot int, mode lookMode) interest.Viewer {
 	return v
 }
 
-// opponents is the set of players that the client hit, or was hit by, in the last combatSeconds. Of two sets one
-// is read and the newer one filled; they swap every combatSeconds.
+// opponents is the set of players that the client hit, or was hit by, in the last combatSeconds. Of
+// two sets one is read and the newer one filled; they swap every combatSeconds.
 func (v *connView) opponents(t tick.Tick, rate tick.Rate) []uint64 {
 	words := len(v.combat) / 2
 	if t >= v.combatSwap {
@@ -274,8 +281,9 @@ func (v *connView) noteOpponent(slot int) {
 	}
 }
 
-// selectNearest sets nearest to the count rows of visible nearest to slot own, own first. Rows of favoured count as a
-// fifth nearer. Distances fall into classes of 1/32; of the last class the lowest slots are taken.
+// selectNearest sets nearest to the count rows of visible nearest to slot own, own first. Rows of
+// favoured count as a fifth nearer. Distances fall into classes of 1/32; of the last class the
+// lowest slots are taken.
 func (p *playerPlane) selectNearest(visible, favoured []uint64, own, count int) {
 	var classes [512]int32
 	for i, w := range visible {

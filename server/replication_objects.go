@@ -28,8 +28,8 @@ type objectPlane struct {
 	asked    [netstate.ObjectStateFields]int32 // row being explained
 }
 
-// objectTable gives each object a slot. Static objects have the first slots, in the order of the map; projectiles and
-// grenades have the lowest free one, or wait for one.
+// objectTable gives each object a slot. Static objects have the first slots, in the order of the
+// map; projectiles and grenades have the lowest free one, or wait for one.
 type objectTable struct {
 	slots   []objectSlot
 	used    []uint64   // slots that are taken
@@ -58,7 +58,10 @@ type frameVersion struct {
 func newObjectPlane(c *Config) *objectPlane {
 	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
 	o := &objectPlane{
-		plane: plane{frames: snapshot.NewRing(netstate.Objects, slots, frames, 1), encoder: snapshot.NewEncoder(c.Models.Objects, slots)},
+		plane: plane{
+			frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
+			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
+		},
 		table: objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
 		paces: c.ObjectPaces, interval: tick.Tick(c.SendInterval), versions: make([]frameVersion, frames),
 	}
@@ -80,7 +83,8 @@ func (c *Config) checkObjects() error {
 		return fmt.Errorf("paces of objects %v: expected at most %d snapshots", c.ObjectPaces, netstate.MaxUpdateInterval)
 	}
 	if g := c.Rules.Game; g != nil {
-		if n := len(g.Layout.Teleporters) + len(g.Layout.Points) + len(g.Layout.Barrels) + len(g.Layout.Cubes); n > netstate.MaxStanding {
+		m := &g.Layout
+		if n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes); n > netstate.MaxStanding {
 			return fmt.Errorf("%d static objects on the map: expected at most %d", n, netstate.MaxStanding)
 		}
 	}
@@ -96,7 +100,7 @@ func (o *objectPlane) begin() {
 // capture writes the frame of the tick that was just played.
 func (o *objectPlane) capture(m *sim.Match) {
 	t := m.Tick()
-	f := o.frames.Follow(t)
+	f := o.frames.BeginCopy(t)
 	o.frame = f
 	o.beginSpace(t)
 	o.table.dropped = 0
@@ -105,7 +109,8 @@ func (o *objectPlane) capture(m *sim.Match) {
 	}
 	all, scene := m.Objects(), m.Scene()
 	o.table.assignStatic([...]staticObjects{
-		{netstate.Teleporter, len(all.Ports)}, {netstate.Zone, len(all.Zones)}, {netstate.Barrel, len(scene.Barrels)}, {netstate.Cube, len(scene.Cubes)},
+		{netstate.Teleporter, len(all.Ports)}, {netstate.Zone, len(all.Zones)},
+		{netstate.Barrel, len(scene.Barrels)}, {netstate.Cube, len(scene.Cubes)},
 	})
 	slot := 0
 	for i := range all.Ports {
@@ -150,7 +155,7 @@ func (o *objectPlane) write(f *snapshot.Frame, slot int) {
 	f.Set(slot, s.id, o.row[:])
 }
 
-func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Projectile, ammo []object.CompiledProjectile) {
+func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile) {
 	for i := range all {
 		p := &all[i]
 		slot, s := o.table.slotOfFlight(netstate.Projectile, p.ID)
@@ -164,8 +169,8 @@ func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Project
 		}
 		o.object.OfProjectile(p, int(s.index))
 		o.write(f, slot)
-		if p.Hit == object.Flying && o.rows.grid != nil && int(p.Type) < len(ammo) {
-			o.space.move(slot, p.At(&ammo[p.Type], f.Tick))
+		if p.Hit == object.Flying && o.rows.grid != nil && int(p.Type) < len(kinds) {
+			o.space.move(slot, p.At(&kinds[p.Type], f.Tick))
 		}
 	}
 }
@@ -181,7 +186,7 @@ func (o *objectPlane) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
 			for k := i - 1; k >= 0 && all[k].Owner == g.Owner && all[k].Thrown == g.Thrown; k-- {
 				s.index++
 			}
-			if s.launch = *g; g.Thrown != f.Tick { // it waited for its slot: it is sent as if thrown from its position
+			if s.launch = *g; g.Thrown != f.Tick { // it waited for a slot: sent as if thrown here
 				s.launch.Thrown = f.Tick
 			}
 		}
@@ -225,7 +230,8 @@ type staticObjects struct {
 	count int
 }
 
-// assignStatic gives slots to the static objects. If there are others than before, all slots are assigned anew.
+// assignStatic gives slots to the static objects. If there are others than before, all slots are
+// assigned anew.
 func (t *objectTable) assignStatic(objects [4]staticObjects) {
 	slot, same := 0, true
 	for _, n := range objects {
@@ -265,7 +271,8 @@ func (t *objectTable) assign(slot int, kind netstate.Kind, matchID netid.ID) *ob
 	return s
 }
 
-// slotOfFlight is the slot of a projectile or grenade, which gets one if it has none; nil if all are taken.
+// slotOfFlight is the slot of a projectile or grenade, which gets one if it has none; nil if all
+// are taken.
 func (t *objectTable) slotOfFlight(kind netstate.Kind, id netid.ID) (slot int, s *objectSlot) {
 	list, index := 0, id.Index()-sim.FirstProjectile
 	if kind == netstate.Grenade {
@@ -276,7 +283,8 @@ func (t *objectTable) slotOfFlight(kind netstate.Kind, id netid.ID) (slot int, s
 		known = append(known, -1)
 	}
 	t.flights[list] = known
-	if slot = int(known[index]); slot >= t.static && slot < len(t.slots) && t.slots[slot].matchID == id && t.used[slot>>6]>>(slot&63)&1 != 0 {
+	slot = int(known[index])
+	if slot >= t.static && slot < len(t.slots) && t.slots[slot].matchID == id && t.taken(slot) {
 		return slot, &t.slots[slot]
 	}
 	for i, word := range t.used {
@@ -292,6 +300,9 @@ func (t *objectTable) slotOfFlight(kind netstate.Kind, id netid.ID) (slot int, s
 	t.dropped++
 	return 0, nil
 }
+
+// taken reports whether there is an object in a slot.
+func (t *objectTable) taken(slot int) bool { return t.used[slot>>6]>>(slot&63)&1 != 0 }
 
 // freeSlots frees the slots of flights that were not captured in tick now.
 func (t *objectTable) freeSlots(now tick.Tick) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// objectSpace says where the objects of a tick are and which of them are visible whatever walls and range say: those of the
-// round to all clients, flights to their owner. Without a grid it is empty.
+// objectSpace says where the objects of a tick are and which of them are visible whatever walls and
+// range say: those of the round to all clients, flights to their owner. Without a grid it is empty.
 type objectSpace struct {
 	at      tick.Tick
 	pos     []geom.Vec3
@@ -23,8 +23,10 @@ type objectSpace struct {
 func (o *objectPlane) initInterest(c *Config, slots int) {
 	o.rows = newInterestSet(c, slots)
 	s, words := &o.rows, o.rows.grid.Words()
-	o.space = objectSpace{pos: make([]geom.Vec3, slots), public: make([]uint64, words), visible: make([]uint64, words),
-		first: make([]int16, c.Players), next: make([]int16, slots)}
+	o.space = objectSpace{
+		pos: make([]geom.Vec3, slots), public: make([]uint64, words), visible: make([]uint64, words),
+		first: make([]int16, c.Players), next: make([]int16, slots),
+	}
 	cfg := s.grid.Config()
 	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
 	view := interest.NewClient(s.grid)
@@ -67,8 +69,8 @@ func (o *objectPlane) put(slot int, s *objectSlot, pos geom.Vec3) {
 // move corrects the position of the object in a slot.
 func (d *objectSpace) move(slot int, pos geom.Vec3) { d.pos[slot] = pos }
 
-// fillObjects brings the interest set of objects to the newest tick. Walls hide an object as they hide a player, so
-// they are asked for the heights of both.
+// fillObjects brings the interest set of objects to the newest tick. Walls hide an object as they
+// hide a player, so they are asked for the heights of both.
 func (r *replication) fillObjects() {
 	s, d := &r.objects.rows, &r.objects.space
 	if s.filled == d.at {
@@ -96,8 +98,8 @@ func (r *replication) fillObjects() {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
 }
 
-// lookAtObjects returns the objects that the client may see: by the rules for players, its own flights, and public ones. The
-// result is valid until the next call.
+// lookAtObjects returns the objects that the client may see: by the rules for players, its own
+// flights, and public ones. The result is valid until the next call.
 func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 {
 	o, a, d := r.objects, &c.acks.objects, &r.objects.space
 	r.fillPlayers()
@@ -111,7 +113,7 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	slot := int(c.viewer.slot)
 	if slot < 0 {
 		copy(d.visible, d.public)
-		if c.pacing.bucket.Rate() != 0 && r.cfg.Relevance != RelevanceGrid { // without a limit the client is sent all in blocks
+		if c.pacing.bucket.Rate() != 0 && r.cfg.Relevance != RelevanceGrid { // else all go in blocks
 			copy(d.visible, o.rows.occupied())
 		}
 		a.view.MarkAllSent(d.visible) // no row has priority: rows take turns
@@ -133,8 +135,8 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	return d.visible
 }
 
-// materialize sets the priorities to what they would be had the last snapshot of blocks gone row by row: all
-// objects were visible, and sent.
+// materialize sets the priorities to what they would be had the last snapshot of blocks gone row by
+// row: all objects were visible, and sent.
 func (a *objectAcks) materialize(o *objectPlane) {
 	set, f := o.rows.scratch, o.frames.At(a.allSentAt)
 	clear(set)

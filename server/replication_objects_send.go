@@ -28,7 +28,8 @@ type objectPart struct {
 	byRow bool // rows were selected, so that others may wait
 }
 
-// objectAcks is what one client holds of objects and how those of its newest snapshot were selected.
+// objectAcks is what one client holds of objects and how those of its newest snapshot were
+// selected.
 type objectAcks struct {
 	tracker     *snapshot.Tracker
 	view        *interest.Client // nil until the first look
@@ -44,7 +45,7 @@ type objectAcks struct {
 
 func newObjectAcks(c *Config) objectAcks {
 	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
-	k.Alone() // a flight is sent once: its row is not predicted
+	k.SingleBaseline() // a flight is sent once: its row is not predicted
 	return objectAcks{tracker: k}
 }
 
@@ -66,23 +67,25 @@ func (a *objectAcks) dropBaselines() {
 // acked notes that groups of the snapshot of tick t have arrived.
 func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
 	a.tracker.Acked(t, groups.first, groups.count)
-	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // unacked rows are sent in full again, which must not be much
+	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows are left to be sent in full again
 	v := o.versionAt(t)
-	if a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked && groups.first == 0 && v.tick != 0 && groups.count == v.groups {
+	whole := groups.first == 0 && v.tick != 0 && groups.count == v.groups
+	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {
 		a.wholeAcked = t
 	}
 }
 
-// caughtUp reports whether a client that sees all objects holds enough for blocks alone, as joined does for players.
+// caughtUp reports whether a client that sees all objects holds enough for blocks alone, as joined
+// does for players.
 func (a *objectAcks) caughtUp(o *objectPlane, mostBytes int) bool {
 	if a.joined {
 		return true
 	}
 	a.joined = popcount(o.table.used)*fullObjectBits <= 8*mostBytes
-	if !a.joined && a.tracker.Base(0) != 0 {
+	if !a.joined && a.tracker.Baseline(0) != 0 {
 		a.joined = true
 		for g := range o.frames.Groups() {
-			a.joined = a.joined && a.tracker.Base(g) != 0
+			a.joined = a.joined && a.tracker.Baseline(g) != 0
 		}
 	}
 	return a.joined
@@ -96,16 +99,17 @@ const (
 
 const (
 	objectPartHead    = 2 + 4               // most bytes of a part before its runs
-	objectsMaxAge     = snapshot.MaxAge / 2 // intervals after which unchanged objects are sent again; a baseline lives twice as long
-	ownFlightsBytes   = 128                 // least room for a client's own flights: it predicts them, and drops those that it is not sent
+	objectsMaxAge     = snapshot.MaxAge / 2 // intervals until unchanged objects are sent again
+	ownFlightsBytes   = 128                 // least room for the client's own flights, which it predicts
 	fullObjectGenBits = 24                  // generation, gap and change of baseline of a row
 )
 
 // fullObjectBits is a row without a baseline.
 var fullObjectBits = schemaBits(netstate.Objects) + fullObjectGenBits
 
-// objectBudget is how many bytes of a snapshot objects may take if it does not send all of them at once. Its first packet has
-// head bytes already. A limited client saves its objects' share up until a row fits.
+// objectBudget is how many bytes of a snapshot objects may take if it does not send all of them at
+// once. Its first packet has head bytes already. A limited client saves its objects' share up until
+// a row fits.
 func (r *replication) objectBudget(now time.Duration, c *connReplication, head int) int {
 	room := r.cfg.JoinBytes / joinObjectsShare
 	if c.pacing.bucket.Rate() != 0 {
@@ -116,7 +120,8 @@ func (r *replication) objectBudget(now time.Duration, c *connReplication, head i
 	return max(0, min(room, packet.MaxPacketSize-head-playerReserve())-objectPartHead)
 }
 
-// playerReserve is how many bytes of a first packet are kept for players when there are more objects than fit.
+// playerReserve is how many bytes of a first packet are kept for players when there are more
+// objects than fit.
 func playerReserve() int { return snapshot.RunBytes + groupBytes() }
 
 // unchanged reports whether the client holds all objects as they are in tick t.
@@ -128,8 +133,9 @@ func (o *objectPlane) unchanged(a *objectAcks, t tick.Tick) bool {
 	return v.tick != 0 && v.version == o.versionAt(t).version
 }
 
-// beginObjects selects the objects of the client's snapshot: all in blocks that clients share, if it may have all; else the
-// visible ones, row by row. room is in bytes and limits what is not sent in blocks.
+// beginObjects selects the objects of the client's snapshot: all in blocks that clients share, if
+// it may have all; else the visible ones, row by row. room is in bytes and limits what is not sent
+// in blocks.
 func (r *replication) beginObjects(c *connReplication, room int) {
 	o, a, t := r.objects, &c.acks.objects, r.match.Tick()
 	o.part = objectPart{}
@@ -167,8 +173,9 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 	o.part.open = !o.packer.Done()
 }
 
-// beginObjectBlocks begins a part about all objects in blocks, if the client holds enough for those, or its limited budget has
-// room for them. A client whose last rows did not fit is not tried.
+// beginObjectBlocks begins a part about all objects in blocks, if the client holds enough for
+// those, or its limited budget has room for them. A client whose last rows did not fit is not
+// tried.
 func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	o, a, groups := r.objects, &c.acks.objects, r.objects.frames.Groups()
 	switch limited := c.pacing.bucket.Rate() != 0; {
@@ -181,8 +188,8 @@ func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	return o.packer.BeginWithin(o.encoder, a.tracker, 0, groups, 8*room)
 }
 
-// fitBudget begins a part about the visible objects in so many bits: the client's own flights first, then by
-// priority. It reports whether some have to wait.
+// fitBudget begins a part about the visible objects in so many bits: the client's own flights
+// first, then by priority. It reports whether some have to wait.
 func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	s, d, a := &o.rows, &o.space, &c.acks.objects
 	total, room := s.costs(&o.plane, a.tracker, visible, most)
@@ -202,23 +209,25 @@ func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) 
 	}
 	a.view.Select(s.cost, max(left, 0))
 	s.pickSelected(a.view.Selected())
-	o.packer.Pick(s.pick)
+	o.packer.Select(s.pick)
 	return total > room
 }
 
 // markSent resets the priority of the objects that the snapshot has sent.
 func (o *objectPlane) markSent(c *connReplication) {
 	if o.part.open && o.part.byRow {
-		c.acks.objects.view.MarkSent(o.packer.Said(o.rows.sent[:0]))
+		c.acks.objects.view.MarkSent(o.packer.SentRows(o.rows.sent[:0]))
 	}
 }
 
 // more reports whether the snapshot at hand has objects that are not in a packet yet.
 func (o *objectPlane) more() bool { return o.part.open && !o.packer.Done() }
 
-// appendObjects writes as much of the part about objects as fits into the packet, and returns its groups. head says
-// then whether there is one, and ends where it ends.
-func (r *replication) appendObjects(dst []byte, c *connReplication, head *netstate.Header, ends *metrics.SectionEnds) ([]byte, groupRange) {
+// appendObjects writes as much of the part about objects as fits into the packet, and returns its
+// groups. head says then whether there is one, and ends where it ends.
+func (r *replication) appendObjects(
+	dst []byte, c *connReplication, head *netstate.Header, ends *metrics.SectionEnds,
+) ([]byte, groupRange) {
 	room := packet.MaxPacketSize - len(dst)
 	if ends.First {
 		room -= playerReserve()

@@ -10,21 +10,21 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// rowSchedule schedules rows for a client whose bandwidth is below demand. It takes 2 bytes a slot, for clients
-// with a limit alone. A row that waits for snapshot.MaxAge intervals has no baseline left, and a little later the client
-// stops showing it. So of the n snapshots in that time:
+// rowSchedule schedules rows for a client whose bandwidth is below demand. It takes 2 bytes a slot,
+// for clients with a limit alone. A row that waits for snapshot.MaxAge intervals has no baseline
+// left, and a little later the client stops showing it. So of the n snapshots in that time:
 //
 //   - the first third goes by priority alone;
 //   - a row that has waited for longer goes before all others;
-//   - the rest must carry all rows at their full size, so farther rows are clipped: they count as not visible.
+//   - the rest must carry all rows at their full size: farther rows are clipped, as if hidden.
 //
-// The room for rows swings with reliable messages, objects and debt. Clipping goes by its mean, so that the edge of the
-// visible set stays where it is.
+// The room for rows swings with reliable messages, objects and debt. Clipping goes by its mean, so
+// that the edge of the visible set stays where it is.
 type rowSchedule struct {
 	sentAt    []uint16  // by slot: interval in which the row was sent last, or became visible
 	visible   []uint64  // rows visible in the last snapshot
 	meanBits  int       // mean room for rows in a snapshot
-	allSentAt tick.Tick // the last snapshot, if it sent all of visible and sentAt does not say so yet; else 0
+	allSentAt tick.Tick // the last snapshot, if sentAt lacks that it sent all of visible
 	full      bool      // the last snapshot by rows had no room for all
 }
 
@@ -41,10 +41,10 @@ func (q *rowSchedule) reset() {
 	q.meanBits, q.allSentAt, q.full = 0, 0, false
 }
 
-// scheduleRows selects the rows of a client with a byte limit. While all of them fit, the client is sent what it would be
-// without a limit, and its send state is not kept up: materializeBlocks and materializeSchedule make up for that when a
-// snapshot does not fit. After a snapshot that did not fit nothing of that is tried: its baselines are the client's
-// alone, and so would be the blocks.
+// scheduleRows selects the rows of a client with a byte limit. While all of them fit, the client is
+// sent what it would be without a limit, and its send state is not kept up: materializeBlocks and
+// materializeSchedule make up for that when a snapshot does not fit. After a snapshot that did not
+// fit nothing of that is tried: its baselines are the client's alone, and so would be the blocks.
 func (r *replication) scheduleRows(now time.Duration, c *connReplication, head int) {
 	room := c.pacing.bucket.Room(now, r.spacing(c))
 	if r.lowDetail() {
@@ -73,9 +73,10 @@ func (r *replication) scheduleRows(now time.Duration, c *connReplication, head i
 	q.full = r.fitBudget(c, visible, most) || clipped
 }
 
-// beginBlocks begins a snapshot of blocks if the client sees all players, the blocks fit into so many bits, and the client's
-// bandwidth carries that many rows. Blocks of players that stand still take next to nothing; without the last condition,
-// most of them would have to be clipped at once when they move.
+// beginBlocks begins a snapshot of blocks if the client sees all players, the blocks fit into so
+// many bits, and the client's bandwidth carries that many rows. Blocks of players that stand still
+// take next to nothing; without the last condition, most of them would have to be clipped at once
+// when they move.
 func (r *replication) beginBlocks(c *connReplication, most int) bool {
 	all := r.cfg.Relevance == RelevanceAll || c.viewer.slot < 0 && r.seesAll(c)
 	p := &r.players
@@ -83,21 +84,22 @@ func (r *replication) beginBlocks(c *connReplication, most int) bool {
 		p.packer.BeginWithin(p.encoder, c.acks.tracker, 0, p.frames.Groups(), most)
 }
 
-// beginAllVisible begins a snapshot of all visible rows if they fit into so many bits and the client's bandwidth carries
-// that many rows.
+// beginAllVisible begins a snapshot of all visible rows if they fit into so many bits and the
+// client's bandwidth carries that many rows.
 func (r *replication) beginAllVisible(c *connReplication, visible []uint64, most int) bool {
 	p, n := &r.players, popcount(visible)
 	if n > r.capacity(c) {
 		return false
 	}
-	if p.encoder.Most(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit whatever they say
+	if p.encoder.MaxBits(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit whatever they say
 		r.beginPlayerRows(c, visible)
 		return true
 	}
 	return p.packer.BeginRowsWithin(p.encoder, c.acks.tracker, p.rows.withEmpty(visible), most)
 }
 
-// meanShare is the part of the mean that the newest snapshot has: a mean over a third of a baseline's life.
+// meanShare is the part of the mean that the newest snapshot has: a mean over a third of a
+// baseline's life.
 const meanShare = snapshot.MaxAge / 3
 
 // addMean adds the room of a snapshot for rows to the mean.
@@ -108,8 +110,8 @@ func (q *rowSchedule) addMean(most int) {
 	q.meanBits += (most - q.meanBits) / meanShare
 }
 
-// waitLimits is how many snapshots the client gets in the life of a baseline, and for how many of them a row may
-// wait by priority.
+// waitLimits is how many snapshots the client gets in the life of a baseline, and for how many of
+// them a row may wait by priority.
 func (r *replication) waitLimits(c *connReplication) (all, wait int) {
 	all = max(1, snapshot.MaxAge/int(r.every(c)))
 	return all, all / 3
@@ -118,7 +120,7 @@ func (r *replication) waitLimits(c *connReplication) (all, wait int) {
 // capacity is how many rows the client's bandwidth carries, each at its full size.
 func (r *replication) capacity(c *connReplication) int {
 	all, wait := r.waitLimits(c)
-	perSnapshot := c.schedule.meanBits - fullRowBits/2 // half a row stays free, as the next does not fit
+	perSnapshot := c.schedule.meanBits - fullRowBits/2 // half a row stays free
 	return max(1, perSnapshot*(all-wait)/fullRowBits)
 }
 
@@ -130,8 +132,9 @@ func (r *replication) materializeSchedule(c *connReplication) {
 	}
 }
 
-// materializeBlocks sets the send state to what it would be had the last snapshot of blocks gone row by row: all rows
-// were visible, and sent. If the frame is too old to be known, all rows wait since then.
+// materializeBlocks sets the send state to what it would be had the last snapshot of blocks gone
+// row by row: all rows were visible, and sent. If the frame is too old to be known, all rows wait
+// since then.
 func (r *replication) materializeBlocks(c *connReplication) {
 	v, q := &c.view, &c.schedule
 	if v.blocks == 0 {
@@ -149,9 +152,9 @@ func (r *replication) materializeBlocks(c *connReplication) {
 	q.allSentAt, v.blocks = v.blocks, 0
 }
 
-// clipVisible clips the visible rows to the nearest ones that the client's bandwidth carries. Rows that were visible
-// before count as a fifth nearer, so that rows at the edge do not come and go. A free camera has no nearest
-// rows: all take turns.
+// clipVisible clips the visible rows to the nearest ones that the client's bandwidth carries. Rows
+// that were visible before count as a fifth nearer, so that rows at the edge do not come and go. A
+// free camera has no nearest rows: all take turns.
 func (r *replication) clipVisible(c *connReplication, visible []uint64) (_ []uint64, clipped bool) {
 	q, now, own := &c.schedule, r.intervalOf(r.match.Tick()), int(c.view.viewpoint)
 	q.alloc(len(visible))
@@ -180,8 +183,8 @@ func (q *rowSchedule) markSent(rows []uint64, interval uint16) {
 	}
 }
 
-// pickOverdue picks the visible rows that have waited for too long, the longest wait first, while they fit. It returns
-// the bits that are left. The costs of picked rows become 0.
+// pickOverdue picks the visible rows that have waited for too long, the longest wait first, while
+// they fit. It returns the bits that are left. The costs of picked rows become 0.
 func (r *replication) pickOverdue(c *connReplication, visible []uint64, left int) int {
 	q, s, p := &c.schedule, &r.players.rows, &r.players
 	if q.sentAt == nil || c.pacing.bucket.Rate() == 0 {

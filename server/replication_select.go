@@ -25,17 +25,19 @@ const (
 	rowsLowDetail                     // the nearest visible rows, and others in turn
 )
 
-// joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or holds it again after a
-// resync, its snapshots take no more than Config.JoinBytes each, and rows go by priority.
+// joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
+// holds it again after a resync, its snapshots take no more than Config.JoinBytes each, and rows go
+// by priority.
 type joinPhase uint8
 
 const (
 	joinSending joinPhase = iota // rows are left that were never sent
-	joinUnacked                  // all rows were sent; rows that are not acked are sent in full again, within the same limit
+	joinUnacked                  // all rows were sent; unacked ones are sent in full again
 	joinDone
 )
 
-// selectRows selects the player rows of the client's snapshot. The first packet has head bytes already.
+// selectRows selects the player rows of the client's snapshot. The first packet has head bytes
+// already.
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed
 //	some are hidden, no limit            all visible rows, in blocks where whole groups are visible
@@ -76,8 +78,9 @@ func (r *replication) beginPlayerRows(c *connReplication, visible []uint64) {
 	r.players.packer.BeginRows(r.players.encoder, c.acks.tracker, r.players.rows.withEmpty(visible))
 }
 
-// advanceJoin moves the join burst on after a snapshot. A client of a grid is done once it has acknowledged anything of a
-// snapshot that left out nothing; for a client that sees all players, joined decides.
+// advanceJoin moves the join burst on after a snapshot. A client of a grid is done once it has
+// acknowledged anything of a snapshot that left out nothing; for a client that sees all players,
+// joined decides.
 func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	j := &c.join
 	switch {
@@ -93,8 +96,8 @@ func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 // rejoinSeconds is how long after its join burst a client may fall back into it.
 const rejoinSeconds = 2
 
-// joined reports whether a client that sees all players holds enough for blocks alone: the whole world fits
-// into one join snapshot, or the client holds each group whole.
+// joined reports whether a client that sees all players holds enough for blocks alone: the whole
+// world fits into one join snapshot, or the client holds each group whole.
 func (r *replication) joined(c *connReplication) bool {
 	j, t := &c.join, r.match.Tick()
 	switch j.phase {
@@ -108,8 +111,8 @@ func (r *replication) joined(c *connReplication) bool {
 			j.phase, j.joinedAt = joinDone, t
 		}
 	case joinDone:
-		// The client's baselines are of a few snapshots only and may expire before it acknowledges others. If it would
-		// be sent more than a join snapshot has, the burst begins again.
+		// The client's baselines are of a few snapshots only and may expire before it acknowledges
+		// others. If it would be sent more than a join snapshot has, the burst begins again.
 		recent := j.joinedAt != 0 && t-j.joinedAt < rejoinSeconds*tick.Tick(r.cfg.Rules.Rate)
 		if recent && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) {
 			j.phase, j.joinedAt = joinSending, 0
@@ -118,10 +121,11 @@ func (r *replication) joined(c *connReplication) bool {
 	return j.phase == joinDone
 }
 
-// lacksGroups reports whether the groups that the client does not hold whole take more than so many bits.
+// lacksGroups reports whether the groups that the client does not hold whole take more than so many
+// bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
 	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Base(group) == 0 {
+		if c.acks.tracker.Baseline(group) == 0 {
 			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
 				return true
 			}
@@ -132,19 +136,19 @@ func (r *replication) lacksGroups(c *connReplication, most int) bool {
 
 // Sizes of packets, in bytes.
 const (
-	sealBytes   = 1 + 4 + 16                                                                 // of a datagram, while its sequence takes 4 bytes at most
-	packetBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding // of a packet after the first, without rows
+	sealBytes   = 1 + 4 + 16                                                                 // of a datagram whose sequence takes 4 bytes
+	packetBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding // of a later packet
 )
 
-// Sizes of rows, in bits.
-const blockOverheadBits = 2 + snapshot.GroupRows + 7 // what a group takes more as a block than as rows: its head, empty slots, padding
+// blockOverheadBits is what a group takes more as a block than as rows: its head, empty slots, padding.
+const blockOverheadBits = 2 + snapshot.GroupRows + 7
 
 var (
 	// fullRowBits is a row without a baseline, with its generation, gap and change of baseline.
 	fullRowBits = schemaBits(netstate.Public) + 24
 
-	// groupBytes is how much a packet may end short of full, as groups are not split. It is computed when first asked for: tools
-	// that train models run without any.
+	// groupBytes is how much a packet may end short of full, as groups are not split. It is
+	// computed when first asked for: tools that train models run without any.
 	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(netstate.Trained().Public) })
 )
 
@@ -155,8 +159,9 @@ func schemaBits(s schema.Schema) (n int) {
 	return n
 }
 
-// rowBits is the number of bits for rows in a snapshot of so many bytes of UDP payload whose first packet begins with head
-// bytes. Each packet after the first takes its own head, and any packet may end short of full.
+// rowBits is the number of bits for rows in a snapshot of so many bytes of UDP payload whose first
+// packet begins with head bytes. Each packet after the first takes its own head, and any packet may
+// end short of full.
 func rowBits(bytes, head int) int {
 	bytes -= sealBytes + head
 	if over := bytes - (packet.MaxPacketSize - head - groupBytes()); over > 0 {
@@ -165,12 +170,12 @@ func rowBits(bytes, head int) int {
 	return 8 * bytes
 }
 
-// fitBudget begins a snapshot of the visible rows in so many bits, by priority if they do not all fit. It reports
-// whether some have to wait.
+// fitBudget begins a snapshot of the visible rows in so many bits, by priority if they do not all
+// fit. It reports whether some have to wait.
 func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	p, s := &r.players, &r.players.rows
 	asBlocks := blockOverheadBits * p.frames.Groups()
-	if p.encoder.Most(popcount(visible))+asBlocks <= most { // they fit whatever they say: no cost is computed
+	if p.encoder.MaxBits(popcount(visible))+asBlocks <= most { // they fit whatever their costs
 		r.beginPlayerRows(c, visible)
 		return false
 	}
@@ -186,14 +191,15 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 	left = r.pickOverdue(c, visible, left)
 	c.view.interest.Select(s.cost, left)
 	s.pickSelected(c.view.interest.Selected())
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 
-// costs computes the cost of each visible row. It returns their sum and what most bits leave for them.
+// costs computes the cost of each visible row. It returns their sum and what most bits leave for
+// them.
 func (s *interestSet) costs(p *plane, tracker *snapshot.Tracker, visible []uint64, most int) (total, left int) {
-	fixed := p.packer.Weigh(p.encoder, tracker, visible, s.cost)
+	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
 	for _, n := range s.cost[:len(visible)*64] {
 		total += int(n)
 	}
@@ -216,10 +222,11 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	}
 	v.blocks = 0
 	q := &c.schedule
-	if c.pacing.bucket.Rate() == 0 && c.join.phase == joinDone && q.sentAt == nil || q.allSentAt == t { // no row waits
+	unlimited := c.pacing.bucket.Rate() == 0 && c.join.phase == joinDone && q.sentAt == nil
+	if unlimited || q.allSentAt == t { // no row waits
 		return
 	}
-	sent := r.players.packer.Said(r.players.rows.sent[:0])
+	sent := r.players.packer.SentRows(r.players.rows.sent[:0])
 	v.interest.MarkSent(sent)
 	if q.sentAt != nil {
 		r.materializeSchedule(c)
@@ -227,8 +234,9 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	}
 }
 
-// lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are nearest and, of the
-// others, one group in lowDetailTurns, by turns. Fewer groups would save nothing: a row costs more the longer it waited.
+// lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are
+// nearest and, of the others, one group in lowDetailTurns, by turns. Fewer groups would save
+// nothing: a row costs more the longer it waited.
 func (r *replication) lowDetail() bool { return r.level >= overload.LowDetail }
 
 const (
@@ -241,13 +249,13 @@ var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of e
 // selectLowDetail begins a snapshot of low detail.
 func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
 	p, s := &r.players, &r.players.rows
-	p.packer.Weigh(p.encoder, c.acks.tracker, visible, s.cost)
+	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
 	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
 	turn := uint64(0xffff) << (16 * c.view.detailTurn)
 	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
 	for i, w := range visible {
 		s.pick[i] = p.nearest[i] | w&turn
 	}
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 }

@@ -12,38 +12,41 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
 )
 
-// rewind answers the questions of lag compensation: within which limits a shooter may look back, how its client saw each
-// target, and whether it had been sent the target at all.
+// rewind answers the questions of lag compensation: within which limits a shooter may look back,
+// how its client saw each target, and whether it had been sent the target at all.
 type rewind struct {
 	*core
 	replication *replication
 	resolver    viewResolver
+	log         *lagcomp.ShotLog // nil: none is kept
+	aim         *aim.Tracker
 	arrivals    [sim.MaxArrivals]sim.Arrival // of the packet at hand
 }
 
-// viewResolver resolves the view for targets that are missing from one of the shooter's two snapshots. It keeps the answer
-// for one shooter, whose shots of one tick have one view.
+// viewResolver resolves the view for targets that are missing from one of the shooter's two
+// snapshots. It keeps the answer for one shooter, whose shots of one tick have one view.
 type viewResolver struct {
 	shooter uint32
 	tick    tick.Tick
 	view    tick.View
 	targets []sim.TargetView
 	plain   []uint64 // targets that are as the view says
-	rows    []snapshot.Glimpse
-	claimed []snapshot.Glimpse
+	rows    []snapshot.TargetView
+	claimed []snapshot.TargetView
 }
 
 func newViewResolver(slots int) viewResolver {
 	return viewResolver{
 		targets: make([]sim.TargetView, 0, slots),
-		rows:    make([]snapshot.Glimpse, 0, slots+64), claimed: make([]snapshot.Glimpse, 0, slots+64),
+		rows:    make([]snapshot.TargetView, 0, slots+64), claimed: make([]snapshot.TargetView, 0, slots+64),
 	}
 }
 
-// takeArrivals takes what a packet says about its commands, the newest first: the view delay, and which packets of ours had
-// not arrived when each was made. src is what follows the commands.
+// takeArrivals takes what a packet says about its commands, the newest first: the view delay, and
+// which packets of ours had not arrived when each was made. src is what follows the commands.
 func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) error {
 	newest, next := commands[0].Tick, w.match.Tick()+1
 	delay, announces, missing, err := sim.ParseArrivals(src, len(commands), &w.arrivals)
@@ -59,36 +62,38 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 			return err
 		}
 		for _, a := range missing {
-			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
+			c.repl.acks.history.ArrivedAfter(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
 		}
 	}
 	for i := range commands {
 		if t := commands[i].Tick; c.rewind.arrivals[t%64].Tick < t {
-			c.rewind.arrivals[t%64] = snapshot.Command{Tick: t, By: next}
+			c.rewind.arrivals[t%64] = snapshot.CommandTime{Tick: t, AckDeadline: next}
 		}
 	}
 	c.rewind.newestCommand = max(c.rewind.newestCommand, newest)
 	return nil
 }
 
-// hitFilter reports whether a shooter's client had the target before it, as far as its acks tell, in the view that the
-// shot is judged by. A shooter without a client sees all players.
+// hitFilter reports whether a shooter's client had the target before it, as far as its acks tell,
+// in the view that the shot is judged by. A shooter without a client sees all players.
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	if c.id != shooter || c.repl.acks.tracker.Saw(w.replication.players.frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
+	frames := w.replication.players.frames
+	if c.id != shooter || c.repl.acks.tracker.SawInView(frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
 		return true
 	}
 	w.Stats.Count[metrics.HitsFiltered].Inc()
 	return false
 }
 
-// targetViews returns the views of the targets that a shooter's client did not see as its view says, as far as it had
-// acknowledged when it made the command; plain has the others.
+// targetViews returns the views of the targets that a shooter's client did not see as its view
+// says, as far as it had acknowledged when it made the command; plain has the others.
 //
-// A target whose newest row is too old for any view is judged at the earliest instant that a view may have: low
-// bandwidth is no licence to hit where somebody was long ago. For rows that were never sent that is the cap. For rows
-// that were sent and not acknowledged only the client's word is known, so it is what the path allows.
+// A target whose newest row is too old for any view is judged at the earliest instant that a view
+// may have: low bandwidth is no licence to hit where somebody was long ago. For rows that were
+// never sent that is the cap. For rows that were sent and not acknowledged only the client's word
+// is known, so it is what the path allows.
 func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uint64) {
 	slot := int(s.Shooter >> 8)
 	if slot >= len(w.conns) {
@@ -110,19 +115,19 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 func (v *viewResolver) resolve(c *conn) {
 	history, cmd := c.repl.acks.history, c.rewind.command(v.tick)
 	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
-	late := history.Late(cmd)
+	late := history.HasLateAcks(cmd)
 	v.claimed = v.claimed[:0]
-	if late { // what the client says of its view it says too late to be believed; prediction goes by it all the same
-		v.claimed, _ = history.Look(v.view, snapshot.Command{Tick: v.tick, By: snapshot.Anytime}, v.claimed)
+	if late { // the claim comes too late to be believed, but the client has predicted by it
+		v.claimed, _ = history.ResolveView(v.view, snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}, v.claimed)
 	}
-	v.rows, v.plain = history.Look(v.view, cmd, v.rows[:0])
+	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
 	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
 	shot := lagcomp.Instant(v.view)
 	v.targets = v.targets[:0]
 	for i := range v.rows {
 		row := &v.rows[i]
 		var view tick.View // none
-		if row.Was {
+		if row.VisibleBefore {
 			view = bracket(row, v.view, gap)
 		}
 		seen := view
@@ -134,11 +139,12 @@ func (v *viewResolver) resolve(c *conn) {
 			limit = earliest
 		}
 		limit = min(limit, shot)
-		if row.Was && (row.Old || view.From == view.To && lagcomp.Instant(view) < limit) {
+		if row.VisibleBefore && (row.Expired || view.From == view.To && lagcomp.Instant(view) < limit) {
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.Was && row.Old})
+			expired := row.VisibleBefore && row.Expired
+			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: expired})
 		}
 	}
 }
@@ -147,7 +153,7 @@ func (v *viewResolver) resolve(c *conn) {
 func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
 	for i := range v.claimed {
 		switch row := &v.claimed[i]; {
-		case row.Slot == slot && row.Was:
+		case row.Slot == slot && row.VisibleBefore:
 			return bracket(row, v.view, gap)
 		case row.Slot == slot:
 			return tick.View{}
@@ -156,10 +162,11 @@ func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
 	return v.view
 }
 
-// bracket is the two snapshots between which a client saw a row. A client interpolates over gap ticks at most.
-func bracket(row *snapshot.Glimpse, v tick.View, gap tick.Tick) tick.View {
+// bracket is the two snapshots between which a client saw a row. A client interpolates over gap
+// ticks at most.
+func bracket(row *snapshot.TargetView, v tick.View, gap tick.Tick) tick.View {
 	seen := lagcomp.BracketingTicks(v, row.Before, row.After, gap)
-	if seen.From != seen.To && !row.Is {
+	if seen.From != seen.To && !row.VisibleAfter {
 		seen = tick.View{From: seen.From, To: seen.From}
 	}
 	return seen
@@ -167,15 +174,15 @@ func bracket(row *snapshot.Glimpse, v tick.View, gap tick.Tick) tick.View {
 
 // What an honest client may be late by, besides its path.
 const (
-	bufferTicks        = 6                      // wait of a command in its buffer, and a tick for the quantised clock of each end
-	maxSnapshotGap     = 200 * time.Millisecond // what a client draws behind for lost snapshots at most, and so all that lying about it buys
+	bufferTicks        = 6                      // wait in the command buffer, and the quantised clocks of both ends
+	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind for lost snapshots
 	lagSwitchSilence   = 250 * time.Millisecond // an honest client sends every 50 ms
 	lagSwitchClearAcks = 10                     // acknowledged packets that clear a suspicion
 )
 
-// updateClampLimits gives the match the limits for the client's shots of the coming tick, from what the server has
-// measured itself. A client that has acknowledged no snapshot hits nobody; one suspected of a lag switch may not look
-// back. oldest is the match's History.Oldest.
+// updateClampLimits gives the match the limits for the client's shots of the coming tick, from what
+// the server has measured itself. A client that has acknowledged no snapshot hits nobody; one
+// suspected of a lag switch may not look back. oldest is the match's History.Oldest.
 func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick) {
 	if c.rewind.lagSwitch.update(c.session.ready && c.session.peer.SinceReceive(now) > lagSwitchSilence) {
 		w.Stats.Count[metrics.LagSwitchSuspected].Inc()
@@ -202,8 +209,8 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	w.match.SetClampLimits(c.id, *k)
 }
 
-// addAnnouncedView adds the view that the client has announced for the coming tick, and the two snapshots around it.
-// Without an announcement the view is the newest snapshot.
+// addAnnouncedView adds the view that the client has announced for the coming tick, and the two
+// snapshots around it. Without an announcement the view is the newest snapshot.
 func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	t := w.match.Tick() + 1
 	limit := k.MaxDelay(t)
@@ -218,6 +225,6 @@ func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	}
 	k.AnnouncedInstant, k.UnclampedInstant = max(clamped, 1), max(unclamped, 1)
 	if in := w.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
-		k.From, k.To = c.repl.acks.history.Around(k.AnnouncedInstant, c.rewind.command(t))
+		k.From, k.To = c.repl.acks.history.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
 	}
 }

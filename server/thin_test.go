@@ -192,7 +192,7 @@ func (p *patient) look(b *table) {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := c.repl.acks.tracker.Said(other); said && known {
+			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
 				last[other] = interval
 			}
 			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
@@ -399,7 +399,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 func (b *table) saidTo(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := c.repl.acks.tracker.Said(slot); said && f.ID(slot) != 0 {
+		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
 			n++
 		}
 	}
@@ -427,8 +427,8 @@ func (b *table) wakesAs(twin *table) (waited int) {
 			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := c.repl.acks.tracker.Said(other)
-			too, _ := h.repl.acks.tracker.Said(other)
+			said, _ := c.repl.acks.tracker.RowSent(other)
+			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
 			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
 				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
@@ -515,7 +515,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
 					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
 				}
-				if said, _ := c.repl.acks.tracker.Said(other); !said {
+				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
 					kept++
 				}
 			}

@@ -17,11 +17,12 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
-// match by n ticks, the match becomes history and a frame, the frame is coded against what each client is known to hold, and
-// leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
-// and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
-// connect tokens are compared with it. Errors are conn's.
+// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become
+// commands, commands move the match by n ticks, the match becomes history and a frame, the frame is
+// coded against what each client is known to hold, and leaves in datagrams. With n above 1, at most
+// MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of
+// the last go to all clients that were due one in any of them. unix is the wall clock in seconds;
+// only connect tokens are compared with it. Errors are conn's.
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
@@ -40,11 +41,11 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
-		l.queueEvents(now)
+		l.outbound.queueEvents(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.replication.begin()       // snapshot -> delta
-	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.replication.begin()                // snapshot -> delta
+	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
@@ -64,14 +65,14 @@ func (l *Lobby) play(now time.Duration) {
 	}
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
-	l.aim.Tick(l.match)
+	l.rewind.aim.Tick(l.match)
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
 }
 
-// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of the slots, so that each has
-// its turn once a second, the team in the roster and the idle player.
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
+// the slots, so that each has its turn once a second, the team in the roster and the idle player.
 func (l *Lobby) housekeeping(now time.Duration) {
 	l.console.run(now)
 	rate := int(l.cfg.Rules.Rate)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // swarmTokens is where the tokens of a swarm come from.
@@ -81,7 +81,8 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 	}
 	for _, at := range named {
 		mint := netcode.Mint{
-			ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at},
+			ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
+			Servers: []netip.AddrPort{at},
 		}
 		t, err := mintedTickets(key, marked(mint, spectators))
 		if err != nil {
