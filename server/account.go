@@ -130,7 +130,7 @@ func (j *join) census() Census {
 		}
 		if c.session.ready {
 			n.Ready++
-			if c.repl.view.byRow && c.repj.phase != joinDone {
+			if c.repl.view.byRow && c.repl.join.phase != joinDone {
 				n.Joining++
 			}
 		}
