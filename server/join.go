@@ -354,7 +354,7 @@ func (k *core) connected(c *conn) bool {
 func (j *join) disconnect(c *conn) {
 	j.l.transfers.done(c)
 	j.l.recording.forget(c)
-	j.l.tally(c)
+	j.tally(c)
 	slot := c.id.Index()
 	j.detach(int32(slot), c.session.client)
 	j.forgetSlot(slot)
@@ -393,6 +393,12 @@ func (j *join) leave(c *conn) {
 func (j *join) expireAt(i int) {
 	j.leave(&j.conns[j.reconnectable[i]])
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
+}
+
+// CloseSome tells some connections why the lobby ends, and reports whether there are more: a datagram that finds the
+// buffer of the socket full is lost. No session begins after the first call.
+func (l *Lobby) CloseSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
+	return l.join.closeSome(now, sock, why)
 }
 
 // Close tells every connection why the lobby ends, and admits nobody any more.

@@ -17,6 +17,7 @@ import (
 type Lobby struct {
 	core
 	inbound     inbound
+	outbound    outbound
 	join        join
 	maps        maps
 	transfers   transfers
@@ -49,6 +50,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
 	l.inbound = inbound{core: c, l: l}
+	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
+		round: &l.round, chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)

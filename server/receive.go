@@ -144,7 +144,7 @@ func (in *inbound) takeCommands(c *conn, data, src []byte) error {
 	}
 	inbox := in.match.CommandBuffer(c.id)
 	inbox.OfferWindow(in.window[:n])
-	in.l.countInputs(c, inbox)
+	in.countInputs(c, inbox)
 	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
 		in.l.idle.input(slot, in.window[:n])
 	}

@@ -41,11 +41,11 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
-		l.queueEvents(now)
+		l.outbound.queueEvents(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.replication.begin()       // snapshot -> delta
-	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.replication.begin()                // snapshot -> delta
+	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
 	return errors.Join(errIn, errOut)

@@ -143,8 +143,8 @@ func TestExitCodes(t *testing.T) {
 		35: {"plan --limit -5s", 2, "--limit -5s: expected a positive duration"},
 		36: {"plan --interval 61", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
 		37: {"plan --interval 21", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
-		38: {"swarm --seconds NaN", 2, "NaN seconds"},
-		39: {"swarm --seconds -1", 2, "-1 seconds"},
+		38: {"swarm --duration NaN", 2, "NaN"},
+		39: {"swarm --duration -1s", 2, "--duration -1s"},
 		40: {"plan --slo nonsense", 2, "unknown name nonsense"},
 		41: {"plan --socket tcp", 2, `network.socket: expected "gnet" or "mmsg"`},
 		42: {"map check", 2, "expected one map, got 0"},
@@ -180,10 +180,10 @@ func TestExitCodes(t *testing.T) {
 		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
 		74: {"serve --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
-		75: {"serve --far -1", 2, "a range of -1 m: expected 0 to 8000"},
+		75: {"serve --far -1", 2, "view distance of -1 m: expected 0 to 8000"},
 		76: {"plan --relevance some", 2, `lobby.relevance: expected "auto", "grid", "all" or "off"`},
 		77: {"plan --view-distance 1e9", 2, "lobby.view_distance: expected 0 (no limit) to 4096 metres"},
-		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
+		78: {"serve --checksum -2", 2, "checksum every -2 snapshots: expected 1 to 65536"},
 		79: {"query", 2, "expected one address, got 0"},
 		80: {"query nowhere", 2, "nowhere"},
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
@@ -195,7 +195,7 @@ func TestExitCodes(t *testing.T) {
 		92: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
-		95: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
+		95: {"swarm --chat-every -1s", 2, "--chat-every -1s: expected 0 to 1000h0m0s"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)
