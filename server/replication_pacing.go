@@ -19,7 +19,7 @@ func newBucket(kbps int) ratelimit.Bucket {
 	return ratelimit.New(bytesPerSecond(kbps), 100*time.Millisecond)
 }
 
-// setPace takes the client's request for fewer snapshots or bytes. Config.Kbps stays an upper
+// setPace takes the client's request for fewer snapshots or bytes. Config.MaxKbps stays an upper
 // limit.
 func (p *connPacing) setPace(every uint8, kbps int, cfg *Config) {
 	p.requestedKbps = kbps
