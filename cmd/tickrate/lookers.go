@@ -11,7 +11,7 @@ import (
 
 // mixedTickets are tokens of a swarm in which the first so many play and the others look on, each kind from tickets of its own, a lobby's each.
 // Client n goes to the lobby of number n modulo their count.
-func mixedTickets(players int, play, look []*tickets) func(n int) ([]byte, error) {
+func mixedTickets(players int, play, look []*tokenSource) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		if n < players {
 			return play[n%len(play)].Token(n)
@@ -33,7 +33,7 @@ func marked(m netcode.Mint, looksOn bool) netcode.Mint {
 }
 
 // tokens are those of swarm's players, and behind them of those who look on.
-func (f swarmFlags) tokens(c *cobra.Command, play []*tickets) (func(n int) ([]byte, error), error) {
+func (f swarmFlags) tokens(c *cobra.Command, play []*tokenSource) (func(n int) ([]byte, error), error) {
 	if f.spectators == 0 {
 		return mixedTickets(f.players, play, nil), nil
 	}

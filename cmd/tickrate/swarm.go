@@ -141,7 +141,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	for _, t := range tickets {
 		at = append(at, t.at)
 	}
-	places(swarmPlaces)
+	setMinProcs(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
 		Servers: at, Players: f.players + f.spectators, Full: f.full, Bare: f.bare, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
 		Brain: move.brain, Token: tokens, ChatEvery: seconds(f.chat), Arrival: seconds(f.arrival),
@@ -215,7 +215,7 @@ func joined(at []netip.AddrPort) string {
 }
 
 // tickets decides where tokens come from, and whom the swarm sends to: one for each lobby.
-func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
+func (f *swarmFlags) tickets(c *cobra.Command) (all []*tokenSource, err error) {
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
 		return nil, badUse(fmt.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http)))
 	}
 	for i, addr := range f.http {
-		t, err := askedTickets(c.Context(), addr, secret, f.looksOn)
+		t, err := requestTokens(c.Context(), addr, secret, f.looksOn)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +255,7 @@ func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
 }
 
 // minted are tokens made here.
-func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*tickets, err error) {
+func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*tokenSource, err error) {
 	key, err := f.key.read(false, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
 	for _, at := range named {
-		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout), Servers: []netip.AddrPort{at}}, f.looksOn))
+		t, err := mintTokens(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout), Servers: []netip.AddrPort{at}}, f.looksOn))
 		if err != nil {
 			return nil, err
 		}
