@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-// Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those who are awake help. They
-// look out for work for a while after the last, and then sleep. Run never waits for one that sleeps or that the machine has
-// not let run yet, only for parts that somebody has begun: on a busy machine the caller does all the work itself.
+// Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those
+// who are awake help. They look out for work for a while after the last, and then sleep. Run never
+// waits for one that sleeps or that the machine has not let run yet, only for parts that somebody
+// has begun: on a busy machine the caller does all the work itself.
 //
 // One goroutine at a time calls Run; Close ends the pool.
 //
-// Each begins with parts of its own, the same in every run of so many parts, and then takes what others have left: so the rows of one
-// run are found where those of the last were left, in the caches of the same processor.
+// Each begins with parts of its own, the same in every run of so many parts, and then takes what
+// others have left: so the rows of one run are found where those of the last were left, in the
+// caches of the same processor.
 type Pool struct {
 	do    func(part int) // these two may be read while open, or busy
 	parts int
@@ -44,11 +46,12 @@ type helper struct {
 	_      [48]byte
 }
 
-// spinTime is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
-// some 50 us, in which the caller would be alone.
+// spinTime is how long a helper looks for work before it sleeps: longer than the pauses between the
+// loops of a tick. It is woken in some 50 us, in which the caller would be alone.
 const spinTime = 200 * time.Microsecond
 
-// NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
+// NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller
+// alone.
 func NewPool(workers int) *Pool {
 	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]workerParts, max(workers, 1))}
 	for i := range p.helpers {
@@ -68,7 +71,8 @@ func (p *Pool) Workers() int {
 	return len(p.helpers) + 1
 }
 
-// Close ends the helpers and waits for them. Run still works afterwards, on the caller. No pool may be closed too.
+// Close ends the helpers and waits for them. Run still works afterwards, on the caller. No pool may
+// be closed too.
 func (p *Pool) Close() {
 	if p == nil {
 		return
@@ -104,8 +108,9 @@ func (p *Pool) Run(parts int, do func(part int)) {
 	p.take(0)
 }
 
-// finish lets nobody enter any more, and waits for those who are in: each has a part in hand. Either a helper sees this 0, or this
-// sees the helper. What a helper's part panicked with, the caller panics with: it knows what that means.
+// finish lets nobody enter any more, and waits for those who are in: each has a part in hand.
+// Either a helper sees this 0, or this sees the helper. What a helper's part panicked with, the
+// caller panics with: it knows what that means.
 func (p *Pool) finish() {
 	p.open.Store(0)
 	for i := 1; p.busy.Load() != 0; i++ {

@@ -23,8 +23,9 @@ func cost(counts []uint64) float64 {
 	return bits + float64(total*math.Log2(total))
 }
 
-// chooseClasses cuts a field's levels, from LevelExact up and LevelUnknown last, into the neighbours that share a table, so that what was
-// counted takes the fewest bits. It returns each level's class, that of LevelUnknown 0, and each class's counts.
+// chooseClasses cuts a field's levels, from LevelExact up and LevelUnknown last, into the
+// neighbours that share a table, so that what was counted takes the fewest bits. It returns each
+// level's class, that of LevelUnknown 0, and each class's counts.
 func chooseClasses(counts []uint64, symbols int) (classes [ErrorLevels]uint8, seen [][]uint64) {
 	level := func(i int) []uint64 { // the i-th in order
 		i = (i + LevelExact) % ErrorLevels
@@ -86,7 +87,8 @@ func byContext(s Schema, c *Counts, signals []int) [][]uint64 {
 	return seen
 }
 
-// pickContextFields picks the fields whose stirring says most about what happens to a row, one after the other. They ascend.
+// pickContextFields picks the fields whose stirring says most about what happens to a row, one
+// after the other. They ascend.
 func pickContextFields(s Schema, c *Counts) (signals []int) {
 	bits := func(signals []int) (sum float64) {
 		for _, seen := range byContext(s, c, signals) {

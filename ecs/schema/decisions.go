@@ -6,11 +6,12 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Decisions are the probabilities of what a range coder is told of an entity row: one byte each in a file, and of being false, in
-// 65536ths, here. It is immutable.
+// Decisions are the probabilities of what a range coder is told of an entity row: one byte each in
+// a file, and of being false, in 65536ths, here. It is immutable.
 //
-// ContextField a field it is told whether it changed, then the bucket of the change, as schema.Coder has them, bit by bit from the highest, then
-// the highest of the extra bits; the others are as likely as not. Field, class, and the size of the change of one field told before,
+// ContextField a field it is told whether it changed, then the bucket of the change, as
+// schema.Coder has them, bit by bit from the highest, then the highest of the extra bits; the
+// others are as likely as not. Field, class, and the size of the change of one field told before,
 // ContextField, choose the probabilities.
 type Decisions struct {
 	Idle   uint32 // that a group is not all as expected
@@ -26,7 +27,8 @@ type FieldDecisions struct {
 	Top          [huffman.Buckets]uint16
 }
 
-// SizeClasses is how many sizes of change are told apart; SizeClass is the size of a bucket's change, 0 is none.
+// SizeClasses is how many sizes of change are told apart; SizeClass is the size of a bucket's
+// change, 0 is none.
 const SizeClasses = 6
 
 // SizeClass is the size of a change in a bucket.
@@ -97,8 +99,8 @@ func (c *Counts) pairs(f, of int) []uint64 {
 	return c.Pairs[i*pairSize : (i+1)*pairSize]
 }
 
-// Row counts what a range coder would be told of a row: each field's level, and its bucket, or -1 if it is as expected, and the
-// bucket's extra bits.
+// Row counts what a range coder would be told of a row: each field's level, and its bucket, or -1
+// if it is as expected, and the bucket's extra bits.
 func (c *Counts) Row(levels []uint8, buckets []int8, extras []uint32) {
 	for f, level := range levels {
 		if b := int(buckets[f]); b >= 0 {
@@ -176,7 +178,8 @@ func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 	return raw
 }
 
-// pickPair picks the field told before that says most about field f, and returns its counts by class and size.
+// pickPair picks the field told before that says most about field f, and returns its counts by
+// class and size.
 func pickPair(c *Counts, f int, classes [ErrorLevels]uint8) (of uint8, best []uint64) {
 	least := math.Inf(1)
 	n := (fieldBytes(classes) - 1 - huffman.Buckets) / treeNodes * pairSymbols

@@ -6,16 +6,16 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Symbols of a row that was there in the baseline. A row that was not there needs no table: it takes one bit, whether
-// it is there now.
+// Symbols of a row that was there in the baseline. A row that was not there needs no table: it
+// takes one bit, whether it is there now.
 const (
 	Gone    = 0 // it is there no more
 	Replace = 1 // its slot holds another one
 	Update  = 2 // Update + mask: bit n set if field n changed
 )
 
-// Model is a schema with the codes of its rows. It is immutable and may be shared by any number of encoders and
-// decoders.
+// Model is a schema with the codes of its rows. It is immutable and may be shared by any number of
+// encoders and decoders.
 type Model struct {
 	schema        Schema
 	masks         []Mask
@@ -27,8 +27,9 @@ type Model struct {
 	decide        *Decisions // of raw
 }
 
-// Mask is the code of the symbol that says which fields changed. An entity row has one in each context, whose alphabet begins
-// with Gone and Replace; a single row has one for every few fields, and its symbol is the plain mask.
+// Mask is the code of the symbol that says which fields changed. An entity row has one in each
+// context, whose alphabet begins with Gone and Replace; a single row has one for every few fields,
+// and its symbol is the plain mask.
 type Mask struct {
 	Table  *huffman.Table
 	First  int // first field
@@ -38,8 +39,8 @@ type Mask struct {
 	quick  *[1 << quickBits]uint16 // by the next bits: mask<<4 | length of its code; 0 for the start of anything else
 }
 
-// quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's own look-up, as the tables of all
-// contexts are in use together.
+// quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's
+// own look-up, as the tables of all contexts are in use together.
 const quickBits = 11
 
 // prepare makes what Lookup goes by.
@@ -146,7 +147,8 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 	return m, nil
 }
 
-// contextsOf is how many contexts an entity row has: nothing known, and each combination of signals.
+// contextsOf is how many contexts an entity row has: nothing known, and each combination of
+// signals.
 func contextsOf(signals []int) int { return 1 + 1<<len(signals) }
 
 func (s Schema) checkContextFields(signals []int) error {
@@ -178,7 +180,8 @@ func checkClasses(classes [ErrorLevels]uint8, n int) error {
 	return nil
 }
 
-// completeTable refuses what the format allows but an encoder must never meet: a symbol without a code.
+// completeTable refuses what the format allows but an encoder must never meet: a symbol without a
+// code.
 func completeTable(lengths []uint8, symbols, maxLen int) (*huffman.Table, error) {
 	if len(lengths) != symbols {
 		return nil, fmt.Errorf("%d symbols, want %d", len(lengths), symbols)
@@ -205,12 +208,13 @@ func (m *Model) Hash() uint64 {
 // Decisions are what the codec Range needs beside; nil for a single row. Do not change it.
 func (m *Model) Decisions() *Decisions { return m.decide }
 
-// Masks lists the codes of a single row's masks in the order in which they are sent, or those of an entity row by context. Do
-// not change it.
+// Masks lists the codes of a single row's masks in the order in which they are sent, or those of an
+// entity row by context. Do not change it.
 func (m *Model) Masks() []Mask { return m.masks }
 
-// ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0 if nothing is known, else 1 and
-// 1<<i more for each signal i that was not LevelExact. Do not change it.
+// ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0
+// if nothing is known, else 1 and 1<<i more for each signal i that was not LevelExact. Do not
+// change it.
 func (m *Model) ContextFields() []int { return m.contextFields }
 
 // Coders lists the codes of the fields. Do not change it.

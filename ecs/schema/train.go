@@ -13,7 +13,8 @@ type Counts struct {
 	Tops           []uint64          // of entity rows, by field, bucket and highest extra bit
 }
 
-// ContextSymbol names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
+// ContextSymbol names what happened to an entity row of which more was known: stirred has bit f set
+// if field f was not calm.
 func ContextSymbol(stirred uint16, symbol int) uint32 { return uint32(stirred)<<16 | uint32(symbol) }
 
 // Field counts bucket sym of a change of field f at a level.
@@ -60,15 +61,17 @@ func mustCheck(s Schema) {
 	}
 }
 
-// priorWeight is how many observations the prior is worth: enough to order what was never seen, too little to matter
-// beside a minute of traffic. poolWeight is that of all contexts or classes together for each of them.
+// priorWeight is how many observations the prior is worth: enough to order what was never seen, too
+// little to matter beside a minute of traffic. poolWeight is that of all contexts or classes
+// together for each of them.
 const (
 	priorWeight = 8
 	poolWeight  = 32
 )
 
-// Train returns the model that codes the counted traffic in the fewest bits, with the prior of DefaultModel for what
-// was never seen. Counts must have the shape of s, which must pass Check. The same counts give the same model.
+// Train returns the model that codes the counted traffic in the fewest bits, with the prior of
+// DefaultModel for what was never seen. Counts must have the shape of s, which must pass Check. The
+// same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
 	p := modelPlan{}
 	if s.Single {
@@ -135,8 +138,8 @@ func lengthsOf(seen, all []uint64, prior []float64, limit int) []uint8 {
 	return huffman.Build(weights, limit)
 }
 
-// DefaultModel is a model without training: small changes are likelier than large ones, and fields change
-// independently, as often as they say. It panics if s fails Check.
+// DefaultModel is a model without training: small changes are likelier than large ones, and fields
+// change independently, as often as they say. It panics if s fails Check.
 func DefaultModel(s Schema) *Model { return Train(s, NewCounts(s)) }
 
 // fieldPrior is the expected share of each bucket, not normalised.

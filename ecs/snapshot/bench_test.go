@@ -18,8 +18,8 @@ const (
 	crowdBudget  = 1100
 )
 
-// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play, with a model that
-// was trained on it.
+// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play,
+// with a model that was trained on it.
 type crowd struct {
 	model    *schema.Model
 	ring     *Ring
@@ -30,7 +30,8 @@ type crowd struct {
 	out      []byte
 }
 
-// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of groups now and then.
+// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of
+// groups now and then.
 func newCrowd(baselines int, lossy bool) *crowd {
 	c := &crowd{ring: recorded(playerSchema, crowdSlots, crowdTicks, newWorld(playerSchema, crowdSlots, 1, 1, 0.001, 0))}
 	c.now = c.ring.At(crowdTicks)
@@ -91,7 +92,8 @@ func (c *crowd) shared() (bytes int) {
 	return bytes
 }
 
-// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing remembered.
+// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing
+// remembered.
 func (c *crowd) perClient() (bytes int) {
 	var room [11]fieldBlock
 	var runs []Run
@@ -139,7 +141,8 @@ func (c *crowd) copied() (bytes int) {
 	return bytes
 }
 
-// BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing baselines, packing.
+// BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing
+// baselines, packing.
 func BenchmarkPair(b *testing.B) {
 	for _, baselines := range []int{1, 4, 8} {
 		c := newCrowd(baselines, false)
@@ -168,7 +171,8 @@ func BenchmarkPair(b *testing.B) {
 	})
 }
 
-// sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as it had baselines.
+// sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as
+// it had baselines.
 func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for i, k := range c.trackers {
@@ -283,7 +287,8 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	return bytes
 }
 
-// BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random ones of 1000.
+// BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random
+// ones of 1000.
 func BenchmarkRelevant(b *testing.B) {
 	const relevant = 64
 	for _, baselines := range []int{1, 4, 8} {

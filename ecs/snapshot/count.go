@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// count adds the symbols that a block of a group has against what is held. It walks the rows a second time so that the
-// encoder itself pays nothing when nobody counts.
+// count adds the symbols of a group's block to n. It walks the rows a second time, so that the
+// encoder pays nothing while nobody counts.
 func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 	var masks [GroupRows]uint16
 	if g.was != &empty {

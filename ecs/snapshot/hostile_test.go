@@ -54,8 +54,8 @@ func (d *Decoder) checkSane(t *testing.T) {
 	}
 }
 
-// hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick 6, of two
-// runs of which the first takes firstRun bytes.
+// hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick
+// 6, of two runs of which the first takes firstRun bytes.
 func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	return hostileWith(t, schema.DefaultModel(playerSchema))
 }

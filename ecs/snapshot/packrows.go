@@ -6,30 +6,31 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// BeginRows turns to a client that may see the rows of see, a bit per slot: slot s is bit s%64 of word s/64, and slots
-// beyond its end are not seen. Rows that it sees are sent, groups that it sees all of as blocks where neighbours are seen
-// whole, too. Of a row that it does not see nothing is sent but, as long as it may still take somebody to be there, that
-// nobody is.
+// BeginRows turns to a client that sees the rows of see, a bit per slot: slot s is bit s%64 of
+// word s/64, and slots beyond its end are hidden. Visible rows are sent; where neighbouring groups
+// are visible as a whole, they go as blocks. Of a hidden row the client gets nothing but, as long
+// as it may still show the row, that its slot is empty.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 	p.planRows(e, k, see)
 	p.planBlocks(see)
 	p.resolveBaselines()
 }
 
-// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PacketOverheadBits more for each package after the
-// first. If not, Weigh begins anew. It makes the rows that Next needs, and blocks, which others get as well.
+// BeginRowsWithin is BeginRows, and reports whether all of it takes at most so many bits, and
+// PacketOverheadBits for each packet after the first. If not, call Costs, which begins anew. It
+// makes the rows that Next needs, and blocks, which other clients share.
 func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
 	p.BeginRows(e, k, see)
 	return p.mostBits() <= most
 }
 
-// mostBits is as many bits as Next gives at most of a plan in one package: what Weigh would find, and what blocks take.
+// mostBits bounds what Next writes of a plan in one packet: the costs of the rows, and the blocks.
 func (p *Packer) mostBits() int {
 	r := &p.rows
-	hides, all := 0, 0
+	removed, all := 0, 0
 	for _, w := range r.entries {
 		if w&hidden != 0 {
-			hides++
+			removed++
 			continue
 		}
 		b := &r.bases[w.base()]
@@ -43,11 +44,11 @@ func (p *Packer) mostBits() int {
 	for _, run := range p.runs {
 		all += 8*p.bytes(run) + PacketOverheadBits // the rows behind it are another run
 	}
-	all += switchBits * (len(r.entries) - hides - r.commonestLen())
-	return p.encoder.overheadBits(len(r.entries), hides, r.end) + all
+	all += switchBits * (len(r.entries) - removed - r.commonestLen())
+	return p.encoder.overheadBits(len(r.entries), removed, r.end) + all
 }
 
-// commonestLen is how many rows have the commonest baseline.
+// commonestLen is the number of rows with the commonest baseline.
 func (r *rowPlan) commonestLen() (n int) {
 	for a := range r.bases {
 		n = max(n, r.bases[a].count)
@@ -55,8 +56,8 @@ func (r *rowPlan) commonestLen() (n int) {
 	return n
 }
 
-// RowSent is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
-// that is advanced. Rows of Weigh that are not in it wait for the next snapshot.
+// SentRows appends the rows that the packets so far mention, by slot. It is valid until the
+// tracker is advanced. Rows of Costs that are not in it wait for the next snapshot.
 func (p *Packer) SentRows(dst []uint64) []uint64 {
 	r := &p.rows
 	if !r.on {
@@ -105,9 +106,9 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 	return dst, first, count
 }
 
-// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns how many groups that were. The
-// bits are gathered as in codec.group. Where each row ends is noted, so that the rows of a group that does not fit as a whole
-// can be cut off again.
+// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns the
+// number of groups. It gathers bits as putRows does. It notes where each row ends, so that the
+// rows of a group that does not fit as a whole can be cut off again.
 func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	if room <= RunBytes {
 		return dst, 0
@@ -123,12 +124,12 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	if r.deepest >= 0 {
 		width++
 		if bases[cur].middle == nil { // somebody must name the spacing
-			cur = uint8(r.deepest)
+			cur = uint8(r.deepest) // the header must name the spacing
 			run.Baselines = bases[cur].baselines
 		}
 	}
 	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
-	like, rows := planEntry(cur), bases[cur].rows // places of rows of this baseline
+	like, rows := planEntry(cur), bases[cur].rows // entries and rows of this baseline
 	head := run.headBytes()
 	acc, n, pos, count := uint64(0), uint(0), head, 0
 	for _, w := range places {
@@ -155,7 +156,8 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 				like, rows, skip = planEntry(a), b.rows, 1
 				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
-				if s>>56 != long { // but for the bit that says that the baseline is that of the row before
+				// But for the bit that says that the baseline is that of the row before.
+				if s>>56 != long {
 					s = s&^(1<<56-1) - 1<<56 | s<<8>>9
 				}
 			}
@@ -213,8 +215,8 @@ func (r *rowPlan) run(p *Packer) []planEntry {
 	return places[:min(len(places), MaxRun)]
 }
 
-// cut is how many of the first count rows of a run go out, of which only the last may end beyond most bits: those of groups of which
-// all rows are among them.
+// cut is how many of the first count rows of a run go out, of which only the last may end beyond
+// most bits: those of groups of which all rows are among them.
 func (r *rowPlan) cut(places []planEntry, count int, most uint32) int {
 	if last := places[count-1].slot(); r.ends[count] > most ||
 		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {
@@ -253,7 +255,8 @@ func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip 
 	return acc, n, pos
 }
 
-// goneBits says that a row that the client holds of a baseline, or may hold, is not there.
+// goneBits says that the slot of a row is empty which the client holds, or may hold, of a
+// baseline.
 func (p *Packer) goneBits(b *rowBaseline, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56

@@ -6,10 +6,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// contexts say for the rows of a group which tables code them. 0: nothing is known but the newest baseline.
+// contexts says for each row of a group which tables code it. 0: there is one baseline at most.
 //
-//	bit 0        something is known
-//	bits 1..3    signal n of the model was stirred
+//	bit 0        there are older baselines
+//	bits 1..3    context field n of the model was not at schema.LevelExact
 //	bits 4..27   the class of each field's table, 2 bits each
 type contexts [GroupRows]uint32
 
@@ -18,10 +18,10 @@ const (
 	classBits   = 2
 )
 
-// unknown are the contexts of rows with one baseline, or none.
+// unknown is the contexts of rows with one baseline, or none.
 var unknown contexts
 
-// context is which of the model's tables codes what happened to a row.
+// context is the index of the model's mask table.
 func context(word uint32) int { return int(word&(1<<contextBits-1)+1) >> 1 }
 
 // class is the class of field f's table.
@@ -29,7 +29,7 @@ func class(word uint32, f int) uint32 {
 	return word >> (contextBits + classBits*uint(f)&31) & (1<<classBits - 1)
 }
 
-// initContexts fills calm, the context of a row of which all is calm, and for each field what each level changes in it.
+// initContexts fills exactContext, levelBits and constant.
 func (c *codec) initContexts(m *schema.Model) {
 	c.exactContext = 1
 	c.levelBits = make([][schema.ErrorLevels]uint32, len(c.coders))
@@ -52,8 +52,8 @@ func (c *codec) initContexts(m *schema.Model) {
 	}
 }
 
-// predict fills dst with what both ends expect of group g, and ctx with the contexts of its rows. There are two baselines or
-// three. Slots that are empty in the newest come to hold anything.
+// predict fills dst with the predicted values of group g, and ctx with the contexts of its rows.
+// There are two baselines or three. For slots that are empty in the newest, dst holds anything.
 func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *contexts) {
 	for r := range ctx {
 		ctx[r] = c.exactContext
@@ -87,8 +87,8 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 	}
 }
 
-// predictRow is expect for one row that stands in depth of the baselines, at least one, and returns its context. levels gets how
-// surprising each field was.
+// predictRow is predict for one row that is in depth of the baselines, at least one. It returns
+// the row's context. levels gets how wrong the predictor was lately, by field.
 func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock, levels *[schema.MaxFields]uint8) uint32 {
 	v0 := h.frames[0].group(g)
 	if depth < 2 {

@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// A block of schema.Range is a message of a range coder that says the same as a block of Huffman codes, in the same order: by
-// yes or no, each as likely as schema.Decisions say, and by evenly likely bits.
+// A block of schema.Range is a message of a range coder that says the same as a block of Huffman
+// codes, in the same order: by yes or no, each as likely as schema.Decisions say, and by evenly
+// likely bits.
 //
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
 //	changed      no: all as expected; nothing follows
@@ -19,14 +20,15 @@ import (
 //	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
 //	                               otherwise for each field: changed?, bucket, extra bits
 //
-// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those, so that groups fit a datagram.
+// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those,
+// so that groups fit a datagram.
 const (
 	escape  = 0xff
 	escapeP = rangecoder.One - rangecoder.One/256
 	evenly  = rangecoder.One / 2
 )
 
-// ranged reports whether blocks with a baseline are messages of a range coder.
+// ranged reports whether blocks with a baseline are range-coded.
 func (c *codec) ranged() bool { return c.decide != nil }
 
 // putRange appends the block of a group that has a baseline.
@@ -72,7 +74,7 @@ func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes [
 	}
 }
 
-// putEven codes the lowest n bits of v, the lowest 16 first.
+// putEven codes the lowest n bits of v, the lowest 16 first, all equally likely.
 func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 	if n > 16 {
 		e.Bits(v&0xffff, 16)
@@ -86,7 +88,7 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 // putRangeRow codes a row that stays.
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
 	lanes, base, ctx := g.now, g.base, g.ctx[r&15]
-	var sizes [schema.MaxFields + 1]uint8 // of the changes; behind the last a place for those who look at none
+	var sizes [schema.MaxFields + 1]uint8 // of the changes so far; the last place stays 0
 	for f := range lanes {
 		d := &c.decide.Fields[f]
 		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
