@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// What the swarm's lateness would be without the machine has a row of its own, where it is known, and none where it is not.
+// What the swarm's lateness would be without the machine has a row of its own, where it is known,
+// and none where it is not.
 func TestLatenessTellsWhatWasTaken(t *testing.T) {
 	one := measure.Quantiles{P50: 1, P99: 2, P999: 3, Max: 4, Mean: 1}
 	step := measure.Step{Players: 100, LatenessRaw: one, SwarmLateness: one}
