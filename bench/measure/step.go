@@ -41,8 +41,8 @@ type Stage struct {
 	P99  float64 `json:"p99"`
 }
 
-// Taken is the run delay of the swarm's thread: time in which the machine ran something else.
-type Taken struct {
+// RunDelay is the run delay of the swarm's thread: time in which the machine ran something else.
+type RunDelay struct {
 	Millis        float64 `json:"ms"`
 	Bursts        uint64  `json:"bursts"` // delays of half a millisecond or more
 	LongestMillis float64 `json:"longest_ms"`
@@ -64,11 +64,11 @@ type Step struct {
 	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise on the swarm's
 	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // of its sends; skipped ones count as late
 	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
-	SwarmOwn       Quantiles `json:"swarm_lateness_own_us,omitzero"` // corrected for run delay; zero: not known
-	SwarmTaken     *Taken    `json:"swarm_taken,omitempty"`          // run delay; nil: not known
-	Lobbies        int       `json:"lobbies,omitempty"`              // 0 means one
-	ServerCores    float64   `json:"server_cores"`                   // CPU seconds a second of all server processes, system calls included
-	MemoryMB       float64   `json:"memory_mb"`                      // resident, of all server processes
+	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"` // corrected for run delay; zero: not known
+	SwarmRunDelay  *RunDelay `json:"swarm_run_delay,omitempty"`            // run delay; nil: not known
+	Lobbies        int       `json:"lobbies,omitempty"`                    // 0 means one
+	ServerCores    float64   `json:"server_cores"`                         // CPU seconds a second of all server processes, system calls included
+	MemoryMB       float64   `json:"memory_mb"`                            // resident, of all server processes
 
 	// Of one lobby, as the times of ticks and stages are.
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
@@ -88,7 +88,7 @@ type Step struct {
 	InputsLate     uint64 `json:"inputs_late"` // sent too late for the server
 	DatagramsLost  uint64 `json:"datagrams_lost"`
 
-	TicksGivenUp  uint64  `json:"ticks_given_up"`  // skipped after a stall
+	TicksSkipped  uint64  `json:"ticks_skipped"`   // skipped after a stall
 	Fault         string  `json:"fault,omitempty"` // why nothing was measured, if the server is to blame
 	AllocsPerTick float64 `json:"allocs_per_tick"`
 	GCs           uint64  `json:"gcs"` // garbage collections
@@ -122,7 +122,7 @@ func (s Step) Finite() Step {
 	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
 	quantiles(&s.SwarmLateness, "swarm_lateness_us")
 	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
-	quantiles(&s.SwarmOwn, "swarm_lateness_own_us")
+	quantiles(&s.SwarmCorrected, "swarm_lateness_corrected_us")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")

@@ -35,9 +35,9 @@ func lateness(p Plan) (t latenessTable) {
 		{"sends of the swarm", s.SwarmRaw}, {"sends, skipped ones included", s.SwarmLateness},
 		{"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
-	if k := s.SwarmTaken; k != nil {
+	if k := s.SwarmRunDelay; k != nil {
 		name := fmt.Sprintf("sends, corrected for the %s ms of run delay that the machine caused (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
-		t.Rows = append(t.Rows, latenessRow{name, s.SwarmOwn})
+		t.Rows = append(t.Rows, latenessRow{name, s.SwarmCorrected})
 	}
 	return t
 }

@@ -15,10 +15,10 @@ func TestLatenessTellsWhatWasTaken(t *testing.T) {
 	if rows := lateness(Plan{Steps: []measure.Step{step}}).Rows; len(rows) != 6 {
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}
-	step.SwarmTaken = &measure.Taken{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
-	step.SwarmOwn = measure.Quantiles{P50: 0.5, P999: 1.5}
+	step.SwarmRunDelay = &measure.RunDelay{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
+	step.SwarmCorrected = measure.Quantiles{P50: 0.5, P999: 1.5}
 	rows := lateness(Plan{Steps: []measure.Step{step}}).Rows
-	if len(rows) != 7 || rows[6].Quantiles != step.SwarmOwn {
+	if len(rows) != 7 || rows[6].Quantiles != step.SwarmCorrected {
 		t.Fatalf("%v", rows)
 	}
 	for _, want := range []string{"143 ms", "21 bursts", "7.9"} {

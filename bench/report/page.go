@@ -10,7 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/search"
-	"github.com/tickrate/tickrate/internal/plot"
+	"github.com/tickrate/tickrate/internal/webplot"
 )
 
 //go:embed assets
@@ -74,8 +74,8 @@ func WritePage(w io.Writer, p Plan) error {
 	p = p.Clean()
 	v := page{
 		Plan:     light(p),
-		CSS:      template.CSS(plot.Style()),
-		JS:       template.JS(plot.Script() + "\n" + asset("page.js")),
+		CSS:      template.CSS(webplot.Style()),
+		JS:       template.JS(webplot.Script() + "\n" + asset("page.js")),
 		Headline: headline(p),
 		Why:      why(p),
 		Facts:    facts(p),

@@ -35,13 +35,13 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks),
 		InputsLate:     f.LateTicks,
-		DatagramsLost:  rep.SocketLost, TicksGivenUp: rep.TicksSkipped,
+		DatagramsLost:  rep.SocketLost, TicksSkipped: rep.TicksSkipped,
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.Taken; k.Known {
-		s.SwarmOwn = Micros(f.Own)
-		s.SwarmTaken = &measure.Taken{Millis: float64(k.All) / 1e6, Bursts: k.Bursts,
+		s.SwarmCorrected = Micros(f.Own)
+		s.SwarmRunDelay = &measure.RunDelay{Millis: float64(k.All) / 1e6, Bursts: k.Bursts,
 			LongestMillis: float64(k.Longest) / 1e6}
 	}
 	if rep.Hiccup != nil {

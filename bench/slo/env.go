@@ -80,7 +80,7 @@ func newEnv(l Level, s measure.Step) env {
 	}
 	e := env{
 		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),
-		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksGivenUp),
+		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
 			s.Duration.Seconds() * float64(l.TickHz)}},
 		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late",
 			s.LatenessMicros.Times(1e-3)},

@@ -160,7 +160,7 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 			TickWallMillis: q, LatenessMicros: q,
 			SnapshotAgeMillis: q, RTTMillis: q, ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
 			InputsExpected: n, InputsLost: n,
-			DatagramsLost: n, TicksGivenUp: n}
+			DatagramsLost: n, TicksSkipped: n}
 	}
 	a, err := value(p, newEnv(o.level, step(1)))
 	if err != nil {

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 			func(s *measure.Step) { s.TickWallMillis.P99 = 12 }, nil},
 		{"6 an input lost", Level{}, func(s *measure.Step) { s.InputsLost = 1 },
 			[]string{"lost(input) is 1, expected == 0"}},
-		{"7 ticks given up", Level{}, func(s *measure.Step) { s.TicksGivenUp = 6 },
+		{"7 ticks given up", Level{}, func(s *measure.Step) { s.TicksSkipped = 6 },
 			[]string{"lost(tick) is 6, expected <= 2.4 (0.01 * total(tick))"}},
 		{"8 old snapshots", Level{}, func(s *measure.Step) { s.SnapshotAgeMillis.P99 = 101 },
 			[]string{"p99(age) is 101, expected <= 100 (2 * interval)"}},
