@@ -282,8 +282,8 @@ func TestContentThatNeverComes(t *testing.T) {
 		within time.Duration
 		reason packet.Reason
 	}{
-		{func(*lab, protocol.Content) []byte { return nil }, false, fetchPatience + time.Second, packet.ReasonModel},
-		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, fetchPatience + 3*time.Second, packet.ReasonArena},
+		{func(*lab, protocol.Content) []byte { return nil }, false, stallTimeout + time.Second, packet.ReasonModel},
+		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, stallTimeout + 3*time.Second, packet.ReasonArena},
 	} {
 		l := newLab(t, labConfig{seed: 7})
 		l.serves(func(what protocol.Content) []byte { return c.answer(l, what) })
@@ -342,7 +342,7 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		c := *s.client
 		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), packet.NewPeer(l.now, packet.Config{})
-		err := c.parcel(l.now, blob)
+		err := c.readTransfer(l.now, blob)
 		state, why := c.State()
 		got := s.client.fetch.wants &^ c.fetch.wants
 		switch {

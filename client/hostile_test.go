@@ -72,8 +72,8 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		h := packet.Header{Sequence: 2000, SentAt: 1}
 		data = p.tape.sealed(t, append(h.Append(nil), data...))
 	}
-	a, size := NewAccount(), uint64(len(data))
-	c.Account(a)
+	a, size := NewMeter(), uint64(len(data))
+	c.Meter = a
 	before := c.Stats()
 	err := c.Receive(now, data)
 	after := c.Stats()
@@ -138,7 +138,7 @@ func TestHostileBytes(t *testing.T) {
 				body = append(body, byte(rng.Uint32()))
 			case 3:
 				if len(body) > 5 { // the tick
-					binary.LittleEndian.PutUint32(body[1:], uint32(c.selfTick)+uint32tick(rng))
+					binary.LittleEndian.PutUint32(body[1:], uint32(c.replica.tick)+uint32tick(rng))
 				}
 			}
 		}
@@ -294,7 +294,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
 // TestChallengeFlood: a server that floods a client with path challenges, each good and each to be answered, makes it keep
-// mostWaiting answers at most, whether or not the client's owner comes to send them.
+// maxOut answers at most, whether or not the client's owner comes to send them.
 func TestChallengeFlood(t *testing.T) {
 	l := newLab(t, labConfig{seed: 32})
 	cfg := l.config()
@@ -307,7 +307,7 @@ func TestChallengeFlood(t *testing.T) {
 		if err := s.client.Receive(l.now, data); err != nil {
 			t.Fatalf("challenge %d: %v", i, err)
 		}
-		if out.Len() > mostWaiting {
+		if out.Len() > maxOut {
 			t.Fatalf("%d datagrams wait", out.Len())
 		}
 	}
@@ -316,7 +316,7 @@ func TestChallengeFlood(t *testing.T) {
 		t.Errorf("%d challenges heard, %+v", n, st.Datagrams)
 	}
 	for i := range 3 {
-		if n := s.client.Outgoing(l.now).Len(); n > mostWaiting+2 || i > 0 && n > 2 {
+		if n := s.client.Outgoing(l.now).Len(); n > maxOut+2 || i > 0 && n > 2 {
 			t.Errorf("%d datagrams to send", n)
 		}
 	}
@@ -370,7 +370,7 @@ func TestManyEvents(t *testing.T) {
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packages.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

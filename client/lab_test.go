@@ -47,7 +47,7 @@ type lab struct {
 
 	see    func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
 	checks bool                       // snapshots have checksums
-	sums   snapshot.Sums
+	sums   snapshot.Checksums
 
 	flipped tick.Tick // up to here somebody tampered with what clients hold
 
@@ -324,7 +324,7 @@ func (l *lab) check(s *seat) {
 	if st := c.Stats(); !accounted(&st) {
 		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packages)
 	}
-	if t := c.predict.newest; t < s.newest {
+	if t := c.predict.Newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
 	} else {
 		s.newest = t
@@ -356,11 +356,11 @@ func accounted(s *Stats) bool {
 
 // compare holds what the client decoded against the frames it was coded from.
 func (l *lab) compare(c *Client) {
-	if c.decoder == nil {
+	if c.interp.Decoder == nil {
 		return
 	}
 	var got, want [netstate.PublicFields]int32
-	for _, t := range c.held.ticks[max(0, c.held.n-2):c.held.n] {
+	for _, t := range [2]tick.Tick{c.Newest() - l.interval*tick.Tick(c.cfg.Every), c.Newest()} {
 		frame := l.frames.At(t)
 		if frame == nil {
 			continue

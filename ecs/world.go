@@ -32,8 +32,9 @@ type slot struct {
 	doomed bool  // Despawn is queued
 }
 
-// New makes a world of at most slots entities at a time, 1 <= slots <= netid.MaxSlots. All memory for structural changes is
-// taken here, and a kind's columns where it is declared, for all slots: nothing grows or allocates later.
+// New makes a world of at most slots entities at a time, 1 <= slots <= netid.MaxSlots. All memory
+// for structural changes is taken here, and a kind's columns where it is declared, for all slots:
+// nothing grows or allocates later.
 func New(slots int) *World {
 	if slots < 1 || slots > netid.MaxSlots {
 		panic(fmt.Sprintf("ecs: New(%d): want 1 to %d slots", slots, netid.MaxSlots))
@@ -62,7 +63,8 @@ func (w *World) Slots() int { return len(w.slots) }
 // Len is the number of reserved slots: live entities and those that wait for Flush.
 func (w *World) Len() int { return len(w.slots) - w.free.count }
 
-// Alive reports whether id has a row now: from the Flush that applies its Spawn until the one that applies its Despawn.
+// Alive reports whether id has a row now: from the Flush that applies its Spawn until the one that
+// applies its Despawn.
 func (w *World) Alive(id netid.ID) bool {
 	s := w.find(id)
 	return s != nil && s.row >= 0

@@ -223,7 +223,7 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	return at
 }
 
-// Len is one more than the highest number ever given out.
+// Len returns one more than the highest number ever given out.
 func (f *ClientPool) Len() int { return len(f.clients) }
 
 // Stats may be called by the owner only.

@@ -167,7 +167,7 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	return canonical(f.clients[i].udp.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
-// Len is one more than the highest number ever given out.
+// Len returns one more than the highest number ever given out.
 func (f *ClientPool) Len() int { return len(f.clients) }
 
 // Stats may be called by the owner only.

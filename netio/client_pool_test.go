@@ -42,8 +42,8 @@ func TestFleetMembersComeAndGo(t *testing.T) {
 	if i, err := f.Add(); i != 1 || err != nil {
 		t.Fatalf("added client %d: %v", i, err)
 	}
-	if i, err := f.Add(); i != 3 || err != nil || f.Len() != 4 {
-		t.Fatalf("added client %d of %d: %v", i, f.Len(), err)
+	if i, err := f.Add(); i != 3 || err != nil || len(f.clients) != 4 {
+		t.Fatalf("added client %d of %d: %v", i, len(f.clients), err)
 	}
 	seen := map[int]byte{}
 	poll(t, f, 2, func(i int, data []byte) { seen[i] = data[0] })

@@ -268,7 +268,7 @@ func TestSmallBuffers(t *testing.T) {
 		3: {8, 9, 9, false},
 		4: {8, 0, 0, false}, // unknown
 	} {
-		if got := (Stats{BufferRequested: c.asked, ReceiveBuffer: c.receive, SendBuffer: c.send}).SmallBuffers(); got != c.small {
+		if got := (Stats{Buffers: Buffers{c.asked, c.receive, c.send}}).SmallBuffers(); got != c.small {
 			t.Errorf("%d: small: %v", i, got)
 		}
 	}

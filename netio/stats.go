@@ -25,8 +25,12 @@ type Stats struct {
 	Receives uint64 // system calls that asked for datagrams
 	Sends    uint64 // system calls that sent datagrams
 
-	// The socket's buffers in bytes: what was asked for (Config.SocketBuffer), and what the kernel gave for
-	// receiving and for sending; 0 where unknown. Linux sets aside twice that, for its own bookkeeping.
+	Buffers
+}
+
+// Buffers are the sizes of a socket's buffers in bytes: what was asked for (Config.SocketBuffer), and what the kernel
+// gave for receiving and for sending; 0 where unknown. Linux sets aside twice that, for its own bookkeeping.
+type Buffers struct {
 	BufferRequested, ReceiveBuffer, SendBuffer int
 }
 

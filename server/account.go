@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -75,11 +74,6 @@ func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 // of the lobby may read it, between ticks.
 func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Total() }
 
-// encoders are what wrote the rows of a snapshot to c.
-func (l *Lobby) encoders(c *conn) metrics.Encoders {
-	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.SendInterval)}
-}
-
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
 func (l *Lobby) endTick() {
 	a := &l.account
@@ -129,7 +123,7 @@ func (l *Lobby) census() Census {
 	}
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		if c.roster.spectates {
+		if c.roster.role == roleSpectator {
 			n.Spectators++
 		} else {
 			n.Players++
@@ -141,6 +135,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(false)
+	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(rolePlayer)
 	return n
 }

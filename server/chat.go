@@ -12,14 +12,15 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// Lines to everybody: a burst, and then publicPerSecond, from all players together. A line costs more in a larger lobby,
-// and a larger lobby has more players that say any.
+// Lines to everybody: a burst, and then publicPerSecond, from all players together. A line costs
+// more in a larger lobby, and a larger lobby has more players that say any.
 const (
 	publicBurst     = 32
 	publicPerSecond = 16
 )
 
-// chatLines takes lines of chat from connections, and queues them with the connections that they are for.
+// chatLines takes lines of chat from connections, and queues them with the connections that they
+// are for.
 type chatLines struct {
 	*core
 	roster  *roster
@@ -40,14 +41,18 @@ type line struct {
 
 func newChat(c *core, r *roster) chatLines {
 	n := c.cfg.Players
-	return chatLines{core: c, roster: r, room: chat.NewRoom(n, chat.Limits{}), partial: make([]line, n), to: make([]int32, 0, n), public: ratelimit.NewBurst(publicPerSecond, publicBurst)}
+	return chatLines{
+		core: c, roster: r, room: chat.NewRoom(n, chat.Limits{}),
+		partial: make([]line, n), to: make([]int32, 0, n),
+		public: ratelimit.NewBurst(publicPerSecond, publicBurst),
+	}
 }
 
 // disconnect forgets what the connection of a slot has begun to say.
 func (s *chatLines) disconnect(slot int) { s.partial[slot] = line{text: s.partial[slot].text[:0]} }
 
-// assemble takes a message with a line or a part of one, and returns the line once it is whole. A line is at most one byte
-// longer than protocol.MaxLine allows, which shows that it is too long.
+// assemble takes a message with a line or a part of one, and returns the line once it is whole. A
+// line is at most one byte longer than protocol.MaxLine allows, which shows that it is too long.
 func (s *chatLines) assemble(slot int, message []byte) (text []byte, whole bool) {
 	tag, part, partial := message[0], message[1:], &s.partial[slot]
 	text = part
@@ -65,6 +70,9 @@ func (s *chatLines) assemble(slot int, message []byte) (text []byte, whole bool)
 	partial.tag, partial.text = 0, partial.text[:0]
 	return text, true
 }
+
+// tooManySpeak is the answer to a line to everybody that finds the bucket of all players empty.
+const tooManySpeak = "too many speak at once: say it again in a moment"
 
 // say queues a connection's line with those it is for.
 func (s *chatLines) say(now time.Duration, c *conn, text []byte) {
@@ -85,7 +93,7 @@ func (s *chatLines) say(now time.Duration, c *conn, text []byte) {
 	}
 	if m.Kind == chat.All && len(to) > 0 && !s.public.Allow(now, 1) {
 		s.Stats.Count[metrics.ChatRateLimited].Inc()
-		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
+		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte(tooManySpeak)}
 		to = append(to[:0], int32(c.id.Index()))
 	}
 	s.deliver(now, chatMessage(&m), to)
@@ -107,14 +115,15 @@ func (s *chatLines) tell(now time.Duration, c *conn, m protocol.Chat) {
 
 // chatMessage is a line as it travels. Names do not: the roster has them.
 func chatMessage(m *chat.Message) protocol.Chat {
-	return protocol.Chat{Kind: protocol.ChatKind(m.Kind), Seconds: m.Seconds, From: m.From, To: m.To, Text: m.Text}
+	kind := protocol.ChatKind(m.Kind)
+	return protocol.Chat{Kind: kind, Seconds: m.Seconds, From: m.From, To: m.To, Text: m.Text}
 }
 
 // maxLinkAhead is for how long lines may fill a limited link ahead.
 const maxLinkAhead = 4 * time.Second
 
-// deliver queues a line with the connections of some slots. A connection that takes its messages so slowly that its queue is
-// half full misses the line.
+// deliver queues a line with the connections of some slots. A connection that takes its messages so
+// slowly that its queue is half full misses the line.
 func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
 	message, rest, more := m.Append(s.message[:0])
 	for _, slot := range to {
@@ -125,7 +134,12 @@ func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
 		}
 		s.roster.sendName(now, c, netid.ID(m.From))
 		s.roster.sendName(now, c, netid.ID(m.To))
-		if c.session.peer.QueueReliable(message) != nil || more && c.session.peer.QueueReliable(append(append(s.rest[:0], protocol.MessageChatContinued), rest...)) != nil {
+		err := c.session.peer.QueueReliable(message)
+		if err == nil && more {
+			continued := append(append(s.rest[:0], protocol.MessageChatContinued), rest...)
+			err = c.session.peer.QueueReliable(continued)
+		}
+		if err != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
 		viewer.charge(now, c, len(message)+len(rest))

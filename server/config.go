@@ -21,66 +21,84 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// Config describes a lobby. Arena, ArenaName and the key and addresses of Gate are required; zero in any other field
-// means the default that is named.
+// Config describes a lobby. Arena, ArenaName and the key and addresses of Netcode are required; zero in
+// any other field means the default that is named.
 type Config struct {
 	// The match.
 
-	Rules          sim.Rules
-	Arena          *arena.Arena
-	ArenaName      string          // what clients are told to load
-	Players        int             // most at a time, 1 to 4096; default 64
-	Runner         parallel.Runner // runs the loops of systems in parallel, with equal results; default one goroutine
-	LoadMap        MapLoader       // loads maps for the console and Rotation; default no other maps
-	Rotation       []MapSpec       // maps that follow one another, one a round; default the same map for ever
-	SleepWhenEmpty bool            // no tick is played while the lobby is empty, see PhaseIdle
-	ShotLogSize    int             // shots that the shot log holds, 232 bytes each, 0 to MaxShotLogSize; default no log
+	Rules     sim.Rules
+	Arena     *arena.Arena
+	ArenaName string // what clients are told to load
+	Players   int    // most at a time, 1 to 4096; default 64
+
+	// Runner runs the loops of systems in parallel, with equal results; default one goroutine.
+	Runner parallel.Runner
+
+	LoadMap        MapLoader // loads maps for the console and Rotation; default no other maps
+	Rotation       []MapSpec // maps of the rounds, in turn; default the same map for ever
+	SleepWhenEmpty bool      // an empty lobby plays no tick, see PhaseIdle
+	ShotLogSize    int       // shots that the shot log holds, 232 bytes each, 0 to MaxShotLogSize
 
 	// Sessions.
 
-	Netcode     netcode.ServerConfig // key, addresses, entropy, journal; its Clients are set to the slots
-	Name        string               // shown by the console and server browsers, at most 255 bytes
-	Console     console.Config       // files of the console; default none
-	IdleWarn    time.Duration        // without input after which a player is warned; default never
-	IdleKick    time.Duration        // without input after which a player is removed; default never
-	ContentKbps int                  // kbit/s of models and arenas to all clients together; default 8000
+	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the slots.
+	Netcode netcode.ServerConfig
+
+	Name        string         // shown by the console and server browsers, at most 255 bytes
+	Console     console.Config // files of the console; default none
+	IdleWarn    time.Duration  // without input after which a player is warned; default never
+	IdleKick    time.Duration  // without input after which a player is removed; default never
+	ContentKbps int            // kbit/s of models and arenas to all clients together; default 8000
 
 	// Replication.
 
-	SendInterval  int                      // ticks between two snapshots to a client, 1 to MaxInterval; default about 20 Hz
-	Kbps          int                      // kbit/s of UDP payload to a client, 16 to 1,000,000; default no limit
-	Models        netstate.Models          // compression; default netstate.Trained
-	Codec         schema.Codec             // of public rows; default that of Models, which is Huffman unless changed
-	JoinBytes     int                      // UDP payload of a newcomer's snapshot, 1200 or more; default 4800 or 10 a slot
-	ObjectPaces   netstate.UpdateIntervals // snapshots between two changes of an object's row, by class
-	ChecksumEvery int                      // one snapshot in so many has a checksum; default 20, -1 none
+	SendInterval  int             // ticks between two snapshots, 1 to MaxInterval; default about 20 Hz
+	Kbps          int             // kbit/s of UDP payload to a client, 16 to 1,000,000; 0 for no limit
+	Models        netstate.Models // compression; default netstate.Trained
+	Codec         schema.Codec    // of public rows; default that of Models, which is Huffman
+	JoinBytes     int             // bytes of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
+	ChecksumEvery int             // one snapshot in so many has a checksum; default 20, -1 none
 
-	// Relevance: which rows a client is sent. All but the first need RelevanceGrid.
+	// ObjectPaces are the snapshots between two changes of an object's row, by class; default
+	// netstate.DefaultUpdateIntervals.
+	ObjectPaces netstate.UpdateIntervals
 
-	Relevance    Relevance            // default RelevanceAuto
-	ViewDistance float32              // metres beyond which no player is sent; default no limit
-	TeamFog      bool                 // range and sight hide team mates, too; default they are always sent
-	PVS          *pvs.Table           // of Arena on GridConfig: what walls hide; default nothing. Lobbies may share it
-	CellVisible  interest.VisibleFunc // instead of PVS: whether a cell of GridConfig is in sight of another
-	CellSize     float32              // edge of a cell, metres, 1 or more; default that of PVS, or 8 or more
-	Hysteresis   int                  // snapshots that a row stays after it was visible, 1 to 15, or -1; default 4
+	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need
+	// RelevanceGrid.
+	Relevance    Relevance
+	ViewDistance float32 // metres beyond which no player is sent; default no limit
+	TeamFog      bool    // range and sight hide team mates, too
+
+	// PVS is what the walls of Arena hide, on the grid of GridConfig; default nothing. Lobbies may
+	// share it. CellVisible, in its place, reports whether a cell is in sight of another.
+	PVS         *pvs.Table
+	CellVisible interest.VisibleFunc
+
+	CellSize   float32 // edge of a cell, metres, 1 or more; default that of PVS, or 8 or more
+	Hysteresis int     // snapshots for which a row outlives its visibility, 1 to 15, -1 none; default 4
 
 	// Spectators, killcams and recordings.
 
-	Spectators  int                  // most at a time, in slots of their own, 0 to 4096 less Players; default none
-	SpectateAll bool                 // spectators see all players and may use a free camera; default their target's view
-	Killcam     Killcam              // default KillcamAuto
-	Record      func(RecordingChunk) // gets the recording, a chunk a second; must not block. Default none
+	Spectators  int     // most at a time, in slots of their own, 0 to 4096 less Players
+	SpectateAll bool    // spectators are sent all players and may use a free camera
+	Killcam     Killcam // default KillcamAuto
+
+	// Record gets the recording, a chunk a second. It must not block.
+	Record func(RecordingChunk)
 
 	// Measuring.
 
-	CPU         func() time.Duration // CPU time of the calling thread; default none, then stages read 0
-	Clock       func() time.Duration // elapsed time; default none, then only CPU time is kept
-	EnterStage  func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
-	SampleEvery int                  // one datagram in so many is accounted to the bit; default 1024 or 8 a slot, -1 none
+	CPU        func() time.Duration // CPU time of the calling thread; default none: stages read 0
+	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
+	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
+
+	// SampleEvery has one datagram in so many accounted to the bit, and one snapshot in so many
+	// explained; default 1024, or 8 a slot if that is more; -1 none.
+	SampleEvery int
 }
 
-// defaultChecksumEvery is a second at 20 Hz: 4 bytes of it, and a divergence is over before a player notices it.
+// defaultChecksumEvery is a second at 20 Hz: 4 bytes of it, and a divergence is over before a
+// player notices it.
 const defaultChecksumEvery = 20
 
 // The defaults of SampleEvery keep the price of the byte account below half a percent of a tick
@@ -101,7 +119,14 @@ const (
 	maxKbps            = 1_000_000
 )
 
-// withDefaults fills and checks a configuration. Players of the result has the slots of spectators, too.
+// Check reports what is wrong with a configuration.
+func (c Config) Check() error {
+	_, err := c.withDefaults()
+	return err
+}
+
+// withDefaults fills and checks a configuration. Players of the result has the slots of spectators,
+// too.
 func (c Config) withDefaults() (Config, error) {
 	c.Rules = c.Rules.WithDefaults()
 	c.Players = cmp.Or(c.Players, defaultPlayers)
@@ -112,8 +137,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.SampleEvery = cmp.Or(c.SampleEvery, max(defaultSampleEvery, samplePlayers*c.Players))
 	c.Netcode.Clients = c.Players
 	c.Netcode.ProtocolID = cmp.Or(c.Netcode.ProtocolID, protocol.ProtocolID)
-	c.Netcode.PacketsPerSecond = cmp.Or(c.Netcode.PacketsPerSecond, 2*int(c.Rules.Rate)) // a client sends a datagram a tick
-	if c.Models == (netstate.Models{}) {                                                 // Trained fails in a tool that trains the first models
+	// A client sends a datagram a tick.
+	c.Netcode.PacketsPerSecond = cmp.Or(c.Netcode.PacketsPerSecond, 2*int(c.Rules.Rate))
+	if c.Models == (netstate.Models{}) {
 		c.Models = netstate.Trained()
 	}
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
@@ -125,7 +151,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.EnterStage == nil {
 		c.EnterStage = func(metrics.Stage) {}
 	}
-	if err := c.checkThings(); err != nil {
+	if err := c.checkObjects(); err != nil {
 		return c, err
 	}
 	if err := c.checkNumbers(players); err != nil {
@@ -149,21 +175,25 @@ func (c *Config) checkNumbers(players int) error {
 	case players < 1 || players > MaxPlayers:
 		return fmt.Errorf("%d players: expected 1 to %d", players, MaxPlayers)
 	case c.Spectators < 0 || c.Players > MaxPlayers:
-		return fmt.Errorf("%d spectators beside %d players: expected 0 to %d", c.Spectators, players, MaxPlayers-players)
+		return fmt.Errorf("%d spectators beside %d players: expected 0 to %d",
+			c.Spectators, players, MaxPlayers-players)
 	case c.SampleEvery < -1 || c.SampleEvery > 1<<20:
-		return fmt.Errorf("one datagram of %d sampled: expected 1 to %d, or -1 for none", c.SampleEvery, 1<<20)
+		return fmt.Errorf("one datagram of %d sampled: expected 1 to %d, or -1 for none",
+			c.SampleEvery, 1<<20)
 	case c.SendInterval < 1 || c.SendInterval > MaxInterval:
 		return fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.SendInterval, MaxInterval)
 	case c.Kbps != 0 && (c.Kbps < sim.MinSnapshotKbps || c.Kbps > maxKbps):
-		return fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinSnapshotKbps, maxKbps)
+		return fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit",
+			c.Kbps, sim.MinSnapshotKbps, maxKbps)
 	case c.Codec >= schema.Codecs:
 		return fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
 	case c.ContentKbps < sim.MinSnapshotKbps || c.ContentKbps > maxKbps:
-		return fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
+		return fmt.Errorf("%d kbit/s of content: expected %d to %d",
+			c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
 		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
-		return fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v",
+		return fmt.Errorf("idle players warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)
 	}
 	return nil
@@ -171,16 +201,19 @@ func (c *Config) checkNumbers(players int) error {
 
 // checkMatch checks the arena, the names and the rules.
 func (c *Config) checkMatch() error {
-	game := c.Rules.Game
+	mode := []byte(c.Rules.Game.Mode.Name)
+	custom := c.Rules.Game.Pack != [32]byte{}
 	switch {
 	case c.Arena == nil:
 		return errors.New("lobby without an arena")
 	case c.ArenaName == "" || !protocol.ValidText([]byte(c.ArenaName), protocol.MaxArenaName):
-		return fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text", c.ArenaName, protocol.MaxArenaName)
+		return fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text",
+			c.ArenaName, protocol.MaxArenaName)
 	case !protocol.ValidText([]byte(c.Name), query.MaxText):
 		return fmt.Errorf("name %q: expected at most %d bytes of printable text", c.Name, query.MaxText)
-	case game.Pack != [32]byte{} && (game.Mode.Name == "" || !protocol.ValidText([]byte(game.Mode.Name), protocol.MaxModeName)):
-		return fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text", game.Mode.Name, protocol.MaxModeName)
+	case custom && (len(mode) == 0 || !protocol.ValidText(mode, protocol.MaxModeName)):
+		return fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text",
+			mode, protocol.MaxModeName)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return fmt.Errorf("respawn after %d ms: expected at least the %d ms that a shot may be rewound",
 			c.Rules.RespawnMillis, c.Rules.RewindMillis)

@@ -9,18 +9,19 @@ import (
 
 // connReplication is what one client holds of the match and how its next snapshot is chosen.
 type connReplication struct {
+	viewer   viewer // set before each snapshot
 	acks     connAcks
 	pacing   connPacing
 	checksum connChecksum
 	view     connView
 	join     connJoin
-	schedule rowSchedule
+	schedule rowSchedule // of a limited client
 }
 
 // connAcks is what the client has acknowledged.
 type connAcks struct {
 	tracker         *snapshot.Tracker     // baselines of public rows
-	history         *snapshot.Held        // what the client held when it made its commands
+	history         *snapshot.AckHistory  // what the client held when it made its commands
 	owner           *snapshot.OwnerWriter // the client's own row and its baselines
 	newest          tick.Tick             // newest tick with an acknowledged packet
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
@@ -51,9 +52,9 @@ type connChecksum struct {
 // connView is what the client may see and how the rows of its newest snapshot were selected.
 type connView struct {
 	interest   *interest.Client // nil until the first look
-	combat     []uint64         // two sets of recent opponents, see foes
+	combat     []uint64         // two sets of recent opponents, see opponents
 	combatSwap tick.Tick        // when the two sets swap
-	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
+	blocks     tick.Tick        // newest snapshot, if it went in blocks; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
 	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
@@ -80,7 +81,8 @@ func (r *connReplication) open(cfg *Config) {
 	}
 }
 
-// changeMap begins replication of another match. Views are made for one map and go; the send rate stays.
+// changeMap begins replication of another match. Views are made for one map and go; the send rate
+// stays.
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
@@ -95,8 +97,54 @@ func (r *connReplication) clear(cfg *Config) {
 	r.acks.objects.reset()
 	r.schedule.reset()
 	clear(r.view.combat)
-	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: objectAcks{tracker: r.acks.objects.tracker}}
+	a := &r.acks
+	*a = connAcks{tracker: a.tracker, history: a.history, owner: a.owner, objects: objectAcks{tracker: a.objects.tracker}}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}
+}
+
+// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still
+// show.
+func (r *connReplication) dropBaselines() {
+	r.acks.sinceResync = 0
+	r.join.phase = joinSending
+	r.acks.tracker.Forget()
+	r.acks.objects.dropBaselines()
+	r.acks.owner.Reset()
+}
+
+// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not
+// positive.
+func (k *connChecksum) next(every int) {
+	k.on = false
+	if every > 0 {
+		if k.countdown--; k.countdown <= 0 {
+			k.on, k.countdown = true, every
+		}
+	}
+}
+
+// makeMemory makes the memory that every client needs, once.
+func (r *connReplication) makeMemory(cfg *Config) {
+	interval := tick.Tick(cfg.SendInterval)
+	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
+	r.acks.history = snapshot.NewAckHistory(cfg.Players)
+	r.acks.tracker.KeepHistory(r.acks.history)
+	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
+	r.acks.objects = newObjectAcks(cfg)
+}
+
+// reserve makes the memory that a client needs where not all rows are sent to all clients.
+func (r *connReplication) reserve(cfg *Config) {
+	if cfg.Relevance == RelevanceOff {
+		return
+	}
+	r.acks.tracker.Reserve()
+	r.acks.objects.tracker.Reserve()
+	words := (cfg.Players + 63) / 64
+	r.view.combat = make([]uint64, 2*words)
+	if cfg.Kbps != 0 {
+		r.schedule.alloc(words)
+	}
 }

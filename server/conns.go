@@ -1,12 +1,11 @@
 package server
 
-import "github.com/tickrate/tickrate/ecs/netid"
-
-// connTable has the connections of a lobby. A slot of the match is also that of the player's connection.
+// connTable has the connections of a lobby. A slot of the match is also that of the player's
+// connection.
 type connTable struct {
 	conns         []conn  // by slot
 	live          []int32 // slots with a session, ascending: every run visits connections in one order
-	reconnectable []int32 // slots whose session timed out and whose player stays for a while, longest ago first
+	reconnectable []int32 // slots whose session timed out and whose player stays, longest ago first
 	slotOf        []int32 // by client of netcode: slot, or -1
 	leaving       int     // players that leave with the end of this tick
 }
@@ -26,14 +25,6 @@ func newConnTable(slots int) connTable {
 func (t *connTable) ofClient(client int) *conn {
 	if slot := t.slotOf[client]; slot >= 0 {
 		return &t.conns[slot]
-	}
-	return nil
-}
-
-// of returns the connection of a player; nil if the player has left.
-func (t *connTable) of(id netid.ID) *conn {
-	if c := &t.conns[id.Index()]; c.id == id {
-		return c
 	}
 	return nil
 }
@@ -60,10 +51,11 @@ func (t *connTable) detach(slot, client int32) {
 	}
 }
 
-// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is not among them.
-func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
+// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is
+// not among them.
+func (t *connTable) takeReconnectable(user uint64, r role) *conn {
 	for i, slot := range t.reconnectable {
-		if c := &t.conns[slot]; c.roster.user == user && c.roster.spectates == spectator {
+		if c := &t.conns[slot]; c.roster.user == user && c.roster.role == r {
 			t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
 			return c
 		}
@@ -75,7 +67,7 @@ func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
 func (t *connTable) spectators() (n int) {
 	for _, slots := range [2][]int32{t.live, t.reconnectable} {
 		for _, slot := range slots {
-			if t.conns[slot].roster.spectates {
+			if t.conns[slot].roster.role == roleSpectator {
 				n++
 			}
 		}

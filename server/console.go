@@ -18,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// lobbyConsole is the console of a lobby: its variables, its commands, and the lines of connections that wait for it. Commands
-// are about the whole lobby, so it has all of it.
+// lobbyConsole is the console of a lobby: its variables, its commands, and the lines of connections
+// that wait for it. Commands are about the whole lobby, so it has all of it.
 type lobbyConsole struct {
 	l       *Lobby
 	console *console.Console
@@ -62,7 +62,10 @@ const (
 const maxRespawn = time.Minute
 
 func newConsole(l *Lobby) lobbyConsole {
-	c := lobbyConsole{l: l, console: console.New(l.cfg.Console), pending: make([]consoleLine, 0, maxConsolePending), limits: make([]lineLimit, l.cfg.Players)}
+	c := lobbyConsole{
+		l: l, console: console.New(l.cfg.Console),
+		pending: make([]consoleLine, 0, maxConsolePending), limits: make([]lineLimit, l.cfg.Players),
+	}
 	for slot := range c.limits {
 		c.disconnect(slot)
 	}
@@ -72,63 +75,86 @@ func newConsole(l *Lobby) lobbyConsole {
 
 // add makes the variables and adds them to a console.
 func (v *consoleVars) add(to *console.Console, c *Config) {
-	info, saved := console.ServerInfo|console.Remote, console.ServerInfo|console.Remote|console.Save
-	rate := int64(c.Rules.Rate)
+	saved := func(name, help string) console.Entry {
+		return console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote | console.Save}
+	}
+	// fixed is a variable that cannot change while the lobby runs: its range is its value.
+	fixed := func(name, help string, value int64) *console.Var {
+		entry := console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote}
+		return console.NewInt(entry, value, value, value)
+	}
 	millis := func(n int32) time.Duration { return time.Duration(n) * time.Millisecond }
-	v.name = console.NewText(console.Entry{Name: "server.name", Help: "what server browsers show", Flags: saved}, c.Name, query.MaxText)
-	v.respawn = console.NewDuration(console.Entry{Name: "game.respawndelay", Help: "time from a death to the next life", Flags: saved},
-		millis(c.Rules.RespawnMillis), millis(c.Rules.RewindMillis), max(maxRespawn, millis(c.Rules.RespawnMillis)))
-	v.kbps = console.NewInt(console.Entry{Name: "net.kbps", Help: "most kilobits a second to one client; 0 for no limit", Flags: saved}, int64(c.Kbps), 0, maxKbps)
+	respawn, rewind := millis(c.Rules.RespawnMillis), millis(c.Rules.RewindMillis)
+	v.name = console.NewText(saved("server.name", "what server browsers show"), c.Name, query.MaxText)
+	v.respawn = console.NewDuration(saved("game.respawndelay", "time from a death to the next life"),
+		respawn, rewind, max(maxRespawn, respawn))
+	v.kbps = console.NewInt(saved("net.kbps", "most kilobits a second to one client; 0 for no limit"),
+		int64(c.Kbps), 0, maxKbps)
 	v.kbps.Check(func(word string) error {
 		if n, _ := strconv.Atoi(word); n != 0 && n < sim.MinSnapshotKbps {
 			return fmt.Errorf("0, or an integer, %d to %d", sim.MinSnapshotKbps, maxKbps)
 		}
 		return nil
 	})
-	v.idleWarn = console.NewDuration(console.Entry{Name: "game.idlewarn", Help: "after which an idle player is warned; 0s for never", Flags: saved}, c.IdleWarn, 0, maxIdle)
-	v.idleKick = console.NewDuration(console.Entry{Name: "game.idlekick", Help: "after which an idle player is removed; 0s for never", Flags: saved}, c.IdleKick, 0, maxIdle)
+	warn := saved("game.idlewarn", "after which an idle player is warned; 0s for never")
+	kick := saved("game.idlekick", "after which an idle player is removed; 0s for never")
+	v.idleWarn = console.NewDuration(warn, c.IdleWarn, 0, maxIdle)
+	v.idleKick = console.NewDuration(kick, c.IdleKick, 0, maxIdle)
 	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick,
-		// A variable that cannot change while the lobby runs has a range of one.
-		console.NewInt(console.Entry{Name: "server.tickrate", Help: "ticks a second; given with --rate", Flags: info}, rate, rate, rate),
-		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.SendInterval), int64(c.SendInterval), int64(c.SendInterval)))
+		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
+		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
 }
 
-// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own console.
+// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own
+// console.
 func (s *lobbyConsole) addCommands() {
-	guest := console.Entry{Flags: console.Remote, Needs: console.Guest}
-	moderator := console.Entry{Flags: console.Remote, Needs: console.Moderator}
-	of := func(e console.Entry, name, help string) console.Entry {
-		e.Name, e.Help = name, help
-		return e
-	}
-	for _, cmd := range []console.Command{
-		{Entry: of(guest, "status", "tell what is played, and for how long"), Run: s.status},
-		{Entry: of(guest, "list", "list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"), Run: s.list},
-		{Entry: of(moderator, "why", "tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: s.explain},
-		{Entry: of(moderator, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: s.kick},
-		{Entry: of(moderator, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: s.mute},
-		{Entry: of(guest, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: s.changeMap},
-		{Entry: of(guest, "mode", "tell the mode; for admins: begin anew in another"), Usage: "[NAME]", Most: 1, Run: s.changeMode},
-		{Entry: of(moderator, "say", "tell all players something"), Usage: "TEXT", Least: 1, Most: console.MaxWords - 1, Run: s.say},
+	for _, c := range []struct {
+		needs       console.Rank
+		name, usage string
+		least, most int // arguments
+		run         func(*console.Call) error
+		help        string
+	}{
+		{console.Guest, "status", "", 0, 0, s.status,
+			"tell what is played, and for how long"},
+		{console.Guest, "list", "", 0, 0, s.list,
+			"list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"},
+		{console.Moderator, "why", "CLIENT ENTITY", 2, 2, s.explain,
+			"tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"},
+		{console.Moderator, "kick", "NAME|ID", 1, 1, s.kick,
+			"remove a player"},
+		{console.Moderator, "mute", "NAME|ID [off]", 1, 2, s.mute,
+			"take a player's voice, until it comes anew; off gives it back"},
+		{console.Guest, "map", "[NAME|FILE [MODE]]", 0, 2, s.changeMap,
+			"tell the map; for admins: change it, and all clients load it"},
+		{console.Guest, "mode", "[NAME]", 0, 1, s.changeMode,
+			"tell the mode; for admins: begin anew in another"},
+		{console.Moderator, "say", "TEXT", 1, console.MaxWords - 1, s.say,
+			"tell all players something"},
 	} {
-		s.console.AddCommand(cmd)
+		s.console.AddCommand(console.Command{
+			Entry: console.Entry{Name: c.name, Help: c.help, Flags: console.Remote, Needs: c.needs},
+			Usage: c.usage, Least: c.least, Most: c.most, Run: c.run,
+		})
 	}
 }
 
-// Console is the lobby's console: for adding to it, and looking, between ticks. Lines go through Execute and StepConsole.
+// Console is the lobby's console: for adding to it, and looking, between ticks. Lines go through
+// Execute and StepConsole.
 func (l *Lobby) Console() *console.Console { return l.console.console }
 
-// Execute runs a line, as console.Console.Execute does, and puts into force what it has changed. Call it between ticks; a line
-// that removes a player does so with the next tick.
-func (l *Lobby) Execute(now time.Duration, out []string, line string, caller console.Caller) ([]string, error) {
+// Execute runs a line, as console.Console.Execute does, and puts into force what it has changed.
+// Call it between ticks; a line that removes a player does so with the next tick.
+func (l *Lobby) Execute(now time.Duration, out []string, line string, by console.Caller) ([]string, error) {
 	c := &l.console
 	c.now = now
-	out, err := c.console.Execute(out, line, caller)
+	out, err := c.console.Execute(out, line, by)
 	c.apply()
 	return out, err
 }
 
-// StepConsole runs lines of files that wait, as console.Console.Step does. Call it once between two ticks.
+// StepConsole runs lines of files that wait, as console.Console.Step does. Call it once between two
+// ticks.
 func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 	c := &l.console
 	if c.console.Pending() == 0 {
@@ -152,7 +178,7 @@ func (s *lobbyConsole) apply() {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
 			c := &l.conns[slot]
-			c.pace(c.repl.pacing.every, c.repl.pacing.requestedKbps, l)
+			c.repl.pacing.setPace(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
 		}
 	}
 }
@@ -162,8 +188,8 @@ func (s *lobbyConsole) disconnect(slot int) {
 	s.limits[slot] = lineLimit{bucket: ratelimit.NewBurst(consolePerSecond, consoleBurst)}
 }
 
-// submit takes a connection's line, to run at the start of the next tick. Lines of a connection that sends too many are refused;
-// it is told so once.
+// submit takes a connection's line, to run at the start of the next tick. Lines of a connection
+// that sends too many are refused; it is told so once.
 func (s *lobbyConsole) submit(now time.Duration, c *conn, text []byte) {
 	limit, stats := &s.limits[c.id.Index()], &s.l.Stats
 	stats.Count[metrics.ConsoleLines].Inc()
@@ -197,7 +223,8 @@ func (s *lobbyConsole) run(now time.Duration) {
 		if c.id != line.id || !l.roster.viewers[slot].ready {
 			continue
 		}
-		out, err := l.Execute(now, nil, line.text, console.Caller{Name: l.roster.name(slot), Rank: console.Guest})
+		caller := console.Caller{Name: l.roster.name(slot), Rank: console.Guest}
+		out, err := l.Execute(now, nil, line.text, caller)
 		if len(out) > maxConsoleReply {
 			out = append(out[:maxConsoleReply-1], "...")
 		}
@@ -226,10 +253,11 @@ func (s *lobbyConsole) status(call *console.Call) error {
 	l := s.l
 	cfg, score := &l.cfg, l.match.Mode().Score
 	up := s.now / time.Second
-	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", s.vars.name.Text(), cfg.ArenaName, cfg.Rules.Rate, up/3600, up/60%60, up%60)
+	call.Say("%s: %s at %d Hz, up %d:%02d:%02d",
+		s.vars.name.Text(), cfg.ArenaName, cfg.Rules.Rate, up/3600, up/60%60, up%60)
 	spectators := 0
 	for _, slot := range l.live {
-		if l.conns[slot].roster.spectates {
+		if l.conns[slot].roster.role == roleSpectator {
 			spectators++
 		}
 	}
@@ -259,7 +287,8 @@ func (s *lobbyConsole) list(call *console.Call) error {
 		if call.Who.Rank >= console.Moderator {
 			address = fmt.Sprintf(" %v client %d", c.session.addr, c.roster.user)
 		}
-		call.Say("%d %s team %d %d/%d %d ms %d s%s", uint32(c.id), console.Quote(l.roster.name(slot)), v.Team, v.Kills, v.Deaths,
+		call.Say("%d %s team %d %d/%d %d ms %d s%s",
+			uint32(c.id), console.Quote(l.roster.name(slot)), v.Team, v.Kills, v.Deaths,
 			c.session.peer.RTT().Smoothed.Milliseconds(), int((s.now-c.session.since)/time.Second), address)
 	}
 	return nil
@@ -268,7 +297,8 @@ func (s *lobbyConsole) list(call *console.Call) error {
 // errNobody is the error for a name or id that no player has.
 var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
 
-// find returns the player with a name, in upper or lower case, or an id. It may be disconnected and reconnectable.
+// find returns the player with a name, in upper or lower case, or an id. It may be disconnected and
+// reconnectable.
 func (s *lobbyConsole) find(word string) (*conn, error) {
 	l := s.l
 	slot, ok := l.roster.slotByName(word)

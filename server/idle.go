@@ -21,12 +21,13 @@ type idlePlayers struct {
 
 // idlePlayer is what is known of the input of one connection that is ready.
 type idlePlayer struct {
-	input sim.Command // the newest, without its tick and view
-	watch idle.Tracker[sim.Command]
+	input   sim.Command // the newest, without its tick and view
+	tracker idle.Tracker[sim.Command]
 }
 
 func newIdle(c *core) idlePlayers {
-	return idlePlayers{core: c, limits: idleLimits(c.cfg.IdleWarn, c.cfg.IdleKick, c.cfg.Rules.Rate), players: make([]idlePlayer, c.cfg.Players)}
+	limits := idleLimits(c.cfg.IdleWarn, c.cfg.IdleKick, c.cfg.Rules.Rate)
+	return idlePlayers{core: c, limits: limits, players: make([]idlePlayer, c.cfg.Players)}
 }
 
 // idleLimits turns times into ticks; 0 is never in both.
@@ -41,8 +42,8 @@ func (p *idlePlayers) disconnect(slot int) { p.players[slot] = idlePlayer{} }
 // off reports whether idle players may stay for ever.
 func (p *idlePlayers) off() bool { return p.limits.Warn|p.limits.Kick == 0 }
 
-// input takes the newest commands of a slot's connection, which is ready. A packet repeats commands that are not acknowledged,
-// so a player that has just moved seems to move for a while.
+// input takes the newest commands of a slot's connection, which is ready. A packet repeats commands
+// that are not acknowledged, so a player that has just moved seems to move for a while.
 func (p *idlePlayers) input(slot int, commands []sim.Command) {
 	if p.off() {
 		return
@@ -53,7 +54,7 @@ func (p *idlePlayers) input(slot int, commands []sim.Command) {
 		input.Tick, input.View = 0, tick.View{}
 		if input != player.input {
 			player.input = input
-			player.watch.Step(p.match.Tick(), input, false, p.limits) // starts anew: nothing is due
+			player.tracker.Step(p.match.Tick(), input, p.limits) // starts anew: nothing is due
 		}
 	}
 }
@@ -64,16 +65,20 @@ func (p *idlePlayers) due(slot int) idle.Action {
 		return idle.None
 	}
 	player := &p.players[slot]
-	return player.watch.Step(p.match.Tick(), player.input, p.conns[slot].roster.spectates, p.limits)
+	if p.conns[slot].roster.role == roleSpectator {
+		return player.tracker.Exempt(p.match.Tick(), player.input)
+	}
+	return player.tracker.Step(p.match.Tick(), player.input, p.limits)
 }
 
 // warning is the line that warns the player in a slot.
 func (p *idlePlayers) warning(slot int) protocol.Chat {
-	left := p.cfg.Rules.Rate.At(p.players[slot].watch.Left(p.match.Tick(), p.limits))
+	left := p.cfg.Rules.Rate.At(p.players[slot].tracker.Left(p.match.Tick(), p.limits))
 	return protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second)}
 }
 
-// setLimits changes after which times idle players are warned and removed. The time of every player starts anew.
+// setLimits changes after which times idle players are warned and removed. The time of every player
+// starts anew.
 func (p *idlePlayers) setLimits(warn, kick time.Duration) {
 	limits := idleLimits(warn, kick, p.cfg.Rules.Rate)
 	if limits == p.limits {
@@ -81,6 +86,6 @@ func (p *idlePlayers) setLimits(warn, kick time.Duration) {
 	}
 	p.limits = limits
 	for i := range p.players {
-		p.players[i].watch = idle.Tracker[sim.Command]{}
+		p.players[i].tracker = idle.Tracker[sim.Command]{}
 	}
 }

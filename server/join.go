@@ -14,18 +14,20 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// ReconnectGrace is how long a player stays in the match after its session timed out. A fresh token of the same client id finds the
-// same entity within it.
+// ReconnectGrace is how long a player stays in the match after its session timed out. A fresh token
+// of the same client id finds the same entity within it.
 const ReconnectGrace = 30 * time.Second
 
-// readyWithin is how long a client may take from the start of its session to its Ready. Clients load maps in it.
+// readyWithin is how long a client may take from the start of its session to its Ready. Clients
+// load maps in it.
 const readyWithin = 10 * time.Second
 
-// schemasWithin is how long a client with other schemas or models may take to acknowledge the text of ours.
+// schemasWithin is how long a client with other schemas or models may take to acknowledge the text
+// of ours.
 const schemasWithin = 2 * time.Second
 
-// join gives sessions their players and takes them back: it connects, rejects, dismisses and expires. What joins or leaves
-// concerns every part of the lobby, so it has the whole lobby.
+// join gives sessions their players and takes them back: it connects, rejects, dismisses and
+// expires. What joins or leaves concerns every part of the lobby, so it has the whole lobby.
 type join struct {
 	*core
 	l        *Lobby
@@ -76,7 +78,8 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 	j.forgetArrival(e.Client)
 }
 
-// empty reports whether the lobby has no arrival and the match nobody: no connection, nobody that may reconnect, no bot.
+// empty reports whether the lobby has no arrival and the match nobody: no connection, nobody that
+// may reconnect, no bot.
 func (j *join) empty() bool { return len(j.arrivals) == 0 && j.match.World.Len() == 0 }
 
 // forgetArrival removes a client from the arrivals.
@@ -89,8 +92,9 @@ func (j *join) forgetArrival(client int) {
 	}
 }
 
-// admit gives arrivals their players: the one of a session that timed out, or a new one. netcode has as many slots as the match, so
-// an arrival for which no player is free waits for the end of a tick, at which one is.
+// admit gives arrivals their players: the one of a session that timed out, or a new one. netcode
+// has as many slots as the match, so an arrival for which no player is free waits for the end of a
+// tick, at which one is.
 func (j *join) admit(now time.Duration) {
 	if planted.On(planted.JoinOrder) {
 		all := map[int32]bool{}
@@ -111,24 +115,28 @@ func (j *join) admit(now time.Duration) {
 	}
 }
 
-// admitOne gives one arrival its player, or rejects it. It reports false if the arrival has to wait.
+// admitOne gives one arrival its player, or rejects it. It reports false if the arrival has to
+// wait.
 func (j *join) admitOne(now time.Duration, client int) bool {
 	s, ok := j.netcode.Session(client)
 	if !ok { // gone before it got a player
 		return true
 	}
-	spectator := protocol.IsSpectator(s.UserData[:])
-	c := j.takeReconnectable(s.ClientID, spectator)
-	if why := j.noSlot(c, spectator); why != 0 {
+	r := rolePlayer
+	if protocol.IsSpectator(s.UserData[:]) {
+		r = roleSpectator
+	}
+	c := j.takeReconnectable(s.ClientID, r)
+	if why := j.noSlot(c, r); why != 0 {
 		j.reject(now, client, why)
 		return true
 	}
 	if c != nil {
 		c.rewind.inboxCount = j.match.CommandBuffer(c.id).Count // what ran without it is no loss
 		j.Stats.Count[metrics.Reconnected].Inc()
-	} else if id := j.newPlayer(spectator); id != 0 {
+	} else if id := j.newPlayer(r); id != 0 {
 		c = &j.conns[id.Index()]
-		c.assign(id, s.ClientID, spectator)
+		c.assign(id, s.ClientID, r)
 	} else {
 		if j.leaving == 0 && len(j.reconnectable) > 0 { // players without a session keep nobody out
 			j.expireAt(0)
@@ -142,34 +150,35 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 }
 
 // newPlayer makes a player or a spectator in the match; 0 if no slot is free.
-func (j *join) newPlayer(spectator bool) netid.ID {
+func (j *join) newPlayer(r role) netid.ID {
 	switch {
-	case !j.hasSlot(spectator):
+	case !j.hasSlot(r):
 		return 0
-	case spectator:
+	case r == roleSpectator:
 		return j.match.JoinSpectator()
 	}
 	return j.match.Join()
 }
 
 // hasSlot reports whether there is a slot for one more player or spectator.
-func (j *join) hasSlot(spectator bool) bool {
+func (j *join) hasSlot(r role) bool {
 	n := j.spectators()
-	if spectator {
+	if r == roleSpectator {
 		return n < j.cfg.Spectators && j.l.replication.level < overload.NoSpectators
 	}
 	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
 }
 
-// noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the end of the tick. c is the connection
-// that it comes back to, nil if it is new. A lobby without spectators is full at netcode already.
-func (j *join) noSlot(c *conn, spectator bool) packet.Reason {
+// noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the
+// end of the tick. c is the connection that it comes back to, nil if it is new. A lobby without
+// spectators is full at netcode already.
+func (j *join) noSlot(c *conn, r role) packet.Reason {
 	switch {
-	case spectator && j.l.replication.level >= overload.NoSpectators:
+	case r == roleSpectator && j.l.replication.level >= overload.NoSpectators:
 		return packet.ReasonOverload
-	case c != nil || j.hasSlot(spectator):
+	case c != nil || j.hasSlot(r):
 		return 0
-	case spectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
+	case r == roleSpectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
 		return packet.ReasonFull
 	}
 	return 0
@@ -212,7 +221,8 @@ func (j *join) forgetSlot(slot int) {
 func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),
-		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.SendInterval), Tick: uint32(k.match.Tick()),
+		NetID: uint32(c.id), Tick: uint32(k.match.Tick()),
+		TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.SendInterval),
 		MaxPlayers: uint16(k.cfg.Players), ArenaHash: k.cfg.Arena.Hash(), ArenaName: k.cfg.ArenaName,
 	}
 	if game := k.cfg.Rules.Game; game.Pack != [32]byte{} {
@@ -221,8 +231,8 @@ func (k *core) welcome(c *conn) protocol.Welcome {
 	return w
 }
 
-// ready takes a Ready: from now on the connection gets snapshots. A client with other schemas or models is sent ours, so that it can
-// say what differs, and dismissed.
+// ready takes a Ready: from now on the connection gets snapshots. A client with other schemas or
+// models is sent ours, so that it can say what differs, and dismissed.
 func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	switch {
 	case r.Version != protocol.Version:
@@ -239,15 +249,17 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	l.transfers.done(c)
 	c.session.ready = true
 	l.roster.add(c, r.Name)
-	if tempo := l.replication.level.Timescale(); tempo != protocol.FullTimescale {
-		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.message[:0], tempo)) // there is room: the connection is new
+	if timescale := l.replication.level.Timescale(); timescale != protocol.FullTimescale {
+		message := protocol.AppendTimescale(l.message[:0], timescale)
+		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
 	l.round.sendTo(c)
-	c.roster.view.owed = c.roster.spectates
-	l.tellPaces(c)
+	c.roster.view.owed = c.roster.role == roleSpectator
+	l.queueUpdateIntervals(c)
 }
 
-// sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the connection is dismissed.
+// sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the
+// connection is dismissed.
 func (j *join) sendSchemas(now time.Duration, c *conn, why packet.Reason) {
 	c.session.mismatch, c.session.since = why, now
 	text := j.cfg.Models.AppendText(nil)
@@ -273,7 +285,8 @@ func (j *join) fetch(now time.Duration, c *conn, content protocol.Content) {
 	}
 }
 
-// expire removes the players whose session timed out too long ago, and dismisses the connections that do not get ready in time.
+// expire removes the players whose session timed out too long ago, and dismisses the connections
+// that do not get ready in time.
 func (j *join) expire(now time.Duration) {
 	for len(j.reconnectable) > 0 && now-j.conns[j.reconnectable[0]].session.lostAt >= ReconnectGrace {
 		j.expireAt(0)
@@ -282,10 +295,11 @@ func (j *join) expire(now time.Duration) {
 		j.kickSpectators(now)
 	}
 	for i := 0; i < len(j.live); i++ {
-		switch c := &j.conns[j.live[i]]; {
-		case c.session.ready:
-		case c.session.mismatch != 0 && (c.session.peer.ReliablePending() == 0 || now-c.session.since >= schemasWithin):
-			j.dismiss(now, c, c.session.mismatch)
+		c := &j.conns[j.live[i]]
+		switch s := &c.session; {
+		case s.ready:
+		case s.mismatch != 0 && (s.peer.ReliablePending() == 0 || now-s.since >= schemasWithin):
+			j.dismiss(now, c, s.mismatch)
 			i--
 		case c.overdue(now):
 			j.dismiss(now, c, packet.ReasonTimeout)
@@ -297,7 +311,7 @@ func (j *join) expire(now time.Duration) {
 // kickSpectators dismisses all spectators: an overloaded lobby does without them first.
 func (j *join) kickSpectators(now time.Duration) {
 	for i := 0; i < len(j.live); i++ {
-		if c := &j.conns[j.live[i]]; c.roster.spectates {
+		if c := &j.conns[j.live[i]]; c.roster.role == roleSpectator {
 			j.dismiss(now, c, packet.ReasonOverload)
 			j.Stats.Count[metrics.SpectatorsShed].Inc()
 			i--
@@ -305,13 +319,14 @@ func (j *join) kickSpectators(now time.Duration) {
 	}
 }
 
-// dismiss ends a connection's session and tells it why, often enough that the loss of a few datagrams does not matter.
+// dismiss ends a connection's session and tells it why, often enough that the loss of a few
+// datagrams does not matter.
 func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
 	if j.connected(c) {
 		var buf [packet.HeaderSize + 2]byte
 		for range packet.CloseRepeats {
-			p, _ := c.session.peer.Append(now, buf[:0])
-			j.sendPacket(now, int(c.session.client), c.session.peer.AppendClose(p, why)) // its sequences end before a session's do
+			p, _ := c.session.peer.Append(now, buf[:0]) // its sequences end before the session's do
+			j.sendPacket(now, int(c.session.client), c.session.peer.AppendClose(p, why))
 		}
 		_ = j.netcode.Disconnect(now, int(c.session.client), &j.egress.outbox) // it is connected
 	}
@@ -328,8 +343,8 @@ func (j *join) quit(now time.Duration, c *conn) {
 	j.Stats.Count[metrics.Left].Inc()
 }
 
-// connected reports whether netcode's session of a connection is still that connection's: in the batch in hand it may have ended,
-// and another may have its place.
+// connected reports whether netcode's session of a connection is still that connection's: in the
+// batch in hand it may have ended, and another may have its place.
 func (k *core) connected(c *conn) bool {
 	s, ok := k.netcode.Session(int(c.session.client))
 	return ok && s.Token == c.session.token
@@ -339,7 +354,7 @@ func (k *core) connected(c *conn) bool {
 func (j *join) disconnect(c *conn) {
 	j.l.transfers.done(c)
 	j.l.recording.forget(c)
-	j.l.tally(c)
+	j.tally(c)
 	slot := c.id.Index()
 	j.detach(int32(slot), c.session.client)
 	j.forgetSlot(slot)
@@ -351,12 +366,12 @@ func (j *join) remove(c *conn) {
 	j.leave(c)
 }
 
-// carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for its interest, which is made for
-// one map.
+// carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for
+// its interest, which is made for one map.
 func (j *join) carryOver(now time.Duration, slot int) {
 	c := &j.conns[slot]
 	join := j.match.JoinAt
-	if c.roster.spectates {
+	if c.roster.role == roleSpectator {
 		join = j.match.JoinSpectatorAt
 	}
 	id := join(slot)
@@ -380,6 +395,12 @@ func (j *join) expireAt(i int) {
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
 }
 
+// CloseSome tells some connections why the lobby ends, and reports whether there are more: a datagram that finds the
+// buffer of the socket full is lost. No session begins after the first call.
+func (l *Lobby) CloseSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
+	return l.join.closeSome(now, sock, why)
+}
+
 // Close tells every connection why the lobby ends, and admits nobody any more.
 func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) error {
 	for more := true; more; {
@@ -391,11 +412,12 @@ func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) err
 	return nil
 }
 
-// closeAtOnce is how many connections closeSome tells: a thousand datagrams, which a socket's buffer takes.
+// closeAtOnce is how many connections closeSome tells: a thousand datagrams, which a socket's
+// buffer takes.
 const closeAtOnce = 50
 
-// closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
-// twenty of one connection lie side by side.
+// closeSome is a part of Close and reports whether there is more: a datagram that finds the
+// socket's buffer full is lost, and the twenty of one connection lie side by side.
 func (j *join) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
 	j.netcode.StopAccepting()
 	for n := 0; len(j.live) > 0; n++ {

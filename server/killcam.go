@@ -12,10 +12,11 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A killcam is a recording of the last eight to twelve seconds of the match, for connections that have asked for it and whose player
-// has died. It ends with the tick in which it is made, and arrives later. One is made each killcamEvery at most, the same for all that
-// died since the last. It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link, and all
-// together from the bucket for content: snapshots do not wait for it.
+// A killcam is a recording of the last eight to twelve seconds of the match, for connections that
+// have asked for it and whose player has died. It ends with the tick in which it is made, and
+// arrives later. One is made each killcamEvery at most, the same for all that died since the last.
+// It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link,
+// and all together from the bucket for content: snapshots do not wait for it.
 const (
 	killcamEvery   = time.Second
 	killcamKbps    = 512
@@ -26,9 +27,10 @@ const (
 type Killcam uint8
 
 const (
-	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody. The inputs of more players in
-	// twelve seconds are longer than a transfer. A killcam has everybody's last seconds and the seed of the spread in it, which
-	// RelevanceGrid keeps from clients.
+	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody.
+	// The inputs of more players in twelve seconds are longer than a transfer. A killcam has
+	// everybody's last seconds and the seed of the spread in it, which RelevanceGrid keeps from
+	// clients.
 	KillcamAuto Killcam = iota
 	KillcamOn
 	KillcamOff
@@ -95,7 +97,8 @@ func (r *recording) markDeath(e *sim.Event) {
 	}
 }
 
-// sendKillcams makes a killcam if one is due, and sends fragments of those on their way, as far as the bucket of t goes.
+// sendKillcams makes a killcam if one is due, and sends fragments of those on their way, as far as
+// the bucket of t goes.
 func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	if r.killcams.viewers == 0 || r.rec == nil {
 		return
@@ -119,7 +122,8 @@ func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	r.sendFragments(now, t)
 }
 
-// encode makes the transfer of a killcam that ends now; nil if the last one is too recent or this one too long.
+// encode makes the transfer of a killcam that ends now; nil if the last one is too recent or this
+// one too long.
 func (r *recording) encode() []byte {
 	k, t := &r.killcams, r.match.Tick()
 	if k.made != 0 && t < k.made+r.millis(int(killcamEvery/time.Millisecond)) && t >= k.made {
@@ -131,8 +135,9 @@ func (r *recording) encode() []byte {
 		r.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
-	p := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: uint32(len(recorded)), Compressed: recorded}
-	return p.Append(nil)
+	size := uint32(len(recorded))
+	transfer := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: size, Compressed: recorded}
+	return transfer.Append(nil)
 }
 
 // sendFragments sends the next fragment to each connection, as far as the bucket goes.
@@ -147,12 +152,13 @@ func (r *recording) sendFragments(now time.Duration, t *transfers) {
 			k.next = 0
 		}
 		c := &r.conns[r.live[k.next]]
-		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !t.linkReady(now, c) {
+		viewer := &c.transfer.killcam
+		if !viewer.asked || !c.session.ready || !viewer.bucket.Ready(now) || !t.linkReady(now, c) {
 			continue
 		}
 		buf, _ := c.session.peer.Append(now, r.egress.packets.next())
 		n := t.sendFragment(now, c, buf)
-		c.transfer.killcam.bucket.Take(now, n)
+		viewer.bucket.Take(now, n)
 		t.bucket.Take(now, n)
 		room -= n
 	}

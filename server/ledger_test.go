@@ -119,9 +119,9 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	}
 	why(s.ID(), s.ID(), ReasonSpectator)
 	why(b.players[0].ID(), s.ID(), ReasonSpectator)
-	target, _ := s.Target()
+	target, _ := s.Spectate.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
+		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
 		return said
 	}
 	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
@@ -146,7 +146,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 
 	turned := false
 	for range 12 {
-		must0(t, s.WatchNext(false))
+		must0(t, s.Spectate.Next())
 		for range 10 { // no multiple of an interval
 			b.turn()
 			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
@@ -160,9 +160,9 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 	}
 	b.turning(1)
-	must0(t, s.Watch(0)) // nobody's eyes
+	must0(t, s.Spectate.Player(0)) // nobody's eyes
 	b.play(1)
-	if target, _ := s.Target(); target != 0 {
+	if target, _ := s.Spectate.Target(); target != 0 {
 		t.Fatal(target)
 	}
 	nobodys := func(want Reason) (untold int) {

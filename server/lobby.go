@@ -17,6 +17,7 @@ import (
 type Lobby struct {
 	core
 	inbound     inbound
+	outbound    outbound
 	join        join
 	maps        maps
 	transfers   transfers
@@ -29,9 +30,6 @@ type Lobby struct {
 	recording   recording
 	replication replication
 	rewind      rewind
-
-	aim     *aim.Tracker
-	shotLog *lagcomp.ShotLog // nil: none are written
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -49,11 +47,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c := &l.core
 	c.cfg, c.connTable = cfg, newConnTable(cfg.Players)
 	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
-	l.replication.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
-	l.replication.players.encoder.Foresee()
-	l.replication.batch = 1
-	l.rewind.resolver = newBeholder(cfg.Players)
+	l.replication = newReplication(&c.cfg, &c.Stats)
+	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
 	l.inbound = inbound{core: c, l: l}
+	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
+		round: &l.round, chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
@@ -64,11 +62,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.idle = newIdle(c)
 	l.spectate = spectators{c}
 	l.recording = recording{core: c}
-	l.aim = aim.New(cfg.Players)
+	l.rewind.aim = aim.New(cfg.Players)
 	if cfg.ShotLogSize > 0 {
-		l.shotLog = lagcomp.NewShotLog(cfg.ShotLogSize)
+		l.rewind.log = lagcomp.NewShotLog(cfg.ShotLogSize)
 		if given.CPU != nil {
-			l.shotLog.Clock = func() int64 { return int64(cfg.CPU()) }
+			l.rewind.log.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
 	}
 	l.install(newMapState(cfg))
@@ -82,29 +80,52 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// filterHit is what the match asks before a shot hits somebody.
-func (l *Lobby) filterHit(s *lagcomp.Sweep, id uint32) bool {
-	return l.sees(netid.ID(s.Except), netid.ID(id), s.View)
-}
-
 // Netcode is what lets clients in: for looking, between ticks.
 func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
-func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.shotLog }
+// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
+// ticks.
+func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
+// Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
+// may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
-	l.replication.players.encoder.Count(n.Public)
-	l.replication.objects.encoder.Count(n.Objects)
-	l.replication.ownerCounts = n.Owner
+	l.replication.countSymbols(n)
 	for _, slot := range l.live {
 		l.conns[slot].repl.acks.owner.Count(n.Owner)
+	}
+}
+
+// LastSeen is the newest snapshot that showed a player to another's client and is known to have arrived, of the last
+// snapshot.Window; 0 for none, and for a viewer without a client.
+func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {
+	if c := &l.conns[viewer.Index()]; c.id == viewer {
+		return l.replication.lastSeen(&c.repl, player)
+	}
+	return 0
+}
+
+// Sent is the newest snapshot that was sent to a player's client; 0 before the first, and without a client.
+func (l *Lobby) Sent(id netid.ID) tick.Tick {
+	if c := &l.conns[id.Index()]; c.id == id {
+		return c.repl.pacing.sent
+	}
+	return 0
+}
+
+// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame { return l.replication.objects.frames.At(t) }
+
+// queueUpdateIntervals tells a connection that has become ready how often objects are sent.
+func (k *core) queueUpdateIntervals(c *conn) {
+	if c.session.peer.QueueReliable(k.cfg.ObjectPaces.Append(k.message[:0])) != nil {
+		k.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

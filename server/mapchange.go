@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// ofThisMap takes the map epoch off a reliable message, and returns what the message says; nil if it is about a map that is over, or has
-// no epoch while the connection is in one.
+// ofThisMap takes the map epoch off a reliable message, and returns what the message says; nil if
+// it is about a map that is over, or has no epoch while the connection is in one.
 func (k *core) ofThisMap(c *conn, message []byte) []byte {
 	epoch := uint8(0)
 	if message[0] == protocol.MessageMapChange {
@@ -27,16 +27,19 @@ func (k *core) ofThisMap(c *conn, message []byte) []byte {
 	return message
 }
 
-// mustQueue queues a message that a connection must not miss. A connection with a full queue has acknowledged nothing for long: the
-// next tick dismisses it.
+// awaitsReady reports whether the connection's client has yet to say Ready for the map.
+func (c *conn) awaitsReady() bool { return !c.session.ready && c.session.mismatch == 0 }
+
+// mustQueue queues a message that a connection must not miss. A connection with a full queue has
+// acknowledged nothing for long: the next tick dismisses it.
 func (c *conn) mustQueue(now time.Duration, message []byte) {
 	if c.session.peer.QueueReliable(message) != nil {
 		c.session.loadingSince = now - readyWithin
 	}
 }
 
-// here reports whether a packet was sent after its client had changed to the map that its player is on: it acknowledges a packet
-// that was sent after the client's Ready.
+// here reports whether a packet was sent after its client had changed to the map that its player is
+// on: it acknowledges a packet that was sent after the client's Ready.
 func (c *conn) here(data []byte) bool {
 	if c.session.mapEpoch == 0 || c.session.epochSettled {
 		return true

@@ -19,7 +19,8 @@ import (
 // MapSpec names a map and a mode. An empty name means the one that is played now.
 type MapSpec struct{ Map, Mode string }
 
-// LoadedMap is a map and a mode, read and ready to play. What it points to must not change while it is played.
+// LoadedMap is a map and a mode, read and ready to play. What it points to must not change while it
+// is played.
 type LoadedMap struct {
 	Arena    *arena.Arena
 	Name     string     // what clients are told to load
@@ -29,11 +30,13 @@ type LoadedMap struct {
 	state    *mapState  // nil until Lobby.PrepareMap
 }
 
-// MapLoader starts to load a map. It must not wait: it returns a function that is called between ticks until it returns the map or an
-// error; nil and nil mean not yet. The error of the loader itself says why the map cannot be loaded at all.
+// MapLoader starts to load a map. It must not wait: it returns a function that is called between
+// ticks until it returns the map or an error; nil and nil mean not yet. The error of the loader
+// itself says why the map cannot be loaded at all.
 type MapLoader func(MapSpec) (poll func() (*LoadedMap, error), err error)
 
-// maps loads the next map of a lobby while the present one is played. Maps come from the console and from Config.Rotation.
+// maps loads the next map of a lobby while the present one is played. Maps come from the console
+// and from Config.Rotation.
 type maps struct {
 	*core
 	base        Config // as the caller of NewLobby gave it
@@ -58,8 +61,9 @@ const maxMapName = 255
 
 var errNoLoader = errors.New("this lobby knows of no other maps")
 
-// ChangeMap starts to load a map. The present one is played until it is there; then the lobby changes to it as InstallMap does. The
-// error says why the map cannot be loaded; then, as when loading fails later, nothing changes. Call it between ticks.
+// ChangeMap starts to load a map. The present one is played until it is there; then the lobby
+// changes to it as InstallMap does. The error says why the map cannot be loaded; then, as when
+// loading fails later, nothing changes. Call it between ticks.
 func (l *Lobby) ChangeMap(spec MapSpec) error { return l.maps.change(spec) }
 
 func (m *maps) change(spec MapSpec) error {
@@ -73,9 +77,13 @@ func (m *maps) change(spec MapSpec) error {
 	case m.cfg.LoadMap == nil:
 		return errNoLoader
 	case pending.poll != nil:
-		return fmt.Errorf("on the way to %s on %s already: wait for that", pending.spec.Mode, pending.spec.Map)
-	case !protocol.ValidText([]byte(spec.Map), maxMapName) || !protocol.ValidText([]byte(spec.Mode), protocol.MaxModeName):
-		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", spec.Map, spec.Mode, maxMapName, protocol.MaxModeName)
+		return fmt.Errorf("on the way to %s on %s already: wait for that",
+			pending.spec.Mode, pending.spec.Map)
+	case !protocol.ValidText([]byte(spec.Map), maxMapName):
+		return fmt.Errorf("map %.80q: expected printable text of at most %d bytes", spec.Map, maxMapName)
+	case !protocol.ValidText([]byte(spec.Mode), protocol.MaxModeName):
+		return fmt.Errorf("mode %.80q: expected printable text of at most %d bytes",
+			spec.Mode, protocol.MaxModeName)
 	}
 	poll, err := m.cfg.LoadMap(spec)
 	if err != nil {
@@ -114,7 +122,8 @@ func (m *maps) fail(why string) {
 	m.log = append(m.log, "map stays: "+why)
 }
 
-// rotate starts to load the next map of the rotation when a round is over. The lobby changes to it when the next round would begin.
+// rotate starts to load the next map of the rotation when a round is over. The lobby changes to it
+// when the next round would begin.
 func (m *maps) rotate() {
 	ended := m.match.Mode().Phase == mode.Ended
 	over := ended && !m.roundEnded
@@ -142,27 +151,28 @@ func (c Config) withMap(m LoadedMap) (Config, error) {
 	return c, err
 }
 
-// mapState is what of a lobby belongs to one map: the match, its frames, and the interest of connections.
+// mapState is what of a lobby belongs to one map: the match, its frames, and the interest of
+// connections.
 type mapState struct {
-	cfg    Config // filled
-	match  *sim.Match
-	frames *snapshot.Ring
-	crowd  crowd
-	things *objectPlane
+	cfg     Config // filled
+	match   *sim.Match
+	players playerPlane // without an encoder, which serves all maps
+	objects *objectPlane
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
 	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	s.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
+	s.players.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
 	if c.Relevance != RelevanceOff {
-		s.crowd = newCrowd(&s.cfg)
+		s.players.initInterest(&s.cfg)
 	}
-	s.things = newObjectPlane(&s.cfg)
+	s.objects = newObjectPlane(&s.cfg)
 	return s
 }
 
-// build makes the state of a map for this lobby. It reads nothing that changes while the lobby runs, so any goroutine may call it.
+// build makes the state of a map for this lobby. It reads nothing that changes while the lobby
+// runs, so any goroutine may call it.
 func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	cfg, err := m.base.withMap(loaded)
 	if err != nil {
@@ -170,13 +180,15 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	}
 	s := newMapState(cfg)
 	if m.reserve {
-		reserveViews(&s.crowd, &s.things.scenery, cfg.Players)
+		s.players.rows.reserve(cfg.Players)
+		s.objects.rows.reserve(cfg.Players)
 	}
 	return s, nil
 }
 
-// PrepareMap does ahead of time what InstallMap would do within a tick: it packs the arena for clients that lack it, and makes the
-// match. Any goroutine may call it; the map is then for one InstallMap of this lobby. The error is that of InstallMap.
+// PrepareMap does ahead of time what InstallMap would do within a tick: it packs the arena for
+// clients that lack it, and makes the match. Any goroutine may call it; the map is then for one
+// InstallMap of this lobby. The error is that of InstallMap.
 func (l *Lobby) PrepareMap(m *LoadedMap) (err error) {
 	m.transfer = arenaTransfer(m.Arena)
 	m.state, err = l.maps.build(*m)
@@ -195,10 +207,12 @@ func (l *Lobby) pollMap(now time.Duration) {
 	l.maps.finish(err)
 }
 
-// InstallMap moves every connection to another map, or to the same one anew. Sessions, names and chat stay. The match is a new one,
-// whose ticks follow those of the old. Each client gets a reliable message, fetches what it lacks, and answers Ready again; until then it
-// is sent no snapshot, and it has as long for that as a newcomer. Packets about the old map, and acks of its snapshots, count for
-// nothing. The error says why the map cannot be played; then nothing has changed. Call it between ticks.
+// InstallMap moves every connection to another map, or to the same one anew. Sessions, names and
+// chat stay. The match is a new one, whose ticks follow those of the old. Each client gets a
+// reliable message, fetches what it lacks, and answers Ready again; until then it is sent no
+// snapshot, and it has as long for that as a newcomer. Packets about the old map, and acks of its
+// snapshots, count for nothing. The error says why the map cannot be played; then nothing has
+// changed. Call it between ticks.
 func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	next := m.state
 	if next == nil {
@@ -241,11 +255,11 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 // install makes the state of a map that of the lobby.
 func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
-	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
-	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
-	l.match.SetHitFilter(l.filterHit)
-	l.match.SetShotLog(l.shotLog)
-	l.match.SetViewResolver(l.beheld)
+	l.cfg, l.match = s.cfg, s.match
+	l.replication.setMatch(s)
+	l.match.SetHitFilter(l.rewind.hitFilter)
+	l.match.SetShotLog(l.rewind.log)
+	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// receiveBatches bounds how much of a flood one tick reads. The rest waits in the socket, and what that cannot hold the kernel
-// drops and counts.
+// receiveBatches bounds how much of a flood one tick reads. The rest waits in the socket, and what
+// that cannot hold the kernel drops and counts.
 const receiveBatches = 256
 
-// inbound turns received datagrams into commands of the match and messages for the parts of a lobby. Packets concern every
-// part, so it has the whole lobby.
+// inbound turns received datagrams into commands of the match and messages for the parts of a
+// lobby. Packets concern every part, so it has the whole lobby.
 type inbound struct {
 	*core
 	l      *Lobby
@@ -59,7 +59,8 @@ func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error
 	return nil
 }
 
-// takeEvent does what one opened datagram says, and reports whether it held a packet that was accepted.
+// takeEvent does what one opened datagram says, and reports whether it held a packet that was
+// accepted.
 func (in *inbound) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 	if e.Kind != netcode.EventPayload {
 		in.l.join.event(now, e)
@@ -80,8 +81,8 @@ func (in *inbound) takeEvent(now time.Duration, e netcode.Event) (accepted bool)
 	return false
 }
 
-// takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an error are kept: both are
-// idempotent.
+// takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an
+// error are kept: both are idempotent.
 func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	rest, err := c.session.peer.Receive(now, data)
 	if err != nil {
@@ -97,7 +98,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	client := c.session.client
 	for message, ok := c.session.peer.NextReliable(); ok; message, ok = c.session.peer.NextReliable() {
 		in.takeMessage(now, c, message)
-		if in.slotOf[client] != int32(c.id.Index()) { // the message has ended the session: later ones count for nothing
+		if in.slotOf[client] != int32(c.id.Index()) { // the message has ended the session
 			return err
 		}
 	}
@@ -121,9 +122,9 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 
 // takeAcks takes what a packet acknowledges.
 func (in *inbound) takeAcks(now time.Duration, c *conn) {
-	c.repl.acks.history.Open()
+	c.repl.acks.history.BeginAcks()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, in.l, ackTag(tag))
+		c.acked(now, &in.l.replication, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++
@@ -131,32 +132,37 @@ func (in *inbound) takeAcks(now time.Duration, c *conn) {
 	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
 }
 
-// takeCommands offers a window of commands, the last section of a packet, to the player's inbox, oldest first: all of it or
-// nothing.
+// takeCommands offers a window of commands, the last section of a packet, to the player's inbox,
+// oldest first: all of it or nothing.
 func (in *inbound) takeCommands(c *conn, data, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &in.window)
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := in.l.arrived(c, data, rest, n); err != nil {
+	if err := in.l.rewind.takeArrivals(c, data, rest, in.window[:n]); err != nil {
 		return err
 	}
 	inbox := in.match.CommandBuffer(c.id)
 	inbox.OfferWindow(in.window[:n])
-	in.l.tallyOf(c, inbox)
+	in.countInputs(c, inbox)
 	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
 		in.l.idle.input(slot, in.window[:n])
 	}
 	return nil
 }
 
-// takeMessage takes a reliable message. Messages of a newer client that mean nothing here are counted and ignored.
+// takeMessage takes a reliable message. Messages of a newer client that mean nothing here are
+// counted and ignored.
 func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
 	if message = in.ofThisMap(c, message); message == nil {
 		return
 	}
-	if tag := message[0]; (tag == protocol.MessageSay || tag == protocol.MessageConsole) && in.l.roster.viewers[c.id.Index()].ready {
-		in.takeLine(now, c, message)
+	if tag := message[0]; tag == protocol.MessageSay || tag == protocol.MessageConsole {
+		if in.l.roster.viewers[c.id.Index()].ready {
+			in.takeLine(now, c, message)
+		} else {
+			in.Stats.Count[metrics.MessagesUnknown].Inc()
+		}
 		return
 	}
 	if len(message) == 1 && message[0] == sim.AskResync {
@@ -165,12 +171,12 @@ func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
 		c.repl.acks.resyncRequested = true
 		in.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.pace(every, int(kbps), in.l)
-	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) { // where the mode allows it
+		c.repl.pacing.setPace(every, int(kbps), &in.cfg)
+	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) {
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		in.l.join.fetch(now, c, f.Content)
 	} else if in.l.spectate.request(c, message) {
-	} else if r, err := protocol.ParseReady(message); err == nil && !c.session.ready && c.session.mismatch == 0 {
+	} else if r, err := protocol.ParseReady(message); err == nil && c.awaitsReady() {
 		in.l.join.ready(now, c, r)
 	} else {
 		in.Stats.Count[metrics.MessagesUnknown].Inc()

@@ -17,7 +17,7 @@ type RecordingChunk struct {
 type recording struct {
 	*core
 	recorded *sim.Match       // the match that rec records; a new match has a new recording
-	head     *replay.Head     // of this recording alone: a writer may still read it when the next one has begun
+	head     *replay.Head     // of this recording alone: a writer may read it after the next begins
 	rec      *replay.Recorder // nil: nobody wants a recording
 	last     *replay.Killcam  // the last seconds
 	round    uint16
@@ -76,7 +76,8 @@ func (r *recording) emit(c *replay.Chunk) {
 	}
 }
 
-// FinishRecording hands what was recorded since the last chunk to Config.Record and ends the recording: for the end of a lobby.
+// FinishRecording hands what was recorded since the last chunk to Config.Record and ends the
+// recording: for the end of a lobby.
 func (l *Lobby) FinishRecording() { l.recording.finish() }
 
 func (r *recording) finish() {

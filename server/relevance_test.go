@@ -91,7 +91,7 @@ func TestThreat25NeverShown(t *testing.T) {
 			l.tick()
 		}
 		vital := l.lobby.match.Vital(victim.id())
-		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 || l.count(metrics.HitsFiltered) < 3 || l.lobby.Shown(c.id(), victim.id()) != 0 {
+		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 || l.count(metrics.HitsFiltered) < 3 || l.lobby.LastSeen(c.id(), victim.id()) != 0 {
 			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(metrics.HitsFiltered))
 		}
 		unseen := l.count(metrics.HitsFiltered)
@@ -101,7 +101,7 @@ func TestThreat25NeverShown(t *testing.T) {
 			c.say(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
+		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.LastSeen(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
 			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(metrics.Hits), l.count(metrics.HitsFiltered)-unseen)
 		}
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// roster has the names and teams of the players, and which of them each connection still has to be sent.
+// roster has the names and teams of the players, and which of them each connection still has to be
+// sent.
 //
-// Names travel as state, not as events. Each connection has a bit per row that it has not been sent in its current form, and
-// a roster message takes as many of those rows as it has room for. A row that changes twice may be sent once, and a full
-// queue loses nothing. A tick in which no row changes costs a look at one slot in Config.Rules.Rate.
+// Names travel as state, not as events. Each connection has a bit per row that it has not been sent
+// in its current form, and a roster message takes as many of those rows as it has room for. A row
+// that changes twice may be sent once, and a full queue loses nothing. A tick in which no row
+// changes costs a look at one slot in Config.Rules.Rate.
 type roster struct {
 	*core
 	rows     []protocol.RosterRow // by slot; a NetID of 0: no player so far; without a name: the player left
@@ -44,7 +46,8 @@ func newRoster(c *core) roster {
 	words := (n + 63) / 64
 	return roster{
 		core: c, rows: make([]protocol.RosterRow, n), added: make([]uint64, n), slots: make(map[string]int32),
-		viewers: make([]rosterViewer, n), dirty: make([]uint64, n*words), words: words, players: make([]chat.Player, n),
+		viewers: make([]rosterViewer, n), dirty: make([]uint64, n*words), words: words,
+		players: make([]chat.Player, n),
 	}
 }
 
@@ -58,7 +61,8 @@ func (r *roster) disconnect(slot int) {
 // dirtyOf returns the rows that a connection has not been sent.
 func (r *roster) dirtyOf(slot int) []uint64 { return r.dirty[slot*r.words : (slot+1)*r.words] }
 
-// add names the player of a connection that gets ready. Its row is new for all, and all rows are new for it.
+// add names the player of a connection that gets ready. Its row is new for all, and all rows are
+// new for it.
 func (r *roster) add(c *conn, wish string) {
 	slot := c.id.Index()
 	name := r.unique(int32(slot), wish)
@@ -112,8 +116,8 @@ func (r *roster) markDirty(slot int) {
 	}
 }
 
-// newMatch gives the rows the ids of a new match and empties those of players that are gone. Nobody is sent anything: each
-// connection gets all rows with its Ready.
+// newMatch gives the rows the ids of a new match and empties those of players that are gone. Nobody
+// is sent anything: each connection gets all rows with its Ready.
 func (r *roster) newMatch() {
 	for slot := range r.rows {
 		row, muted := &r.rows[slot], r.players[slot].Muted
@@ -146,15 +150,16 @@ func (r *roster) updateTeam(slot int) {
 	}
 }
 
-// Roster messages leave most of a connection's queue to events of the match, and most of a limited link to snapshots.
+// Roster messages leave most of a connection's queue to events of the match, and most of a limited
+// link to snapshots.
 const (
 	rosterQueue = 16 // queued messages at which names wait
 	chatQueue   = 40 // queued messages at which lines of chat are lost
 	linkShare   = 4  // names and lines get this part of a limited rate: one in linkShare
 )
 
-// sendNames queues one roster message of rows that a connection has not been sent, if there are any and its link has room. Call
-// it before a snapshot: the message travels in it.
+// sendNames queues one roster message of rows that a connection has not been sent, if there are any
+// and its link has room. Call it before a snapshot: the message travels in it.
 func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
 	slot := c.id.Index()
 	viewer := &r.viewers[slot]
@@ -182,7 +187,8 @@ func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
 	r.queue(now, c, message)
 }
 
-// appendRow appends a row as one connection gets it, and counts it as sent. The caller clears its bit.
+// appendRow appends a row as one connection gets it, and counts it as sent. The caller clears its
+// bit.
 func (r *roster) appendRow(message []byte, slot int, to *rosterViewer) []byte {
 	row := r.rows[slot]
 	row.New = row.Name != "" && r.added[slot] > to.revision
@@ -206,7 +212,8 @@ func (v *rosterViewer) charge(now time.Duration, c *conn, bytes int) {
 	}
 }
 
-// sendName queues the name of one player with a connection that has not been sent it: ahead of what that player says.
+// sendName queues the name of one player with a connection that has not been sent it: ahead of what
+// that player says.
 func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
 	slot := id.Index()
 	viewer, dirty := &r.viewers[c.id.Index()], r.dirtyOf(c.id.Index())
@@ -217,8 +224,8 @@ func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
 	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.MessageRoster), slot, viewer))
 }
 
-// sendPair queues the names of two players ahead of an event about both, unless the connection's queue is full of other
-// messages.
+// sendPair queues the names of two players ahead of an event about both, unless the connection's
+// queue is full of other messages.
 func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.ReliablePending() < chatQueue {
 		r.sendName(now, c, a)
@@ -226,8 +233,8 @@ func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 	}
 }
 
-// unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a number behind it. An empty name
-// becomes that of the slot.
+// unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a
+// number behind it. An empty name becomes that of the slot.
 func (r *roster) unique(slot int32, wish string) string {
 	name := chat.CleanName(wish)
 	if name == "" {
@@ -237,7 +244,8 @@ func (r *roster) unique(slot int32, wish string) string {
 		if at, taken := r.slots[fold(name)]; !taken || at == slot {
 			return name
 		}
-		// After a few short numbers come numbers that no other slot tries: only a name chosen on purpose is in the way then.
+		// After a few short numbers come numbers that no other slot tries: only a name chosen on
+		// purpose is in the way then.
 		n := try + 1
 		if try > shortNumbers {
 			n = int(slot) + (try-shortNumbers)*len(r.viewers)
@@ -272,7 +280,8 @@ func (r *roster) name(slot int32) string {
 	return slotName(slot)
 }
 
-// slotByName returns the slot of the player with a name, in upper or lower case. ok is false where there is none.
+// slotByName returns the slot of the player with a name, in upper or lower case. ok is false where
+// there is none.
 func (r *roster) slotByName(name string) (slot int32, ok bool) {
 	slot, ok = r.slots[fold(name)]
 	return slot, ok

@@ -10,9 +10,10 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// roundNews sends how the round stands. A change of the phase or of the point is sent at once. Scores and the state of a point may
-// change in every tick: they are sent a few times a second, and the progress of a capture each second. Clients count clocks on by
-// themselves, so all else waits: on a slow link each message takes the place of rows of a snapshot.
+// roundNews sends how the round stands. A change of the phase or of the point is sent at once.
+// Scores and the state of a point may change in every tick: they are sent a few times a second, and
+// the progress of a capture each second. Clients count clocks on by themselves, so all else waits:
+// on a slow link each message takes the place of rows of a snapshot.
 type roundNews struct {
 	*core
 	sent sim.RoundStatus // the newest that was sent
@@ -23,8 +24,8 @@ const (
 	quietSeconds    = 5 // seconds between two messages while nothing changes
 )
 
-// send queues the announcements of the tick with every connection that is ready, and how the round stands if that is due. room
-// counts the time of lines from the start of the round.
+// send queues the announcements of the tick with every connection that is ready, and how the round
+// stands if that is due. room counts the time of lines from the start of the round.
 func (r *roundNews) send(now time.Duration, room *chat.Room) {
 	t := r.match.Tick()
 	for i := range r.match.Outcome().Announcements {
@@ -49,7 +50,8 @@ func (r *roundNews) due(s *sim.RoundStatus) bool {
 	was, second := &r.sent, tick.Tick(r.cfg.Rules.Rate)
 	since := s.Tick - was.Tick
 	switch {
-	case was.Phase != s.Phase || was.Round != s.Round || was.Point != s.Point || was.Winner != s.Winner || was.Waiting != s.Waiting:
+	case was.Phase != s.Phase || was.Round != s.Round || was.Point != s.Point,
+		was.Winner != s.Winner || was.Waiting != s.Waiting:
 		return true
 	case was.Status != s.Status || was.Score != s.Score:
 		return since >= second/scoresPerSecond

@@ -324,7 +324,7 @@ func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 			c.say(c.commands(1)...)
 		}
 	}
-	if longest > 60/wordsPerSecond+3 || c.words < 6 {
+	if longest > 60/keepAlivesPerSecond+3 || c.words < 6 {
 		t.Errorf("%d ticks without a word, %d words", longest, c.words)
 	}
 }
@@ -365,7 +365,7 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 || s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
 			t.Errorf("every %d: %d snapshots of %d, %+v", asks[n], got, want, s)
 		}
-		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.AgeInUse(max(1, asks[n])) {
+		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.IsBaselineAge(max(1, asks[n])) {
 			t.Errorf("every %d: paced at %d ticks", asks[n], g.repl.pacing.spacing)
 		}
 	}

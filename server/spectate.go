@@ -13,17 +13,19 @@ type viewpoint struct {
 	owed   bool     // the spectator has not been told its target
 }
 
-// spectators gives each spectator the view of a player, or a free camera where Config.SpectateAll allows it.
+// spectators gives each spectator the view of a player, or a free camera where Config.SpectateAll
+// allows it.
 type spectators struct{ *core }
 
-// update gives each spectator a target after a tick: a target that has left is followed by the next player.
+// update gives each spectator a target after a tick: a target that has left is followed by the next
+// player.
 func (s *spectators) update() {
 	if s.cfg.Spectators == 0 {
 		return
 	}
 	for _, slot := range s.live {
 		c := &s.conns[slot]
-		if !c.roster.spectates || !c.session.ready {
+		if c.roster.role != roleSpectator || !c.session.ready {
 			continue
 		}
 		if v := &c.roster.view; !v.free && !s.playing(v.target) {
@@ -34,7 +36,8 @@ func (s *spectators) update() {
 			if w.Player != 0 {
 				w.Mode = protocol.SpectatePlayer
 			}
-			c.roster.view.owed = c.session.peer.QueueReliable(w.Append(s.message[:0], protocol.MessageViewpoint)) != nil
+			message := w.Append(s.message[:0], protocol.MessageViewpoint)
+			c.roster.view.owed = c.session.peer.QueueReliable(message) != nil
 		}
 	}
 }
@@ -57,10 +60,11 @@ func (s *spectators) next(slot, step int) netid.ID {
 	return 0
 }
 
-// request takes a spectator's wish for another view. ok is false if the message is no such wish, or the sender is no spectator.
+// request takes a spectator's wish for another view. ok is false if the message is no such wish, or
+// the sender is no spectator.
 func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	w, err := protocol.ParseSpectate(message, protocol.MessageSpectate)
-	if err != nil || !c.roster.spectates || !c.session.ready {
+	if err != nil || c.roster.role != roleSpectator || !c.session.ready {
 		return false
 	}
 	from := c.roster.view.target.Index()
@@ -90,7 +94,8 @@ func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	return true
 }
 
-// follow gives a spectator the view of another player. What it saw through the last one it sees no longer.
+// follow gives a spectator the view of another player. What it saw through the last one it sees no
+// longer.
 func (c *conn) follow(id netid.ID) {
 	if c.roster.view.target == id {
 		return
@@ -101,18 +106,14 @@ func (c *conn) follow(id netid.ID) {
 	}
 }
 
-// viewpoint is the slot of the player whose view a connection has: its own, or that of a spectator's target; -1 for a free camera.
+// viewpoint is the slot of the player whose view a connection has: its own, or that of a
+// spectator's target; -1 for a free camera.
 func (c *conn) viewpoint() int {
 	switch {
-	case !c.roster.spectates:
+	case c.roster.role != roleSpectator:
 		return c.id.Index()
 	case c.roster.view.target == 0:
 		return -1
 	}
 	return c.roster.view.target.Index()
-}
-
-// seesAll reports whether a connection may be sent every player.
-func (k *core) seesAll(c *conn) bool {
-	return k.cfg.Relevance != RelevanceGrid || c.roster.spectates && k.cfg.SpectateAll
 }

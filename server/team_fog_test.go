@@ -22,7 +22,7 @@ func TestTeamFog(t *testing.T) {
 					continue
 				}
 				mates++
-				in := !b.lobby.apart(b.lobby.match.Poses()[p.ID().Index()].Pos, pose.Pos)
+				in := !b.lobby.replication.outOfRange(b.lobby.match.Poses()[p.ID().Index()].Pos, pose.Pos)
 				if in {
 					near++
 				}
@@ -34,7 +34,7 @@ func TestTeamFog(t *testing.T) {
 					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), netid.ID(pose.ID), ok)
 				}
 				c := &b.lobby.conns[p.ID().Index()]
-				if why := b.lobby.why(c, b.lobby.replication.players.frames.At(c.repl.pacing.sent), slot); (why == ReasonSent) != ok || !ok && why != ReasonRange {
+				if why := b.lobby.replication.playerReason(&c.repl, b.lobby.replication.players.frames.At(c.repl.pacing.sent), slot); (why == ReasonSent) != ok || !ok && why != ReasonRange {
 					t.Errorf("fog %v: told %v, because %v", fog, ok, why)
 				}
 			}

@@ -111,9 +111,9 @@ func (b *table) thingsAlike(o *table) (rows int) {
 	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
-		for slot := range b.lobby.replication.objects.slots {
-			id, _ := p.ThingRow(p.Newest(), slot, want[:])
-			other, _ := q.ThingRow(q.Newest(), slot, got[:])
+		for slot := range b.lobby.replication.objects.table.slots {
+			id, _ := p.Objects.Row(p.Newest(), slot, want[:])
+			other, _ := q.Objects.Row(q.Newest(), slot, got[:])
 			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
 				continue
 			}
@@ -132,8 +132,8 @@ func (b *table) thingsAgree() (rows int) {
 	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
 		f := b.lobby.replication.objects.frames.At(p.Newest())
-		for slot := range b.lobby.replication.objects.slots {
-			if id, held := p.ThingRow(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+		for slot := range b.lobby.replication.objects.table.slots {
+			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
 				if was := f.Row(slot, want[:]); was != id || got != want {
 					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
 				}
@@ -173,7 +173,7 @@ func (p *patient) look(b *table) {
 		if p.who[slot] != c.id {
 			p.who[slot], p.last[slot], p.seen[slot] = c.id, map[int]uint16{}, map[int]uint16{}
 		}
-		last, seen, interval := p.last[slot], p.seen[slot], c.index(now, l)
+		last, seen, interval := p.last[slot], p.seen[slot], l.replication.intervalOf(now)
 		switch c.repl.view.selection {
 		case rowsAll:
 			p.blocks++
@@ -192,7 +192,7 @@ func (p *patient) look(b *table) {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := c.repl.acks.tracker.Said(other); said && known {
+			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
 				last[other] = interval
 			}
 			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
@@ -237,7 +237,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				began, sent := b.now, map[int32]uint64{}
 				for _, slot := range b.lobby.live {
 					g := &b.lobby.conns[slot]
-					g.pace(c.every, 0, b.lobby)
+					g.repl.pacing.setPace(c.every, 0, &b.lobby.cfg)
 					sent[slot] = g.session.stats.down
 				}
 				for range 120 {
@@ -249,7 +249,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
-					rate, share := float64(g.repl.pacing.bucket.Rate()), g.share(b.lobby).Seconds()
+					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
 					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
 					if rate != 0 && float64(g.session.stats.down-was) > most {
 						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
@@ -284,7 +284,7 @@ func (b *table) rooms() map[int32]purse {
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
-			m[slot] = purse{c.repl.pacing.bucket.Room(next, c.share(l)), c.session.stats.down}
+			m[slot] = purse{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
 		}
 	}
 	return m
@@ -384,7 +384,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 				if b.saidTo(g) == 0 {
 					silent++
 				}
-				if sees, carries := b.inSight(g), g.repl.schedule.capacity(b.lobby, g); sees > carries {
+				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
 					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
@@ -399,7 +399,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 func (b *table) saidTo(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := c.repl.acks.tracker.Said(slot); said && f.ID(slot) != 0 {
+		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
 			n++
 		}
 	}
@@ -427,8 +427,8 @@ func (b *table) wakesAs(twin *table) (waited int) {
 			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := c.repl.acks.tracker.Said(other)
-			too, _ := h.repl.acks.tracker.Said(other)
+			said, _ := c.repl.acks.tracker.RowSent(other)
+			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
 			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
 				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
@@ -474,7 +474,7 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 func (b *table) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
-		b.lobby.conns[slot].pace(1, 0, b.lobby)
+		b.lobby.conns[slot].repl.pacing.setPace(1, 0, &b.lobby.cfg)
 	}
 }
 
@@ -512,10 +512,10 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 				t.Fatalf("chosen as %d", c.repl.view.selection)
 			}
 			for other := range 60 {
-				if now := c.index(c.repl.pacing.sent, b.lobby); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
+				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
 					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
 				}
-				if said, _ := c.repl.acks.tracker.Said(other); !said {
+				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
 					kept++
 				}
 			}
@@ -547,7 +547,7 @@ func TestThingsForgetBlocks(t *testing.T) {
 				if c.repl.acks.objects.allSentAt != 0 {
 					blocks++
 				}
-				c.repl.acks.objects.forget()
+				c.repl.acks.objects.dropBaselines()
 			}
 		}
 		b.turn()
@@ -576,23 +576,23 @@ func TestFightsBehindBlocks(t *testing.T) {
 	if c.repl.view.byRow || c.repl.view.interest == nil {
 		t.Fatal("not in blocks")
 	}
-	c.hits(other)
+	c.repl.view.noteOpponent(other)
 	l.replication.players.combatUntil[other] = l.match.Tick() + 2*combatSeconds*60
 	b.play(5)
 	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
 		t.Fatal("the hit was not noted")
 	}
-	l.look(c, false)
-	l.gain(c)
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	l.replication.addPriority(&c.repl)
 	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
 		t.Error("who was hit five seconds ago is still a foe")
 	}
-	c.hits(other)
+	c.repl.view.noteOpponent(other)
 	c.repl.view.blocks, l.replication.players.combatUntil[other] = l.match.Tick(), l.match.Tick()+1
 	l.replication.players.combat[other>>6] |= 1 << (other & 63)
 	c.repl.view.combatSwap = 0
-	l.look(c, false)
-	if l.gain(c); c.foesAre(other) == 0 {
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	if l.replication.addPriority(&c.repl); c.foesAre(other) == 0 {
 		t.Error("who was hit just now is no foe")
 	}
 }

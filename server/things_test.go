@@ -20,7 +20,7 @@ func TestConfigOfThings(t *testing.T) {
 		want string
 	}{
 		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
-		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
+		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -36,8 +36,8 @@ func TestReceipt(t *testing.T) {
 		players, things groupRange
 	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}}, {true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
 		r := makeAckTag(1<<32-1, c.owner, c.players, c.things)
-		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.things() != c.things {
-			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.things())
+		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.objects() != c.things {
+			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
 		}
 	}
 	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
@@ -63,29 +63,29 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		w.capture(m)
 	}
 	next()
-	slots, fixed := netstate.ObjectSlots(1), w.standing
+	slots, fixed := netstate.ObjectSlots(1), w.table.static
 	o := m.Objects()
 	for i := range 400 {
 		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
 			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
 	}
 	next()
-	if want := uint64(fixed + 400 - slots); w.dropped != want || w.frame.ID(slots-1) == 0 {
-		t.Fatalf("%d flights have no slot, want %d", w.dropped, want)
+	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
+		t.Fatalf("%d flights have no slot, want %d", w.table.dropped, want)
 	}
 	before := map[netid.ID]netid.ID{} // of the plane: the match's
-	for i := range w.slots {
-		before[w.slots[i].id] = w.slots[i].matchID
+	for i := range w.table.slots {
+		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}
 	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
 	next() // slots are freed at the end of it
 	next()
-	if w.dropped != uint64(max(0, fixed+300-slots)) {
-		t.Errorf("%d flights have no slot", w.dropped)
+	if w.table.dropped != uint64(max(0, fixed+300-slots)) {
+		t.Errorf("%d flights have no slot", w.table.dropped)
 	}
 	told := map[netid.ID]bool{}
-	for i := range w.slots {
-		c := &w.slots[i]
+	for i := range w.table.slots {
+		c := &w.table.slots[i]
 		if told[c.matchID] && c.matchID != 0 {
 			t.Fatalf("%v has two slots", c.matchID)
 		}

@@ -799,7 +799,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 	}
 	for acks := range 2 {
 		got, n, l := sent(acks)
-		if n > starveAfter+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
+		if n > unackedLimit+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
 			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
@@ -809,13 +809,13 @@ func TestThreat29AckWithholding(t *testing.T) {
 	snapshots := 0
 	for range 6 * 60 {
 		snapshots += len(c.hear())
-		c.state().forget()
+		c.state().repl.dropBaselines()
 		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
 		c.say(c.commands(1)...)
 		control.play()
 		l.tick()
 	}
-	if snapshots > starveAfter+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
+	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
 		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.unharmed()

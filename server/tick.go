@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
@@ -20,11 +17,12 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
-// match by n ticks, the match becomes history and a frame, the frame is coded against what each client is known to hold, and
-// leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
-// and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
-// connect tokens are compared with it. Errors are conn's.
+// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become
+// commands, commands move the match by n ticks, the match becomes history and a frame, the frame is
+// coded against what each client is known to hold, and leaves in datagrams. With n above 1, at most
+// MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of
+// the last go to all clients that were due one in any of them. unix is the wall clock in seconds;
+// only connect tokens are compared with it. Errors are conn's.
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
@@ -36,21 +34,18 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.endTick()
 		return errIn
 	}
-	var frame *snapshot.Frame
 	for l.replication.batch = 1; ; l.replication.batch++ {
-		l.play(now)         // command -> sim -> history
-		frame = l.capture() // history -> snapshot
+		l.play(now)             // command -> sim -> history
+		l.replication.capture() // history -> snapshot
 		if l.replication.batch == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
-		l.tell(now)
+		l.outbound.queueEvents(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.replication.players.encoder.Begin(frame, l.replication.players.frames) // snapshot -> delta
-	l.replication.players.sums.Begin(frame)
-	l.replication.objects.begin()
-	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.replication.begin()                // snapshot -> delta
+	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
@@ -61,7 +56,7 @@ func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.conns[slot].brief(now, l, oldest)
+		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
@@ -70,34 +65,14 @@ func (l *Lobby) play(now time.Duration) {
 	}
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
-	l.aim.Tick(l.match)
+	l.rewind.aim.Tick(l.match)
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
 }
 
-// capture writes the frame of the tick that was just played: the very poses that history keeps.
-func (l *Lobby) capture() *snapshot.Frame {
-	frame := l.replication.players.frames.Begin(l.match.Tick())
-	var row [netstate.PublicFields]int32
-	acts := l.match.AbilityStates()
-	poses := l.match.Poses()
-	for slot := range poses {
-		pose := &poses[slot]
-		vital := l.match.Vital(netid.ID(pose.ID))
-		if vital == nil { // nobody, or left in this tick
-			continue
-		}
-		netstate.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, netid.ID(pose.ID), row[:])
-	}
-	l.replication.objects.capture(l.match)
-	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.replication.objects.dropped)
-	return frame
-}
-
-// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of the slots, so that each has
-// its turn once a second, the team in the roster and the idle player.
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
+// the slots, so that each has its turn once a second, the team in the roster and the idle player.
 func (l *Lobby) housekeeping(now time.Duration) {
 	l.console.run(now)
 	rate := int(l.cfg.Rules.Rate)

@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// transfers sends what clients lack of what a Welcome names: the model and the arena, packed once for all. In a tick each
-// connection gets one fragment at most, and all together no more than the bucket gives, so newcomers cost no spike.
+// transfers sends what clients lack of what a Welcome names: the model and the arena, packed once
+// for all. In a tick each connection gets one fragment at most, and all together no more than the
+// bucket gives, so newcomers cost no spike.
 type transfers struct {
 	*core
 	packed  bool
@@ -25,15 +26,16 @@ type transfers struct {
 	next    int              // in live: whose turn it is
 }
 
-// maxFetch is how long a client that fetches content may take to its Ready; then readyWithin counts from its last fragment.
+// maxFetch is how long a client that fetches content may take to its Ready; then readyWithin counts
+// from its last fragment.
 const maxFetch = 3 * time.Minute
 
 func newTransfers(c *core) transfers {
 	return transfers{core: c, bucket: newBucket(c.cfg.ContentKbps)}
 }
 
-// PackContent packs what clients may ask for, which takes a tenth of a second. Without it the tick pays in which the first client
-// asks.
+// PackContent packs what clients may ask for, which takes a tenth of a second. Without it the tick
+// pays in which the first client asks.
 func (l *Lobby) PackContent() { l.transfers.pack() }
 
 func (t *transfers) pack() {
@@ -54,8 +56,8 @@ func (t *transfers) setArena(packed []byte) {
 	t.waiting, t.next = 0, 0
 }
 
-// modelTransfer packs models. The trained ones, which most lobbies have, are packed once for all lobbies of a process: nobody writes
-// to a packed transfer.
+// modelTransfer packs models. The trained ones, which most lobbies have, are packed once for all
+// lobbies of a process: nobody writes to a packed transfer.
 func modelTransfer(m netstate.Models) []byte {
 	if m == netstate.Trained() {
 		return trainedTransfer()
@@ -63,7 +65,9 @@ func modelTransfer(m netstate.Models) []byte {
 	return packTransfer(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedTransfer = sync.OnceValue(func() []byte { return packTransfer(protocol.ContentModel, netstate.Trained().Append(nil)) })
+var trainedTransfer = sync.OnceValue(func() []byte {
+	return packTransfer(protocol.ContentModel, netstate.Trained().Append(nil))
+})
 
 // arenaTransfer packs an arena.
 func arenaTransfer(a *arena.Arena) []byte {
@@ -81,14 +85,17 @@ func packTransfer(content protocol.Content, raw []byte) []byte {
 	if protocol.ContentTransferHead+len(packed) > packet.MaxTransferSize {
 		return nil
 	}
-	p := protocol.ContentTransfer{Content: content, Compression: uint8(method), Size: uint32(len(raw)), Compressed: packed}
-	return p.Append(nil)
+	t := protocol.ContentTransfer{
+		Content: content, Compression: uint8(method), Size: uint32(len(raw)), Compressed: packed,
+	}
+	return t.Append(nil)
 }
 
-// start starts to send content to a connection, each content once in a session. ok is false if the session has to end, as it would
-// without a request: the content is too large, or the connection has not taken that of three maps before.
+// start starts to send content to a connection, each content once in a session. ok is false if the
+// session has to end, as it would without a request: the content is too large, or the connection
+// has not taken that of three maps before.
 func (t *transfers) start(c *conn, content protocol.Content) (ok bool) {
-	if c.session.ready || c.session.mismatch != 0 || c.transfer.requested>>content&1 != 0 {
+	if !c.awaitsReady() || c.transfer.requested>>content&1 != 0 {
 		t.Stats.Count[metrics.ContentRefused].Inc()
 		return true
 	}
@@ -116,8 +123,8 @@ func (t *transfers) done(c *conn) {
 	}
 }
 
-// send sends one fragment to each connection that waits for content and whose link has room, as far as the bucket goes. It starts
-// each time with the connection after the last.
+// send sends one fragment to each connection that waits for content and whose link has room, as far
+// as the bucket goes. It starts each time with the connection after the last.
 func (t *transfers) send(now time.Duration) {
 	if t.waiting == 0 {
 		return
@@ -136,7 +143,8 @@ func (t *transfers) send(now time.Duration) {
 	}
 }
 
-// sendTo sends a connection the next fragment and the messages that are due, and returns the bytes of the datagram.
+// sendTo sends a connection the next fragment and the messages that are due, and returns the bytes
+// of the datagram.
 func (t *transfers) sendTo(now time.Duration, c *conn) int {
 	if c.session.ready || c.transfer.requested == 0 || !t.linkReady(now, c) {
 		return 0
@@ -151,7 +159,8 @@ func (t *transfers) linkReady(now time.Duration, c *conn) bool {
 	return c.session.peer.FragmentDue(now) && c.session.peer.CanSend(now) && c.repl.pacing.bucket.Ready(now)
 }
 
-// sendFragment completes a packet with the next fragment, sends it, and returns the bytes of the datagram.
+// sendFragment completes a packet with the next fragment, sends it, and returns the bytes of the
+// datagram.
 func (t *transfers) sendFragment(now time.Duration, c *conn, buf []byte) int {
 	buf = c.session.peer.AppendFragment(buf, packet.FragmentSectionSize)
 	t.sendPacket(now, int(c.session.client), buf) // the fragment is due again if this fails
@@ -160,8 +169,8 @@ func (t *transfers) sendFragment(now time.Duration, c *conn, buf []byte) int {
 	return n
 }
 
-// overdue reports whether a connection that is not ready has had its time. It must first have what it has asked for, unless it
-// acknowledges no fragment for long.
+// overdue reports whether a connection that is not ready has had its time. It must first have what
+// it has asked for, unless it acknowledges no fragment for long.
 func (c *conn) overdue(now time.Duration) bool {
 	b := c.session.peer.Transfers()
 	if b.Pending > 0 && b.GivenUp == 0 && now-c.session.loadingSince < maxFetch {

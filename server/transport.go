@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// transport is the way of datagrams into a lobby and out of it. Datagrams that netcode opens become events; packets that it
-// seals, and its own handshakes, become datagrams.
+// transport is the way of datagrams into a lobby and out of it. Datagrams that netcode opens become
+// events; packets that it seals, and its own handshakes, become datagrams.
 type transport struct {
 	netcode *netcode.Server
 	in      netio.Batch
@@ -18,9 +18,9 @@ type transport struct {
 	egress  egress
 }
 
-// openBatch hands the batch of received datagrams to netcode and keeps its events: sessions first, then handshakes, so that no
-// stranger stands in a player's way. Every datagram is counted once: accepted, refused for a reason, or a packet that the
-// caller accepts or drops.
+// openBatch hands the batch of received datagrams to netcode and keeps its events: sessions first,
+// then handshakes, so that no stranger stands in a player's way. Every datagram is counted once:
+// accepted, refused for a reason, or a packet that the caller accepts or drops.
 func (k *core) openBatch(now time.Duration, unix int64) {
 	k.events = k.events[:0]
 	handshakes, bytes := false, 0
@@ -58,7 +58,8 @@ func (k *core) openDatagram(now time.Duration, unix int64, from netip.AddrPort, 
 	}
 }
 
-// sendPacket seals a packet without a snapshot. It may get lost; the messages in it are due again then.
+// sendPacket seals a packet without a snapshot. It may get lost; the messages in it are due again
+// then.
 func (k *core) sendPacket(now time.Duration, client int, packet []byte) {
 	if k.netcode.Send(now, client, packet, &k.egress.outbox) == nil && !k.timer.Off {
 		_, sealed := k.egress.outbox.At(k.egress.outbox.Len() - 1)

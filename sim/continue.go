@@ -8,7 +8,7 @@ import (
 // that no tick is of both, and none of its ids is one of the other's.
 func (m *Match) ContinueFrom(old *Match) {
 	m.clock.Tick = old.Tick()
-	m.World.Follow(old.World)
+	m.World.ContinueIDs(old.World)
 }
 
 // JoinAt is Join in the slot with an index, or Watch if watches: for those who come over from another match. It returns 0 if the slot

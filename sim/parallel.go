@@ -20,11 +20,11 @@ const shotsGrain = 4
 // effects on others is done by the caller alone.
 func (m *Match) SetWorkers(r parallel.Runner) {
 	s := m.scratch
-	s.loop.Share(r)
+	s.loop.SetRunner(r)
 	m.Scene().SetWorkers(r)
 	for i := range s.actionParts {
 		if r != nil && s.actionParts[i] == nil {
-			s.actionParts[i] = make([]playerAction, 0, parallel.Size(len(s.input), s.grain))
+			s.actionParts[i] = make([]playerAction, 0, parallel.PartSize(len(s.input), s.grain))
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestRow42PinnedMatches(t *testing.T) {
 			pool := parallel.NewPool(workers)
 			t.Cleanup(pool.Close)
 			return func(m *Match) {
-				if s := ecs.Resource[scratch](m.World); !s.loop.Shared() {
+				if s := ecs.Resource[scratch](m.World); !s.loop.Parallel() {
 					s.grain = 1
 					m.SetWorkers(pool)
 				}

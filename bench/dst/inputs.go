@@ -38,7 +38,7 @@ func (w *world) checkInputs() {
 		if in == nil || in.Count.Used == w.shadow.used[c.ID()] {
 			continue
 		}
-		if made, ok := c.Given(m.Tick()); ok && made != in.Last() {
+		if made, ok := c.Issued(m.Tick()); ok && made != in.Last() {
 			w.fail(OnceATick, "client %d issued for tick %d %+v, and the server applied %+v", i, m.Tick(), made, in.Last())
 		}
 	}

@@ -177,8 +177,8 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		may = e.visible[t%visibilityTicks]
 	}
 	for g := range held.Slots() / snapshot.GroupRows {
-		known, there := held.Rows(g)
-		unlike := held.Unlike(frame, g) & known
+		known, there := held.Occupied(g)
+		unlike := held.DiffRows(frame, g) & known
 		if w.visibility.on || w.draw.Kbps > 0 {
 			unlike &= there // the client was told that these rows are not visible
 		}

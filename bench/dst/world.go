@@ -129,7 +129,9 @@ func newWorld(c Case, as checks) (*world, error) {
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
 		Client: func(n int, cfg *client.Config) {
-			cfg.Thin = w.draw.Clients > 16 && n%4 != 0
+			if w.draw.Clients > 16 && n%4 != 0 {
+				cfg.Decode = client.DecodeOwn
+			}
 		},
 		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wallJump },
 		Heard: w.onReceive, Said: w.onSend, Around: w.aroundTick})

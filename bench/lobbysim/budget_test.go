@@ -65,7 +65,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 			most := 0
 			var b *Sim
 			b, err := New(Config{
-				Clients: players, Seed: 9, Thin: true, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
+				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
 				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
 				Around: func(tick func() error) error {
@@ -135,7 +135,7 @@ func TestRow65Importance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: players, Seed: 65, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, CellSize: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		if i > 0 && testing.Short() {
 			break
 		}
-		b, err := New(Config{Clients: players, Seed: 16, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
 			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
 		if err != nil {
 			t.Fatal(err)

@@ -39,8 +39,8 @@ func rapidFire() *sim.Game {
 // trigger is a brain that never lets go of it.
 type trigger struct{ swarm.Brain }
 
-func (t trigger) Wish(s *swarm.Sight) client.Intent {
-	in := t.Brain.Wish(s)
+func (t trigger) Decide(s *swarm.Observation) client.Intent {
+	in := t.Brain.Decide(s)
 	in.Buttons = in.Buttons&^(sim.Throw|sim.Melee) | sim.Fire
 	return in
 }
@@ -146,7 +146,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		cfg.Arena, cfg.ArenaName = a, "arena-64"
 	}
 	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, Judge: true, Lobby: cfg,
-		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewWander(seed, n)} },
+		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
 		Client: func(_ int, cfg *client.Config) { cfg.Every = c.every }})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 func (e *exacter) step() {
 	var shots [64]client.Shot
 	for i, c := range e.b.Clients {
-		n, next := c.Shots(e.from[i], shots[:])
+		n, next := c.Shots.Since(e.from[i], shots[:])
 		e.from[i] = next
 		for _, s := range shots[:n] {
 			e.own[shotKey{uint32(c.ID()), s.Tick}] = s

@@ -1,6 +1,7 @@
 package lobbysim
 
 import (
+	"github.com/tickrate/tickrate/client"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 			}
 			const clients = 8
 			b, err := New(Config{
-				Clients: clients, Seed: 44, Link: c.link, Thin: true,
+				Clients: clients, Seed: 44, Link: c.link, Decode: client.DecodeOwn,
 				Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: clients, Rules: sim.Rules{Seed: 44}},
 			})
 			if err != nil {

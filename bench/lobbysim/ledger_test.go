@@ -88,10 +88,10 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 				cfg.SampleEvery = 1
 			}
 			cfg.ArenaName, cfg.Players, cfg.Rules = "test", 32, sim.Rules{Seed: 5, RespawnMillis: 1000}
-			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Thin: true}
+			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Decode: client.DecodeOwn}
 			if c.yard {
 				all.Lobby.Rules.Game = littered()
-				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }
+				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }
 			}
 			if c.lack {
 				all.Client = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
@@ -148,15 +148,15 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		account := client.NewAccount()
+		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test", Players: 16, Codec: codec,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
-			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }})
+			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range b.Clients {
-			c.Account(account)
+			c.Meter = account
 		}
 		for range 60 * 8 {
 			if err := b.Step(); err != nil {

@@ -2,6 +2,7 @@ package lobbysim
 
 import (
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"runtime"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func BenchmarkLobbies(b *testing.B) {
 			spent := time.Duration(0)
 			for len(lobbies) < c.n {
 				l, err := New(Config{
-					Clients: players, Seed: uint64(11 + len(lobbies)), Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+					Clients: players, Seed: uint64(11 + len(lobbies)), Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players, CPU: clock.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
 				})
 				if err != nil {

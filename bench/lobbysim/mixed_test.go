@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/client/objects"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -21,7 +21,7 @@ import (
 func TestRow45MixedAges(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
-		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 9 + n} }
+		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})
 	type moment struct {
 		flight flightName
@@ -36,7 +36,7 @@ func TestRow45MixedAges(t *testing.T) {
 	truth := map[moment]geom.Vec3{}
 	var guesses []guess
 	blows := map[netid.ID][]tick.Tick{}
-	var buf []client.Thing
+	var buf []objects.Object
 	oldest, several := tick.Tick(0), 0
 	rate := y.Lobby.Match().Rules().Rate
 	y.run(30*time.Second, func() {
@@ -55,7 +55,7 @@ func TestRow45MixedAges(t *testing.T) {
 			_, predicted, _ := c.Clocks()
 			at, part := rate.Since(predicted)
 			ages := map[tick.Tick]bool{}
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			for k := range buf {
 				if o := &buf[k]; o.Own && o.Kind == netstate.Projectile && o.Index == 0 && !o.Over() {
 					guesses = append(guesses, guess{nameOf(o), at, min(uint32(part*256), 255), o.Pos})

@@ -48,7 +48,7 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
 	b, err := New(Config{
-		Clients: n, Lookers: 2, Seed: 5, Thin: true, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Lookers: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Said: func(to netip.AddrPort, data []byte) {
 			fmt.Fprint(h, to)
 			h.Write(data)
@@ -110,7 +110,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules, cfg.Players = arena.Generate(n, 11), "test", sim.Rules{Seed: 11}, n
 	var before, after runtime.MemStats
 	b, err := New(Config{
-		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Bare = true },
+		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
 		Around: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
 			from := clock.ThreadCPU()

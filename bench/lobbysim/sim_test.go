@@ -162,7 +162,7 @@ func (v *verdicts) collect() {
 	}
 	var shots [16]client.Shot
 	for i, c := range v.b.Clients {
-		n, next := c.Shots(v.from[i], shots[:])
+		n, next := c.Shots.Since(v.from[i], shots[:])
 		v.from[i] = next
 		for _, s := range shots[:n] {
 			v.client, v.by = append(v.client, s), append(v.by, c.ID())

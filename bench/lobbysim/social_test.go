@@ -27,11 +27,11 @@ func talkers(t *testing.T, clients int) *Sim {
 	step(t, b, 240)
 	for i, c := range b.Clients {
 		for slot := range clients {
-			if p, ok := c.Player(slot); !ok || p.Name == "" {
+			if p, ok := c.Chat.Player(slot); !ok || p.Name == "" {
 				t.Fatalf("client %d does not know slot %d", i, slot)
 			}
 		}
-		for _, ok := c.NextLine(); ok; _, ok = c.NextLine() { // who has come in
+		for _, ok := c.Chat.Next(); ok; _, ok = c.Chat.Next() { // who has come in
 		}
 	}
 	return b
@@ -53,7 +53,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 	b := talkers(t, n)
 	name := func(i int) string { return fmt.Sprintf("bot %d", i) }
 	team := func(i int) int8 {
-		p, _ := b.Clients[0].Player(b.Clients[i].ID().Index())
+		p, _ := b.Clients[0].Chat.Player(b.Clients[i].ID().Index())
 		return p.Team
 	}
 	heard := make([][]string, n)
@@ -71,7 +71,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			case 2:
 				line, to = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text), func(j int) bool { return j == i || j == (i+1)%n }
 			}
-			if err := b.Clients[i].Say(line); err != nil {
+			if err := b.Clients[i].Chat.Say(line); err != nil {
 				t.Fatal(err)
 			}
 			for j := range n {
@@ -110,7 +110,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 
 func listen(b *Sim, heard [][]string) {
 	for i, c := range b.Clients {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				heard[i] = append(heard[i], l.FromName+"|"+l.Text)
 			}
@@ -127,7 +127,7 @@ func TestRow57LinesInWords(t *testing.T) {
 		t.Error("kinds have other numbers")
 	}
 	words := func(c *client.Client) (all []string) {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				all = append(all, string(l.Append(nil, c.ID())))
 			}
@@ -135,11 +135,11 @@ func TestRow57LinesInWords(t *testing.T) {
 		return all
 	}
 	for _, line := range []string{"hi", `/w "bot 1" psst`, "/dance"} {
-		if err := a.Say(line); err != nil {
+		if err := a.Chat.Say(line); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.Console("map"); err != nil {
+	if err := a.Chat.Console("map"); err != nil {
 		t.Fatal(err)
 	}
 	step(t, b, 60)
@@ -169,14 +169,14 @@ func TestRow57LinesInWords(t *testing.T) {
 		line string
 		want error
 	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine}, {strings.Repeat("x", 256), nil}} {
-		if err := a.Say(c.line); err != c.want {
+		if err := a.Chat.Say(c.line); err != c.want {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 	}
-	if p, ok := a.Player(-1); ok || p.ID != 0 {
+	if p, ok := a.Chat.Player(-1); ok || p.ID != 0 {
 		t.Error("somebody is in slot -1")
 	}
-	if _, ok := a.Player(1 << 20); ok {
+	if _, ok := a.Chat.Player(1 << 20); ok {
 		t.Error("somebody is in slot 1<<20")
 	}
 }
@@ -190,7 +190,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 	for range 60 {
 		step(t, b, 30)
 		for i, c := range b.Clients {
-			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 				if l.Kind == client.LineNews {
 					continue
 				}
@@ -236,7 +236,7 @@ func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
 	for i, c := range b.Clients {
 		seen := 0
 		for slot := range c.Welcome().MaxPlayers {
-			p, ok := c.Player(int(slot))
+			p, ok := c.Chat.Player(int(slot))
 			if !ok {
 				continue
 			}

@@ -23,8 +23,8 @@ type gunner struct {
 	fires bool
 }
 
-func (b *gunner) Wish(s *swarm.Sight) client.Intent {
-	in := b.Brain.Wish(s)
+func (b *gunner) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
 	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee | sim.Rocket
 	if b.fires {
 		in.Pitch, in.Buttons = geom.Angle(0x2000), in.Buttons|sim.Throw
@@ -51,9 +51,9 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
-		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
 		Brain: func(i int) swarm.Brain {
-			return &gunner{Brain: swarm.NewWander(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
+			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
 		Around: func(tick func() error) error {
 			from := clock.ThreadCPU()
@@ -65,13 +65,13 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	account := client.NewAccount()
+	account := client.NewMeter()
 	for range 600 { // until as many land as leave
 		if err := y.Step(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	y.Clients[0].Account(account)
+	y.Clients[0].Meter = account
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats

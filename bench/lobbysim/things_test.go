@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/client/objects"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -32,8 +33,8 @@ type thrower struct {
 	idle     bool
 }
 
-func (b *thrower) Wish(s *swarm.Sight) client.Intent {
-	in := b.Brain.Wish(s)
+func (b *thrower) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
 	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee
 	if b.n++; b.idle {
 		return client.Intent{}
@@ -70,7 +71,7 @@ func newYard(t *testing.T, players int, link impair.Profile, change func(*Config
 	game := littered()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
-		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} },
+		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 	}
 	if change != nil {
@@ -133,11 +134,11 @@ func predictedFlights(t *testing.T, kbps int) {
 		c.Lobby.Kbps = kbps
 	})
 	last := make([]map[flightName]geom.Vec3, len(y.Clients))
-	var buf []client.Thing
+	var buf []objects.Object
 	most, shown := float32(0), 0
 	y.run(20*time.Second, func() {
 		for i, c := range y.Clients {
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			now := map[flightName]geom.Vec3{}
 			for k := range buf {
 				o := &buf[k]
@@ -155,18 +156,18 @@ func predictedFlights(t *testing.T, kbps int) {
 				}
 			}
 			last[i] = now
-			for e, ok := c.NextChange(); ok; e, ok = c.NextChange() {
-				if _, here := now[nameOf(&e.Thing)]; e.What == client.Launched && !here && !e.Thing.Over() {
-					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Thing)
+			for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
+				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here && !e.Object.Over() {
+					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Object)
 				}
 			}
 		}
 	})
 	launched := uint64(0)
 	for i, c := range y.Clients {
-		f := c.Stats().Flights
+		f := c.Stats().Projectiles
 		launched += f.Launched
-		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Refused != 0 || f.MaxJump != 0 || f.Unshown != 0 {
+		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 || f.MaxJump != 0 || f.NotShown != 0 {
 			t.Errorf("client %d: %+v: expected all matched where they were", i, f)
 		}
 	}
@@ -176,7 +177,7 @@ func predictedFlights(t *testing.T, kbps int) {
 	}
 }
 
-func nameOf(o *client.Thing) flightName {
+func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
@@ -188,22 +189,22 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 		c.Lobby.Rules.RespawnMillis = 1000
 	})
 	refused, born, n := 0, map[flightName]time.Duration{}, 0
-	var buf []client.Thing
+	var buf []objects.Object
 	y.run(40*time.Second, func() {
 		c, m := y.Clients[1], y.Lobby.Match()
 		if n++; n%47 == 0 && c.ID() != 0 {
 			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 10000})
 		}
-		for e, ok := c.NextChange(); ok; e, ok = c.NextChange() {
-			switch name := nameOf(&e.Thing); e.What {
-			case client.Launched:
+		for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
+			switch name := nameOf(&e.Object); e.Kind {
+			case objects.Launched:
 				born[name] = y.Now()
-			case client.Refused:
+			case objects.Rejected:
 				refused++
 				if took := y.Now() - born[name]; took > 500*time.Millisecond {
 					t.Errorf("%+v was shown for %v", name, took)
 				}
-				for _, o := range c.Things(buf[:0]) {
+				for _, o := range c.Objects.Append(buf[:0]) {
 					if nameOf(&o) == name {
 						t.Errorf("%+v is refused and shown", name)
 					}
@@ -211,9 +212,9 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 			}
 		}
 	})
-	f := y.Clients[1].Stats().Flights
+	f := y.Clients[1].Stats().Projectiles
 	t.Logf("%+v", f)
-	if refused < 3 || uint64(refused) != f.Refused || f.Matched+f.Refused+3 < f.Launched {
+	if refused < 3 || uint64(refused) != f.Rejected || f.Matched+f.Rejected+3 < f.Launched {
 		t.Errorf("%d refused: %+v", refused, f)
 	}
 }
@@ -234,7 +235,7 @@ func (n *telling) check(y *yard, i int) {
 	}
 	var got, want [netstate.ObjectStateFields]int32
 	for slot := range f.Slots() {
-		id, ok := c.ThingRow(at, slot, got[:])
+		id, ok := c.Objects.Row(at, slot, got[:])
 		if !ok {
 			continue
 		}
@@ -325,7 +326,7 @@ func (y *yard) whereabouts() whereabouts {
 func TestThingsAreWhereTheyWere(t *testing.T) {
 	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
-	var buf []client.Thing
+	var buf []objects.Object
 	var kinds [netstate.Kinds]int
 	worst, calm, near := float32(0), 0, 0
 	y.run(15*time.Second, func() {
@@ -342,7 +343,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 			if v.From == 0 || a.flights == nil || b.flights == nil {
 				continue
 			}
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			for k := range buf {
 				o := &buf[k]
 				if o.Own {
@@ -429,10 +430,10 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			continue
 		}
 		told := at
-		id, ok := c.ThingRow(told, slot, got[:])
+		id, ok := c.Objects.Row(told, slot, got[:])
 		for back := tick.Tick(3); !ok && back < 150; back += 3 { // nothing has changed since
 			told = at - back
-			id, ok = c.ThingRow(told, slot, got[:])
+			id, ok = c.Objects.Row(told, slot, got[:])
 		}
 		was := y.Lobby.ObjectFrame(told)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
@@ -449,8 +450,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		}
 	}
 	// And what that means is what the match has.
-	things := map[netstate.Kind][]client.Thing{}
-	for _, o := range c.Things(nil) {
+	things := map[netstate.Kind][]objects.Object{}
+	for _, o := range c.Objects.Append(nil) {
 		things[o.Kind] = append(things[o.Kind], o)
 	}
 	for i, o := range things[netstate.Barrel] {
@@ -505,7 +506,7 @@ func TestRatesOfThings(t *testing.T) {
 			at = c.Newest()
 			f := y.Lobby.ObjectFrame(at)
 			for slot := range f.Used() {
-				id, ok := c.ThingRow(at, slot, row[:])
+				id, ok := c.Objects.Row(at, slot, row[:])
 				if !ok || id == 0 {
 					continue
 				}
@@ -523,7 +524,7 @@ func TestRatesOfThings(t *testing.T) {
 				}
 			}
 			slot := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels)
-			if id, ok := c.ThingRow(at, slot, row[:]); ok && id != 0 && row != last {
+			if id, ok := c.Objects.Row(at, slot, row[:]); ok && id != 0 && row != last {
 				if changed != 0 && at > 300 {
 					gaps[int(at-changed)/3]++
 				}
@@ -595,7 +596,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 			}
 			for slot := range f.Used() {
 				var row [netstate.ObjectStateFields]int32
-				id, ok := c.ThingRow(t0, slot, row[:])
+				id, ok := c.Objects.Row(t0, slot, row[:])
 				if f.ID(slot) != 0 {
 					all++
 				}
@@ -622,9 +623,9 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 // What is told of things is in the account of who hears it, and the account is the datagrams, to the bit.
 func TestThingsAreAccountedFor(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
-	a := client.NewAccount()
+	a := client.NewMeter()
 	for _, c := range y.Clients {
-		c.Account(a)
+		c.Meter = a
 	}
 	y.run(10*time.Second, func() {
 		if a.Total() != 8*a.Bytes {
@@ -634,11 +635,11 @@ func TestThingsAreAccountedFor(t *testing.T) {
 	seen := map[string]uint64{}
 	for _, c := range a.Cells(nil) {
 		seen[c.Component+" "+c.Reason] += c.Bits
-		if c.Field == "things" {
-			seen["things head"] += c.Bits
+		if c.Field == "objects" {
+			seen["objects head"] += c.Bits
 		}
 	}
-	for _, want := range []string{"thing spawn", "thing update", "thing mask", "thing head", "thing baseline", "things head"} {
+	for _, want := range []string{"object spawn", "object update", "object mask", "object head", "object baseline", "objects head"} {
 		if seen[want] == 0 {
 			t.Errorf("no cell %q", want)
 		}

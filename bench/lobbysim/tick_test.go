@@ -2,6 +2,7 @@ package lobbysim
 
 import (
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"runtime"
 	"sync"
 	"testing"
@@ -39,7 +40,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	}
 	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
-		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
 		Around: func(tick func() error) error {
 			if measuring {

@@ -148,7 +148,7 @@ func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, 
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
 	var got, want [netstate.ObjectStateFields]int32
-	id, ok := c.ThingRow(now, v.Slot, got[:])
+	id, ok := c.Objects.Row(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
 	told := ok && id == is && got == want
 	d := w.cells(i, v.Slot, now)
@@ -161,7 +161,7 @@ func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, 
 		right = told && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
 	case server.ReasonUnchanged:
 		for t := now - 1; !ok && t > 0 && t+90 > now; t-- {
-			id, ok = c.ThingRow(t, v.Slot, got[:])
+			id, ok = c.Objects.Row(t, v.Slot, got[:])
 		}
 		right = ok && id == is && got == want
 	case server.ReasonRange:

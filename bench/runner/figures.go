@@ -26,7 +26,7 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 		Players: players, Duration: f.Elapsed, Lobbies: len(reports),
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
 		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1),
-		SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Raw),
+		SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
 		ServerCores: rep.CPUSeconds / rep.Seconds, MemoryMB: float64(rep.HeapBytes) / 1e6,
 		KbpsDownPerClient: kbps(f.BytesDown), KbpsUpPerClient: kbps(f.BytesUp),
 		SnapshotAgeMillis: millis(f.Age), RTTMillis: millis(f.RTT),
@@ -39,8 +39,8 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
-	if k := f.Taken; k.Known {
-		s.SwarmCorrected = Micros(f.Own)
+	if k := f.RunDelay; k.Known {
+		s.SwarmCorrected = Micros(f.StealCorrected)
 		s.SwarmRunDelay = &measure.RunDelay{Millis: float64(k.All) / 1e6, Bursts: k.Bursts,
 			LongestMillis: float64(k.Longest) / 1e6}
 	}
@@ -62,7 +62,7 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 func Account(f *swarm.Figures) *measure.Bytes {
 	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams,
 		Received: f.SampledBytes}
-	for _, c := range f.Account.Cells(nil) {
+	for _, c := range f.Meter.Cells(nil) {
 		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason,
 			Bits: c.Bits})
 	}

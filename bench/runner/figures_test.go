@@ -46,6 +46,6 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 // newFigures are those of a swarm that measured nothing.
 func newFigures() *swarm.Figures {
 	h := func() *meter.Histogram { return meter.NewHistogram(0) }
-	return &swarm.Figures{Elapsed: time.Second, Late: h(), Raw: h(), Own: h(), Age: h(), RTT: h(),
-		Account: client.NewAccount()}
+	return &swarm.Figures{Elapsed: time.Second, Late: h(), Played: h(), StealCorrected: h(), Age: h(),
+		RTT: h(), Meter: client.NewMeter()}
 }

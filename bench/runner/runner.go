@@ -101,7 +101,7 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
-		Arrival: time.Duration(sc.Play.Arrival), Churn: sc.Play.LeavesPerMinute,
+		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
 	})
 	if err != nil {
 		return measure.Step{}, err

@@ -39,9 +39,9 @@ type Match struct {
 
 // Brains are the bots of a scenario without recordings, as the live swarm has them.
 func Brains(s scenario.Scenario) func(n int) swarm.Brain {
-	h := swarm.Habit{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws),
+	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws),
 		Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
-	return func(n int) swarm.Brain { return swarm.NewHabitual(s.Play.Seed, n, h) }
+	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
 }
 
 // MapName is the name of the map for a lobby of a scenario.
@@ -73,7 +73,8 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
 		return cfg, err
 	}
-	return server.WithWalls(cfg)
+	cfg, _, err = server.PVSFor(cfg, nil)
+	return cfg, err
 }
 
 // NewMatch sets up a match. Its clients begin to connect with the first Step.
@@ -96,8 +97,13 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
 		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators,
-		Seed: s.Play.Seed, Thin: true, Link: link, Brain: o.Brain, Conn: o.Conn, Around: o.Around,
-		Client: func(n int, c *client.Config) { c.Thin = n >= full },
+		Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn,
+		Around: o.Around,
+		Client: func(n int, c *client.Config) {
+			if n < full {
+				c.Decode = client.DecodeFull
+			}
+		},
 	})
 	if err != nil {
 		return nil, err

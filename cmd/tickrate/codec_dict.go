@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"os"
 	"time"
 
@@ -88,7 +89,7 @@ func recordMatch(ctx context.Context, ground string, players int, seed uint64, l
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: players, Seed: seed, Brain: move.brain, Thin: true,
+		Clients: players, Seed: seed, Brain: move.brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: a, ArenaName: ground, Players: players,

@@ -153,7 +153,7 @@ func (p *previewing) run(ctx context.Context, f previewFlags) error {
 // listen prints what the first player is told, but for the kills, which it counts.
 func (p *previewing) listen() {
 	for i, c := range p.Clients {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			switch {
 			case i > 0:
 			case l.Kind == client.LineKilled:
@@ -180,7 +180,7 @@ func (p *previewing) scoreboard() {
 	fmt.Fprintln(w)
 	var rows []client.Player
 	for slot := range len(p.Clients) {
-		if who, ok := p.Clients[0].Player(slot); ok {
+		if who, ok := p.Clients[0].Chat.Player(slot); ok {
 			rows = append(rows, who)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/measure"
@@ -142,7 +144,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
 		Servers: at, Players: f.players + f.spectators, Full: f.full, Bare: f.bare, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: tokens, Chat: seconds(f.chat), Arrival: seconds(f.arrival),
+		Brain: move.brain, Token: tokens, ChatEvery: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
 		return err
@@ -262,7 +264,7 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
 	for _, at := range named {
-		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}}, f.looksOn))
+		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout), Servers: []netip.AddrPort{at}}, f.looksOn))
 		if err != nil {
 			return nil, err
 		}
@@ -315,13 +317,13 @@ type taken struct {
 }
 
 func takenFrom(g *swarm.Figures) *taken {
-	if !g.Taken.Known {
+	if !g.RunDelay.Known {
 		return nil
 	}
-	t := &taken{LateP999: millis(g.Own.Quantile(0.999)), Kept: g.OwnKept(), Millis: millis(g.Taken.All), Bursts: g.Taken.Bursts, InBursts: millis(g.Taken.InBursts),
-		LongestMs: millis(g.Taken.Longest), LateWakes: g.Taken.LateWakes, Overslept: millis(g.Taken.Overslept)}
-	if g.Taken.StolenKnown {
-		stolen := millis(g.Taken.Stolen)
+	t := &taken{LateP999: millis(g.StealCorrected.Quantile(0.999)), Kept: g.OnScheduleCorrected(), Millis: millis(g.RunDelay.All), Bursts: g.RunDelay.Bursts, InBursts: millis(g.RunDelay.InBursts),
+		LongestMs: millis(g.RunDelay.Longest), LateWakes: g.RunDelay.LateWakes, Overslept: millis(g.RunDelay.Overslept)}
+	if g.RunDelay.StolenKnown {
+		stolen := millis(g.RunDelay.Stolen)
 		t.Stolen = &stolen
 	}
 	return t
@@ -340,7 +342,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		Kept: g.Kept(), Relieved: float64(g.Relieved) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
+		Kept: g.OnSchedule(), Relieved: float64(g.ByBackup) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -353,7 +355,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
-		out.LateP999, millis(swarm.LateMost), keptWords(out.Kept, "missed"))
+		out.LateP999, millis(swarm.MaxLate), keptWords(out.Kept, "missed"))
 	if out.Relieved > 0 {
 		fmt.Fprintf(w, "  %.2f %% of its turns were played by its relief, a second thread, as the first was held up\n", 100*out.Relieved)
 	}

@@ -119,8 +119,8 @@ func TestClientEqualsTwin(t *testing.T) {
 	})
 }
 
-// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the same as who looked each time and was
-// sent all.
+// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the
+// same as who looked each time and was sent all.
 func TestCaught(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
@@ -161,8 +161,8 @@ func TestCaught(t *testing.T) {
 	})
 }
 
-// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent within Bound snapshots, and in far
-// fewer.
+// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent
+// within Bound snapshots, and in far fewer.
 func TestNobodyStarves(t *testing.T) {
 	for i, c := range []struct {
 		rows, each int

@@ -74,7 +74,7 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 		if !before {
 			gain += int(w.New)
 		}
-		s.weight[slot] = min(s.weight[slot]+gain, top)
+		s.weight[slot] = min(s.weight[slot]+gain, maxPriority)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 //	bits 8..31  index       slot in [0, slots), reused lowest first
 //	bits 0..7   generation  1..255, the next one each time the slot is reserved; 255 is followed by 1
 //
-// A handle kept over 255 lives of one slot would name a stranger; nothing in a match keeps one that long.
+// A handle kept over 255 lives of one slot would name a stranger; nothing in a match keeps one that
+// long.
 type ID uint32
 
 // MaxSlots is the greatest number of slots an ID can tell apart.
@@ -33,7 +34,8 @@ func (id ID) String() string { return fmt.Sprintf("%d.%d", id.Index(), id.Genera
 // ErrSyntax is Parse's error.
 var ErrSyntax = errors.New("expected a net id such as 8.1, or its number, 2049")
 
-// Parse reads an id as String writes it, or as its number: 8.1 is 2049. 0 and 0.0, which are nobody, are refused.
+// Parse reads an id as String writes it, or as its number: 8.1 is 2049. 0 and 0.0, which are
+// nobody, are refused.
 func Parse(s string) (ID, error) {
 	index, generation, dotted := strings.Cut(s, ".")
 	n, err := strconv.ParseUint(index, 10, 32)

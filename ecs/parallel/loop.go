@@ -1,10 +1,12 @@
-// Package parallel runs a loop over rows in parts, so that several processors can share it. A number of rows and a function
-// over a range of them go in; the function is called once for each part, by whom is the Runner's affair.
+// Package parallel runs a loop over rows in parts, so that several processors can share it. A
+// number of rows and a function over a range of them go in; the function is called once for each
+// part, by whom is the Runner's affair.
 //
-// The parts are contiguous ranges that follow from the number of rows alone, never from how many work or how fast. A part
-// may write what belongs to its own rows, and keep whatever else it finds in memory of its own number, which the caller then
-// puts together in the order of the parts: that is the order of the rows. So the outcome is that of the plain loop, bit by
-// bit, and does not depend on who ran what when.
+// The parts are contiguous ranges that follow from the number of rows alone, never from how many
+// work or how fast. A part may write what belongs to its own rows, and keep whatever else it finds
+// in memory of its own number, which the caller then puts together in the order of the parts: that
+// is the order of the rows. So the outcome is that of the plain loop, bit by bit, and does not
+// depend on who ran what when.
 //
 //	type world struct{ pos, vel []float32 }
 //	var moving parallel.Loop[world]
@@ -21,10 +23,12 @@ package parallel
 // MaxParts is the most parts that rows are cut into.
 const MaxParts = 16
 
-// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom write to one cache line.
+// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom
+// write to one cache line.
 const Align = 16
 
-// Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns when all have returned.
+// Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns
+// when all have returned.
 type Runner interface {
 	Run(parts int, do func(part int))
 }
@@ -42,8 +46,8 @@ type Part struct {
 	From, To int // rows From <= i < To, never empty
 }
 
-// Loop runs loops over a T, one at a time. The zero Loop runs them whole, on the caller. One owner calls it; it must not be
-// copied after Share.
+// Loop runs loops over a T, one at a time. The zero Loop runs them whole, on the caller. One owner
+// calls it; it must not be copied after Share.
 type Loop[T any] struct {
 	runner Runner
 	each   func(part int) // made once, so that a loop allocates nothing
@@ -53,16 +57,16 @@ type Loop[T any] struct {
 	n, size int
 }
 
-// Share lets r run the loops from now on; nil: the caller runs each whole.
-func (l *Loop[T]) Share(r Runner) {
+// SetRunner lets r run the loops from now on; nil: the caller runs each whole.
+func (l *Loop[T]) SetRunner(r Runner) {
 	l.runner, l.each = r, nil
 	if r != nil {
 		l.each = l.part
 	}
 }
 
-// Shared reports whether loops may be cut.
-func (l *Loop[T]) Shared() bool { return l.runner != nil }
+// Parallel reports whether loops may be cut.
+func (l *Loop[T]) Parallel() bool { return l.runner != nil }
 
 // Wake tells the runner that loops will come soon.
 func (l *Loop[T]) Wake() {
@@ -71,13 +75,14 @@ func (l *Loop[T]) Wake() {
 	}
 }
 
-// Run calls do for the parts of n rows, none of fewer than grain but the last, and returns how many there were: 0 for no
-// rows, 1 if the loop was run whole. do should be a plain function: a closure may have to be allocated.
+// Run calls do for the parts of n rows, none of fewer than grain but the last, and returns how many
+// there were: 0 for no rows, 1 if the loop was run whole. do should be a plain function: a closure
+// may have to be allocated.
 func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	if n <= 0 {
 		return 0
 	}
-	size := Size(n, grain)
+	size := PartSize(n, grain)
 	if l.runner == nil || size >= n {
 		do(over, Part{0, 1, 0, n})
 		return 1
@@ -89,8 +94,9 @@ func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	return parts
 }
 
-// Size is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and from Align on a multiple of that.
-func Size(n, grain int) int {
+// PartSize is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and
+// from Align on a multiple of that.
+func PartSize(n, grain int) int {
 	size := max(grain, (n+MaxParts-1)/MaxParts, 1)
 	if size < Align {
 		return size

@@ -2,7 +2,8 @@ package schema
 
 import "fmt"
 
-// Codec is how rows are turned into bits with a model. Both ends must use the same; a model's hash names it.
+// Codec is how rows are turned into bits with a model. Both ends must use the same; a model's hash
+// names it.
 type Codec uint8
 
 // The codecs.

@@ -9,15 +9,16 @@ type Field struct {
 	// Min and Max bound the values, both included. Both 0 allows every int32.
 	Min, Max int32
 
-	// Wrap makes values go round: they lie in [0, Wrap), and the shorter way counts as the difference. 0 is a plain
-	// number; otherwise 2 to MaxWrap, and Min and Max stay 0.
+	// Wrap makes values go round: they lie in [0, Wrap), and the shorter way counts as the
+	// difference. 0 is a plain number; otherwise 2 to MaxWrap, and Min and Max stay 0.
 	Wrap int32
 
-	// Often is a hint for a model without training: the percentage of snapshots in which a live row changes here,
-	// 1 to 100. 0 means 10. It is no part of the schema's hash.
+	// Often is a hint for a model without training: the percentage of snapshots in which a live row
+	// changes here, 1 to 100. 0 means 10. It is no part of the schema's hash.
 	Often uint8
 
-	// Predict says which of the rows known to both ends the difference is taken from. It is part of the schema's hash.
+	// Predict says which of the rows known to both ends the difference is taken from. It is part of
+	// the schema's hash.
 	Predict Predictor
 }
 

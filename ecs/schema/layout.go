@@ -44,7 +44,8 @@ type Leaf struct {
 	Kind  Kind   // Bool, Int, Uint or Float
 	Bits  int    // size in Go
 
-	// Derived is the method that the receiver works the number out with; the rest does not count then.
+	// Derived is the method that the receiver works the number out with; the rest does not count
+	// then.
 	Derived string
 
 	Section Section
@@ -65,8 +66,8 @@ type Layout struct {
 	Name   string // of its schema; those of further sections append .owner or .others
 	Leaves []Leaf // in the order of the struct
 
-	// Schemas is one schema a section; no fields, no section. They pass Check. If there is but one, it is just
-	// called Name.
+	// Schemas is one schema a section; no fields, no section. They pass Check. If there is but one,
+	// it is just called Name.
 	Schemas [Sections]Schema
 }
 
@@ -86,8 +87,8 @@ func (l *Layout) Derives() bool {
 // maxLeaves stops an array of millions before its fields are counted.
 const maxLeaves = 256
 
-// NewLayout reads the tags of a component, root, called typ in Go. Errors wrap ErrSchema and name the struct, the
-// field, the option, and what was expected.
+// NewLayout reads the tags of a component, root, called typ in Go. Errors wrap ErrSchema and name
+// the struct, the field, the option, and what was expected.
 func NewLayout(typ string, root Node) (*Layout, error) {
 	l := &Layout{Type: typ, Name: strings.ToLower(typ)}
 	b := layouter{Layout: l}
@@ -146,8 +147,8 @@ func (b *layouter) finish() error {
 	return nil
 }
 
-// fields walks a struct. The fields of one without any tag take the options above them; otherwise each says for itself,
-// so that none is forgotten.
+// fields walks a struct. The fields of one without any tag take the options above them; otherwise
+// each says for itself, so that none is forgotten.
 func (b *layouter) fields(n Node, above options, name, path string, index []int, top bool) error {
 	tagged := top
 	for _, f := range n.Elems {
@@ -365,7 +366,8 @@ func (l *Leaf) natural() (least, greatest *big.Int) {
 	return new(big.Int).Neg(greatest), greatest.Sub(greatest, one)
 }
 
-// limit is one bound in steps: what the option says, which the type must hold, or else what the type holds.
+// limit is one bound in steps: what the option says, which the type must hold, or else what the
+// type holds.
 func (l *Leaf) limit(said *big.Rat, natural *big.Int, option string) (int32, error) {
 	if said != nil {
 		n, err := l.steps(said, option)

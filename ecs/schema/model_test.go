@@ -198,8 +198,9 @@ func FuzzParseModel(f *testing.F) {
 	})
 }
 
-// TestWorstGroupFitsADatagram: whatever the ranges and whatever was trained, 16 rows of up to 12 fields stay below 1100
-// bytes. The worst model is trained on the rarest: the longest codes where the most extra bits are.
+// TestWorstGroupFitsADatagram: whatever the ranges and whatever was trained, 16 rows of up to 12
+// fields stay below 1100 bytes. The worst model is trained on the rarest: the longest codes where
+// the most extra bits are.
 func TestWorstGroupFitsADatagram(t *testing.T) {
 	s := schema.Schema{Name: "worst", Fields: make([]schema.Field, schema.MaxFields)}
 	for i := range s.Fields {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Limits of a schema: the mask of an entity row is one symbol, that of a single row is split into symbols of ChunkBits.
+// Limits of a schema: the mask of an entity row is one symbol, that of a single row is split into
+// symbols of ChunkBits.
 const (
 	MaxFields       = 12
 	MaxSingleFields = 5 * ChunkBits
@@ -21,7 +22,8 @@ type Schema struct {
 	Name   string
 	Fields []Field // at most MaxFields, or MaxSingleFields if Single
 
-	// Single says that there is one row and it is always there, as a player's own state is: nothing spawns.
+	// Single says that there is one row and it is always there, as a player's own state is: nothing
+	// spawns.
 	Single bool
 }
 
@@ -72,8 +74,8 @@ func goodName(name string) bool {
 	return name != "" && len(name) <= MaxName
 }
 
-// Hash names everything that decides what the bits mean: names, order, ranges, predictors. It is FNV-1a over a plain listing, the
-// same on every machine, and never 0.
+// Hash names everything that decides what the bits mean: names, order, ranges, predictors. It is
+// FNV-1a over a plain listing, the same on every machine, and never 0.
 func (s Schema) Hash() uint64 {
 	h := fnvStart.text(s.Name)
 	if s.Single {

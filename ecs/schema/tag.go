@@ -10,8 +10,8 @@ import (
 // TagKey is the key of a replicated field's tag.
 const TagKey = "net"
 
-// MaxScale bounds quant: a float32 times quant is exact in float64. MaxStep bounds step: what lies between two rows is
-// worked out in 64 bits.
+// MaxScale bounds quant: a float32 times quant is exact in float64. MaxStep bounds step: what lies
+// between two rows is worked out in 64 bits.
 const (
 	MaxScale = 1 << 24
 	MaxStep  = 1 << 20
@@ -41,7 +41,8 @@ func (i Interp) String() string {
 // Section is whom a field is told.
 type Section uint8
 
-// The sections. Each has a schema and a row of its own, so what is not for a receiver is not in its bytes.
+// The sections. Each has a schema and a row of its own, so what is not for a receiver is not in its
+// bytes.
 const (
 	Everyone Section = iota
 	Owner            // only who plays the entity: one row, always there
@@ -74,7 +75,8 @@ type options struct {
 	inline, single bool
 }
 
-// parseTag reads a tag over what is inherited: a name, then options. Errors say which option and what was expected.
+// parseTag reads a tag over what is inherited: a name, then options. Errors say which option and
+// what was expected.
 func parseTag(tag string, o options) (options, error) {
 	o.name, o.inline, o.often, o.single = "", false, nil, false // these do not come down from above
 	name, rest, more := strings.Cut(tag, ",")

@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 )
 
-// ErrBlock says that bytes are no block: no code, a value out of range, bits set in the padding, or cut short.
+// ErrBlock says that bytes are no block: no code, a value out of range, bits set in the padding, or
+// cut short.
 var ErrBlock = errors.New("snapshot: bad block")
 
 // A block is a whole group:
@@ -33,14 +34,15 @@ func (c *codec) putBlock(dst []byte, g *rowGroup) []byte {
 	if !same && spawns(g.ids, g.was) {
 		w.acc, emptyBits = 3, 1
 	}
-	if !putRows[blockRows](c, &w, g, &masks, allRows, emptyBits) && same { // what compare found lies in empty slots
+	// Only values of empty slots differ.
+	if !putRows[blockRows](c, &w, g, &masks, allRows, emptyBits) && same {
 		return append(dst, 0)
 	}
 	return w.buf[:w.pos+int(w.n+7)>>3]
 }
 
 // spawns reports whether a slot that was empty is no more.
-func spawns(ids, was *idLane) bool {
+func spawns(ids, was *idBlock) bool {
 	for r, id := range was {
 		if id == 0 && ids[r] != 0 {
 			return true
@@ -49,7 +51,8 @@ func spawns(ids, was *idLane) bool {
 	return false
 }
 
-// takeBlock reads the block at the start of src and returns its length. On an error the group holds anything.
+// takeBlock reads the block at the start of src and returns its length. On an error the group holds
+// anything.
 func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, err error) {
 	var meter M
 	head := bitio.Peek(src, 0)
@@ -80,7 +83,7 @@ func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, e
 }
 
 // compare sets bit f of masks[r] where field f of row r differs, and reports whether any does.
-func compare(masks *[GroupRows]uint16, lanes, base []lane) (differ bool) {
+func compare(masks *[GroupRows]uint16, lanes, base []fieldBlock) (differ bool) {
 	base = base[:len(lanes)]
 	for f := range lanes {
 		a, b := &lanes[f], &base[f]
@@ -90,7 +93,8 @@ func compare(masks *[GroupRows]uint16, lanes, base []lane) (differ bool) {
 		differ = true
 		for r := range GroupRows {
 			x := uint32(a[r] ^ b[r])
-			masks[r] |= uint16((x|-x)>>31) << (f & 15) // without a branch: whether a field moved is hard to guess
+			// Branch-free: whether a field moved is hard to predict.
+			masks[r] |= uint16((x|-x)>>31) << (f & 15)
 		}
 	}
 	return differ

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestBlocksArePinned: the format has no version of its own beside the hashes of schema and model, so the same rows must
-// give the same bytes for ever and on every machine.
+// TestBlocksArePinned: the format has no version of its own beside the hashes of schema and model,
+// so the same rows must give the same bytes for ever and on every machine.
 func TestBlocksArePinned(t *testing.T) {
 	for i, c := range []struct {
 		schema schema.Schema
@@ -19,7 +19,7 @@ func TestBlocksArePinned(t *testing.T) {
 		e := NewEncoder(schema.DefaultModel(c.schema), 100)
 		e.Begin(ring.At(6), ring)
 		n, h := 0, uint64(14695981039346656037)
-		for _, base := range []Bases{{}, {1}, {2}, {3}, {4}, {5}, {5, 4, 3}, {4, 2, 1}, {5, 2}} {
+		for _, base := range []Baselines{{}, {1}, {2}, {3}, {4}, {5}, {5, 4, 3}, {4, 2, 1}, {5, 2}} {
 			for _, b := range e.Run(0, ring.Groups(), base) {
 				h = (h ^ uint64(b)) * 1099511628211
 				n++
@@ -31,8 +31,8 @@ func TestBlocksArePinned(t *testing.T) {
 	}
 }
 
-// TestTrainingShrinksUnseenTraffic: a model trained on one match codes another in fewer bytes, and counting changes no
-// bit.
+// TestTrainingShrinksUnseenTraffic: a model trained on one match codes another in fewer bytes, and
+// counting changes no bit.
 func TestTrainingShrinksUnseenTraffic(t *testing.T) {
 	size := func(m *schema.Model, n *schema.Counts, seed uint64) (bytes int) {
 		w := newWorld(playerSchema, 200, seed, 0.8, 0.005, 0)
@@ -43,7 +43,7 @@ func TestTrainingShrinksUnseenTraffic(t *testing.T) {
 			w.capture(ring.Begin(now))
 			if now > 4 {
 				e.Begin(ring.At(now), ring)
-				bytes += len(e.Run(0, ring.Groups(), Bases{now - 4}))
+				bytes += len(e.Run(0, ring.Groups(), Baselines{now - 4}))
 			}
 		}
 		return bytes

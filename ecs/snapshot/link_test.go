@@ -86,7 +86,8 @@ func (l *lifeModel) mayNotSeeAll(share, flips float64) {
 	}
 }
 
-// look begins a snapshot of what a client may see, and reports whether the packages must be about all groups.
+// look begins a snapshot of what a client may see, and reports whether the packages must be about
+// all groups.
 func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 	mode := sightWhole
 	if c.sight != nil {
@@ -104,8 +105,8 @@ func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 		l.packer.BeginRows(l.encoder, c.tracker, see)
 		return false
 	}
-	l.packer.Weigh(l.encoder, c.tracker, see, c.sight.cost)
-	l.packer.Pick(c.sight.picks.next())
+	l.packer.Costs(l.encoder, c.tracker, see, c.sight.cost)
+	l.packer.Select(c.sight.picks.next())
 	return false
 }
 
@@ -216,7 +217,8 @@ func (l *lifeModel) send(c *lifeClient, now int) error {
 // receive decodes and compares with the truth of the tick that the datagram names.
 func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 	err := c.decoder.Section(p.t, p.payload)
-	// Only a datagram that took longer than the window leaves room for may meet a frame or a baseline replaced.
+	// Only a datagram that took longer than the window leaves room for may meet a frame or a
+	// baseline replaced.
 	if late := now - int(p.t); errors.Is(err, ErrStale) && late >= int(l.interval)*Window ||
 		errors.Is(err, ErrNoBaseline) && late >= int(l.interval)*(Window-MaxAge) {
 		l.stale++
@@ -231,7 +233,7 @@ func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 	}
 	first, count := p.part.first, p.part.count
 	for g := first; g < first+count; g++ {
-		if f := c.decoder.At(p.t); c.sight == nil && (f == nil || !f.Has(g)) {
+		if f := c.decoder.At(p.t); c.sight == nil && (f == nil || !f.HasGroup(g)) {
 			return fmt.Errorf("tick %d, group %d is not there", p.t, g)
 		}
 	}
@@ -259,7 +261,8 @@ func arrived(queue []packet, now int, f func(packet)) []packet {
 	return rest
 }
 
-// play runs a model for the ticks of case i and looks whether there was anything to test. run goes on from there, and returns the tick.
+// play runs a model for the ticks of case i and looks whether there was anything to test. run goes
+// on from there, and returns the tick.
 func (l *lifeModel) play(t *testing.T, i int, seed uint64, ticks int, profile linkProfile) (run func(n int) int) {
 	t.Helper()
 	now := 0
@@ -280,8 +283,9 @@ func (l *lifeModel) play(t *testing.T, i int, seed uint64, ticks int, profile li
 	return run
 }
 
-// TestRow35ModelChecker runs random lives over random links. A client's state is the server's for every tick it
-// decodes, a baseline that a client lacks is never named, and a link that recovers brings everybody up to date.
+// TestRow35ModelChecker runs random lives over random links. A client's state is the server's for
+// every tick it decodes, a baseline that a client lacks is never named, and a link that recovers
+// brings everybody up to date.
 func TestRow35ModelChecker(t *testing.T) {
 	for i, c := range []struct {
 		profile  linkProfile
@@ -310,7 +314,7 @@ func TestRow35ModelChecker(t *testing.T) {
 					if newest := cl.decoder.Newest(g * GroupRows); newest+l.interval <= tick.Tick(now) {
 						t.Errorf("case %d, seed %d: client %d is at tick %d of %d in group %d", i, seed, n, newest, now, g)
 					}
-					if base := cl.tracker.Base(g); base == 0 {
+					if base := cl.tracker.Baseline(g); base == 0 {
 						t.Errorf("case %d, seed %d: client %d has no baseline for group %d on a clean link", i, seed, n, g)
 					}
 				}
@@ -322,9 +326,9 @@ func TestRow35ModelChecker(t *testing.T) {
 	}
 }
 
-// TestRowsModelChecker is the same for clients that may see parts of the world, are told parts of that, and now and then
-// everything. What a client holds of a tick is what it might see then; on a link that recovered it shows at last what it
-// may see, and nobody else.
+// TestRowsModelChecker is the same for clients that may see parts of the world, are told parts of
+// that, and now and then everything. What a client holds of a tick is what it might see then; on a
+// link that recovered it shows at last what it may see, and nobody else.
 func TestRowsModelChecker(t *testing.T) {
 	for i, c := range []struct {
 		profile      linkProfile
@@ -369,7 +373,7 @@ func TestRowsModelChecker(t *testing.T) {
 	}
 }
 
-// shows compares what a client shows at tick t, its newest, with what it may see.
+// hasVisible compares what a client shows at tick t, its newest, with what it may see.
 func (l *lifeModel) shows(c *lifeClient, t tick.Tick) error {
 	got, want := make([]int32, len(l.schema.Fields)), make([]int32, len(l.schema.Fields))
 	for slot := range l.ring.Groups() * GroupRows {
@@ -384,8 +388,8 @@ func (l *lifeModel) shows(c *lifeClient, t tick.Tick) error {
 	return nil
 }
 
-// TestHiddenRowsAreNotInTheBytes: two worlds that differ in whatever a client may not see, in values, identities and
-// whether anybody is there, give it the same bytes.
+// TestHiddenRowsAreNotInTheBytes: two worlds that differ in whatever a client may not see, in
+// values, identities and whether anybody is there, give it the same bytes.
 func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -435,8 +439,8 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 				if seed%2 == 0 {
 					s.p.BeginRows(s.e, s.k, see)
 				} else {
-					fixed[i] = s.p.Weigh(s.e, s.k, see, s.cost)
-					s.p.Pick(pick)
+					fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
+					s.p.Select(pick)
 				}
 				for !s.p.Done() {
 					out, first, count := s.p.Next(nil, 400)

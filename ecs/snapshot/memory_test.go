@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestMemoryOfAThousand: the frames and caches of 1000 rows, used in every way, with whatever one client's tracker takes 1000 times,
-// stay below 64 MiB, and below what the package's documentation says.
+// TestMemoryOfAThousand: the frames and caches of 1000 rows, used in every way, with whatever one
+// client's tracker takes 1000 times, stay below 64 MiB, and below what the package's documentation
+// says.
 func TestMemoryOfAThousand(t *testing.T) {
 	const slots, clients = 1000, 1000
 	m := schema.DefaultModel(playerSchema)
@@ -31,9 +32,9 @@ func TestMemoryOfAThousand(t *testing.T) {
 			w.capture(ring.Begin(now))
 			e.Begin(ring.At(now), ring)
 			for back := tick.Tick(1); back < min(now, 13); back++ {
-				base := Bases{now - back}
+				base := Baselines{now - back}
 				if now > 2*back+2 {
-					base = Bases{now - back, now - back - 1, now - back - 2}
+					base = Baselines{now - back, now - back - 1, now - back - 2}
 				}
 				e.whole(base)
 				c := e.rows(base)

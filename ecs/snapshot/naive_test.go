@@ -17,8 +17,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits by the letter of the
-// format, no masks of whole groups, no memory of what was coded before. bases are the baselines, newest first; nil is none.
+// naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits
+// by the letter of the format, no masks of whole groups, no memory of what was coded before. bases
+// are the baselines, newest first; nil is none.
 func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 	w := new(bitio.Writer)
 	w.Reset(nil)
@@ -39,7 +40,7 @@ func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 }
 
 // framesAt are the frames of baselines.
-func framesAt(ring *Ring, b Bases) (frames []*Frame) {
+func framesAt(ring *Ring, b Baselines) (frames []*Frame) {
 	for _, t := range b[:b.count()] {
 		frames = append(frames, ring.At(t))
 	}
@@ -107,7 +108,7 @@ func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope
 		}
 	}
 	h.context = 1
-	for i, f := range m.Signals() {
+	for i, f := range m.ContextFields() {
 		if h.levels[f] > 1 {
 			h.context += 1 << i
 		}
@@ -159,7 +160,8 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope
 	}
 }
 
-// naiveFlags tells whether a group differs from what is expected, and whether somebody is where nobody was.
+// naiveFlags tells whether a group differs from what is expected, and whether somebody is where
+// nobody was.
 func naiveFlags(m *schema.Model, cur *Frame, g int, bases ...*Frame) (changed, spawns bool) {
 	row := make([]int32, len(m.Coders()))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
@@ -234,7 +236,7 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 		if len(got) > MaxGroupBytes(m) {
 			t.Fatalf("%d bytes, bound %d", len(got), MaxGroupBytes(m))
 		}
-		if rest, err := decodeBlock(d, now, Run{First: g, Count: 1, Base: base}, append(bytes.Clone(got), 0xAA, 0xBB)); err != nil || len(rest) != 2 {
+		if rest, err := decodeBlock(d, now, Run{First: g, Count: 1, Baselines: base}, append(bytes.Clone(got), 0xAA, 0xBB)); err != nil || len(rest) != 2 {
 			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(rest))
 		}
 		if !d.At(now).GroupEqual(cur, g) {
@@ -244,7 +246,7 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 }
 
 // drawBases are none to three ticks before now.
-func drawBases(t *rapid.T, now tick.Tick) (b Bases) {
+func drawBases(t *rapid.T, now tick.Tick) (b Baselines) {
 	at := now
 	for i := range b {
 		if at = tick.Tick(rapid.IntRange(0, int(at)-1).Draw(t, "base")); at == 0 {
@@ -261,7 +263,7 @@ func mustSection(t interface{ Fatal(...any) }, d *Decoder, f, base *Frame, m *sc
 	for g := range f.ids {
 		run := Run{First: g, Count: 1}
 		if base != nil {
-			run.Base[0] = base.Tick
+			run.Baselines[0] = base.Tick
 		}
 		src = append(AppendRun(src, run, f.Tick, d.interval), naiveCoded(m, f, g, base)...)
 	}
@@ -314,7 +316,8 @@ func (e *weighed) even(v uint32, n uint) {
 	e.Bits(v, n)
 }
 
-// naiveRange is the twin of a message of schema.Range. note, if there is one, is told what it spends its bits on.
+// naiveRange is the twin of a message of schema.Range. note, if there is one, is told what it
+// spends its bits on.
 func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, float64), bases ...*Frame) []byte {
 	e := weighed{note: note}
 	e.Reset(nil)
@@ -352,7 +355,7 @@ func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, fl
 			}
 		}
 	}
-	return e.FinishAmong()
+	return e.FinishEmbedded()
 }
 
 func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
@@ -361,7 +364,7 @@ func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
 	for f := range row {
 		c, d := &m.Coders()[f], m.Decisions().Fields[f]
 		size := 0
-		if b, ok := buckets[d.Of]; ok {
+		if b, ok := buckets[d.ContextField]; ok {
 			size = min((b+2)/2, 5)
 		}
 		p := d.Nodes[(int(c.Class(h.levels[f]))*6+size)*16:]

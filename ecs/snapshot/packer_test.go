@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on everything else.
+// worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on
+// everything else.
 func worstModel(s schema.Schema) *schema.Model {
 	counts := schema.NewCounts(s)
 	for _, table := range append(counts.Masks, counts.Fields...) {
@@ -22,8 +23,9 @@ func worstModel(s schema.Schema) *schema.Model {
 	return schema.Train(s, counts)
 }
 
-// TestWorstGroupStaysInBound: 16 rows in which every one of 12 full-range fields jumps across the range, in a model
-// that expects the opposite, come close to the bound, never beyond, and fit into one datagram.
+// TestWorstGroupStaysInBound: 16 rows in which every one of 12 full-range fields jumps across the
+// range, in a model that expects the opposite, come close to the bound, never beyond, and fit into
+// one datagram.
 func TestWorstGroupStaysInBound(t *testing.T) {
 	s := schema.Schema{Name: "worst", Fields: make([]schema.Field, schema.MaxFields)}
 	for i := range s.Fields {
@@ -67,8 +69,8 @@ func TestWorstGroupStaysInBound(t *testing.T) {
 	}
 }
 
-// TestPackerFillsDatagrams: under any acknowledgements and budgets datagrams are within budget, full as far as whole
-// groups allow, and together they are the frame.
+// TestPackerFillsDatagrams: under any acknowledgements and budgets datagrams are within budget,
+// full as far as whole groups allow, and together they are the frame.
 func TestPackerFillsDatagrams(t *testing.T) {
 	const slots, ticks = 500, 9
 	m := schema.DefaultModel(playerSchema)
@@ -105,7 +107,7 @@ func TestPackerFillsDatagrams(t *testing.T) {
 				t.Fatalf("groups %d+%d, want from %d; %d bytes, budget %d", at, count, next, len(payload), budget)
 			}
 			if next += count; !p.Done() {
-				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Runs(nil, next, next+1)[0].Base)) {
+				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Runs(nil, next, next+1)[0].Baselines)) {
 					t.Fatalf("%d bytes left, enough for group %d", left, next)
 				}
 			}
@@ -124,8 +126,8 @@ func TestPackerFillsDatagrams(t *testing.T) {
 	})
 }
 
-// TestBeginWithin: what is begun within bits is what Begin gives and takes no more; what is not begun takes more, or has a group without a
-// baseline, and leaves the tracker as it was.
+// TestBeginWithin: what is begun within bits is what Begin gives and takes no more; what is not
+// begun takes more, or has a group without a baseline, and leaves the tracker as it was.
 func TestBeginWithin(t *testing.T) {
 	const slots, ticks = 500, 9
 	m := schema.DefaultModel(playerSchema)
@@ -152,10 +154,10 @@ func TestBeginWithin(t *testing.T) {
 		end := rapid.IntRange(first, groups+5).Draw(t, "end")
 		bits, based := 0, true
 		for _, run := range k.Runs(nil, first, min(end, groups)) {
-			based = based && run.Base[0] != 0
+			based = based && run.Baselines[0] != 0
 			bits += 8 * RunBytes
 			for g := range run.Count {
-				bits += 8 * len(e.Group(run.First+g, run.Base))
+				bits += 8 * len(e.Group(run.First+g, run.Baselines))
 			}
 		}
 		most := max(0, bits+rapid.IntRange(-400, 400).Draw(t, "spare"))
@@ -167,7 +169,7 @@ func TestBeginWithin(t *testing.T) {
 		ok := p.BeginWithin(e, k, first, end, most)
 		told := k.whole
 		if accounts {
-			told = !k.whole && slices.Equal(k.ledger.told, e.frame.here[:len(k.ledger.told)])
+			told = !k.whole && slices.Equal(k.rows.maybeVisible, e.frame.occupied[:len(k.rows.maybeVisible)])
 		}
 		if ok != (based && bits <= most) || ok != told {
 			t.Fatalf("%d bits of %d, all with baselines: %v; begun: %v, the tracker was told: %v", bits, most, based, ok, told)

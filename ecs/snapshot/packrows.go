@@ -6,70 +6,71 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// BeginRows turns to a client that may see the rows of see, a bit per slot: slot s is bit s%64 of word s/64, and slots
-// beyond its end are not seen. Rows that it sees are sent, groups that it sees all of as blocks where neighbours are seen
-// whole, too. Of a row that it does not see nothing is sent but, as long as it may still take somebody to be there, that
-// nobody is.
+// BeginRows turns to a client that sees the rows of see, a bit per slot: slot s is bit s%64 of
+// word s/64, and slots beyond its end are hidden. Visible rows are sent; where neighbouring groups
+// are visible as a whole, they go as blocks. Of a hidden row the client gets nothing but, as long
+// as it may still show the row, that its slot is empty.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
-	p.plan(e, k, see)
-	p.share(see)
-	p.resolve()
+	p.planRows(e, k, see)
+	p.planBlocks(see)
+	p.resolveBaselines()
 }
 
-// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PackageBits more for each package after the
-// first. If not, Weigh begins anew. It makes the rows that Next needs, and blocks, which others get as well.
+// BeginRowsWithin is BeginRows, and reports whether all of it takes at most so many bits, and
+// PacketOverheadBits for each packet after the first. If not, call Costs, which begins anew. It
+// makes the rows that Next needs, and blocks, which other clients share.
 func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
 	p.BeginRows(e, k, see)
 	return p.mostBits() <= most
 }
 
-// mostBits is as many bits as Next gives at most of a plan in one package: what Weigh would find, and what blocks take.
+// mostBits bounds what Next writes of a plan in one packet: the costs of the rows, and the blocks.
 func (p *Packer) mostBits() int {
 	r := &p.rows
-	hides, all := 0, 0
-	for _, w := range r.places {
+	removed, all := 0, 0
+	for _, w := range r.entries {
 		if w&hidden != 0 {
-			hides++
+			removed++
 			continue
 		}
 		b := &r.bases[w.base()]
 		slot := w.slot()
 		s := b.rows[slot]
 		if s == 0 {
-			s = p.encoder.row(b.column, slot)
+			s = p.encoder.row(b.cache, slot)
 		}
-		all += int(s.size()) + placeBits
+		all += int(s.size()) + entryBits
 	}
 	for _, run := range p.runs {
-		all += 8*p.bytes(run) + PackageBits // the rows behind it are another run
+		all += 8*p.bytes(run) + PacketOverheadBits // the rows behind it are another run
 	}
-	all += switchBits * (len(r.places) - hides - r.major())
-	return p.encoder.aside(len(r.places), hides, r.end) + all
+	all += switchBits * (len(r.entries) - removed - r.commonestLen())
+	return p.encoder.overheadBits(len(r.entries), removed, r.end) + all
 }
 
-// major is how many rows have the commonest baseline.
-func (r *rowPlan) major() (n int) {
+// commonestLen is the number of rows with the commonest baseline.
+func (r *rowPlan) commonestLen() (n int) {
 	for a := range r.bases {
 		n = max(n, r.bases[a].count)
 	}
 	return n
 }
 
-// Said is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
-// that is advanced. Rows of Weigh that are not in it wait for the next snapshot.
-func (p *Packer) Said(dst []uint64) []uint64 {
+// SentRows appends the rows that the packets so far mention, by slot. It is valid until the
+// tracker is advanced. Rows of Costs that are not in it wait for the next snapshot.
+func (p *Packer) SentRows(dst []uint64) []uint64 {
 	r := &p.rows
 	if !r.on {
 		panic("snapshot: Said of a packer that packs whole groups")
 	}
-	l, row := r.ledger, r.tracker.at
+	l, row := r.state, r.tracker.at
 	for i := range l.words {
 		w := uint64(0)
-		if l.shows>>row&1 != 0 {
-			w = l.shown(row)[i]
+		if l.hasVisible>>row&1 != 0 {
+			w = l.visible(row)[i]
 		}
-		if l.goes>>row&1 != 0 {
-			w |= l.gone(row)[i]
+		if l.hasRemoved>>row&1 != 0 {
+			w |= l.removed(row)[i]
 		}
 		dst = append(dst, w)
 	}
@@ -86,7 +87,7 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 		if p.next < len(p.runs) && p.runs[p.next].First == from {
 			run := &p.runs[p.next]
 			dst, n = p.pack(dst, limit-len(dst), *run)
-			r.set(from, n, p.encoder.frame.here)
+			r.set(from, n, p.encoder.frame.occupied)
 			run.First += n
 			run.Count -= n
 			if run.Count == 0 {
@@ -98,16 +99,16 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 		if n == 0 {
 			break
 		}
-		r.tracker.said(from, from+n, r.say, r.hide, p.encoder.frame.here)
+		r.tracker.noteRows(from, from+n, r.send, r.remove, p.encoder.frame.occupied)
 		count = from + n - first
-		p.skip()
+		p.advance()
 	}
 	return dst, first, count
 }
 
-// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns how many groups that were. The
-// bits are gathered as in codec.group. Where each row ends is noted, so that the rows of a group that does not fit as a whole
-// can be cut off again.
+// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns the
+// number of groups. It gathers bits as putRows does. It notes where each row ends, so that the
+// rows of a group that does not fit as a whole can be cut off again.
 func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	if room <= RunBytes {
 		return dst, 0
@@ -118,17 +119,17 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
 	cur := places[0].base()
-	run := Run{First: from, Base: bases[cur].bases, Rows: true}
+	run := Run{First: from, Baselines: bases[cur].baselines, Rows: true}
 	width := uint(1 + ageBits) // of a row's own baseline
 	if r.deepest >= 0 {
 		width++
 		if bases[cur].middle == nil { // somebody must name the spacing
-			cur = uint8(r.deepest)
-			run.Base = bases[cur].bases
+			cur = uint8(r.deepest) // the header must name the spacing
+			run.Baselines = bases[cur].baselines
 		}
 	}
 	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
-	like, rows := place(cur), bases[cur].rows // places of rows of this baseline
+	like, rows := planEntry(cur), bases[cur].rows // entries and rows of this baseline
 	head := run.headBytes()
 	acc, n, pos, count := uint64(0), uint(0), head, 0
 	for _, w := range places {
@@ -151,11 +152,12 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		if s == 0 { // it has not been made, or has another baseline, or is hidden
 			a := w.base()
 			b := &bases[a]
-			if s = p.rowBits(b, w); place(a) != like {
-				like, rows, skip = place(a), b.rows, 1
+			if s = p.rowBits(b, w); planEntry(a) != like {
+				like, rows, skip = planEntry(a), b.rows, 1
 				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
-				if s>>56 != long { // but for the bit that says that the baseline is that of the row before
+				// But for the bit that says that the baseline is that of the row before.
+				if s>>56 != long {
 					s = s&^(1<<56-1) - 1<<56 | s<<8>>9
 				}
 			}
@@ -167,7 +169,7 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 			acc >>= n & 56
 			n &= 7
 			if size == long {
-				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].column.long[uint32(s):cap(bases[like].column.long)], s.size(), skip)
+				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].cache.long[uint32(s):cap(bases[like].cache.long)], s.size(), skip)
 				s, size = 0, 0
 			}
 		}
@@ -200,8 +202,8 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 }
 
 // run is the places that a run may have: up to where blocks follow, MaxRun at most.
-func (r *rowPlan) run(p *Packer) []place {
-	places := r.places[r.at:]
+func (r *rowPlan) run(p *Packer) []planEntry {
+	places := r.entries[r.at:]
 	if p.next < len(p.runs) {
 		end := p.runs[p.next].First * GroupRows
 		for n, w := range places[:min(len(places), MaxRun)] {
@@ -213,11 +215,11 @@ func (r *rowPlan) run(p *Packer) []place {
 	return places[:min(len(places), MaxRun)]
 }
 
-// cut is how many of the first count rows of a run go out, of which only the last may end beyond most bits: those of groups of which
-// all rows are among them.
-func (r *rowPlan) cut(places []place, count int, most uint32) int {
+// cut is how many of the first count rows of a run go out, of which only the last may end beyond
+// most bits: those of groups of which all rows are among them.
+func (r *rowPlan) cut(places []planEntry, count int, most uint32) int {
 	if last := places[count-1].slot(); r.ends[count] > most ||
-		r.at+count < len(r.places) && r.places[r.at+count].slot()/GroupRows == last/GroupRows {
+		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {
 		for count > 0 && places[count-1].slot()/GroupRows == last/GroupRows {
 			count--
 		}
@@ -226,7 +228,7 @@ func (r *rowPlan) cut(places []place, count int, most uint32) int {
 }
 
 // rowBits is the bits of a row, made on first use.
-func (p *Packer) rowBits(b *rowBase, w place) rowBits {
+func (p *Packer) rowBits(b *rowBaseline, w planEntry) rowBits {
 	slot := w.slot()
 	if w&hidden != 0 {
 		return p.goneBits(b, slot)
@@ -234,7 +236,7 @@ func (p *Packer) rowBits(b *rowBase, w place) rowBits {
 	if s := b.rows[slot]; s != 0 {
 		return s
 	}
-	return p.encoder.row(b.column, slot)
+	return p.encoder.row(b.cache, slot)
 }
 
 // appendLong appends the bits of a long row but for the first skip.
@@ -253,14 +255,15 @@ func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip 
 	return acc, n, pos
 }
 
-// goneBits says that a row that the client holds of a baseline, or may hold, is not there.
-func (p *Packer) goneBits(b *rowBase, slot int) rowBits {
+// goneBits says that the slot of a row is empty which the client holds, or may hold, of a
+// baseline.
+func (p *Packer) goneBits(b *rowBaseline, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56
 	}
 	code := p.encoder.codec.codes[schema.Gone]
 	if b.middle != nil {
-		_, _, ctx := p.encoder.expected(b.column, slot/GroupRows)
+		_, _, ctx := p.encoder.predicted(b.cache, slot/GroupRows)
 		code = p.encoder.codec.of(ctx[slot%GroupRows])[schema.Gone]
 	}
 	return rowBits(code>>16+1)<<56 | rowBits(code&0xffff)<<1

@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// A block of schema.Range is a message of a range coder that says the same as a block of Huffman codes, in the same order: by
-// yes or no, each as likely as schema.Decisions say, and by evenly likely bits.
+// A block of schema.Range is a message of a range coder that says the same as a block of Huffman
+// codes, in the same order: by yes or no, each as likely as schema.Decisions say, and by evenly
+// likely bits.
 //
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
 //	changed      no: all as expected; nothing follows
@@ -19,14 +20,15 @@ import (
 //	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
 //	                               otherwise for each field: changed?, bucket, extra bits
 //
-// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those, so that groups fit a datagram.
+// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those,
+// so that groups fit a datagram.
 const (
 	escape  = 0xff
 	escapeP = rangecoder.One - rangecoder.One/256
 	evenly  = rangecoder.One / 2
 )
 
-// ranged reports whether blocks with a baseline are messages of a range coder.
+// ranged reports whether blocks with a baseline are range-coded.
 func (c *codec) ranged() bool { return c.decide != nil }
 
 // putRange appends the block of a group that has a baseline.
@@ -57,14 +59,14 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 			}
 		}
 	}
-	out := e.FinishAmong()
+	out := e.FinishEmbedded()
 	if len(out)-len(dst) < c.bound {
 		return out
 	}
 	return c.putBlock(append(out[:len(dst)], escape), g)
 }
 
-func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []lane) {
+func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []fieldBlock) {
 	e.Bits(uint32(id.Generation()), schema.GenerationBits)
 	for f := range lanes {
 		code, n := c.coders[f].Raw(lanes[f][r])
@@ -72,7 +74,7 @@ func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes [
 	}
 }
 
-// putEven codes the lowest n bits of v, the lowest 16 first.
+// putEven codes the lowest n bits of v, the lowest 16 first, all equally likely.
 func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 	if n > 16 {
 		e.Bits(v&0xffff, 16)
@@ -86,17 +88,17 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 // putRangeRow codes a row that stays.
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
 	lanes, base, ctx := g.now, g.base, g.ctx[r&15]
-	var sizes [schema.MaxFields + 1]uint8 // of the changes; behind the last a place for those who look at none
+	var sizes [schema.MaxFields + 1]uint8 // of the changes so far; the last place stays 0
 	for f := range lanes {
 		d := &c.decide.Fields[f]
-		nodes := d.Nodes[(class(ctx, f)*schema.Sizes+uint32(sizes[d.Of]))*huffman.Buckets:][:huffman.Buckets]
+		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := mask>>f&1 != 0
 		e.Bit(changed, uint32(nodes[0]))
 		if !changed {
 			continue
 		}
-		sym, extra, n := huffman.Bucket(c.coders[f].Change(lanes[f][r&15], base[f][r&15]))
-		sizes[f] = uint8(schema.SizeOf(sym))
+		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r&15], base[f][r&15]))
+		sizes[f] = uint8(schema.SizeClass(sym))
 		node := 1
 		for i := 3; i >= 0; i-- {
 			b := sym >> i & 1
@@ -113,13 +115,13 @@ func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint
 
 // rangeSource is what a read of a range-coded block stands on.
 type rangeSource struct {
-	*rangecoder.Tracker
+	*rangecoder.EmbeddedDecoder
 	bad   bool   // a generation of 0, or a value out of range
 	meter *Meter // of a measured read
 }
 
 // takeRange is takeBlock for a block that putRange wrote.
-func takeRange[M metered](c *codec, d *rangecoder.Tracker, src []byte, g *rowGroup, m *Meter) (n int, err error) {
+func takeRange[M metered](c *codec, d *rangecoder.EmbeddedDecoder, src []byte, g *rowGroup, m *Meter) (n int, err error) {
 	var meter M
 	if len(src) > 0 && src[0] == escape {
 		if len(meter) == 1 {
@@ -129,7 +131,7 @@ func takeRange[M metered](c *codec, d *rangecoder.Tracker, src []byte, g *rowGro
 		return n + 1, err
 	}
 	*g.ids = *g.was
-	x := rangeSource{Tracker: d, meter: m}
+	x := rangeSource{EmbeddedDecoder: d, meter: m}
 	d.Reset(src)
 	if len(meter) == 1 {
 		m.spent = 0
@@ -160,7 +162,7 @@ func takeRangeRows[M metered](c *codec, x *rangeSource, g *rowGroup) {
 			if x.Bit(c.decide.Spawn) {
 				takeRangeSpawn[M](c, x, g, r, ReasonSpawn)
 			} else if len(meter) == 1 {
-				x.meter.row(ReasonAbsent, x.meter.took(x.Tracker))
+				x.meter.row(ReasonAbsent, x.meter.took(x.EmbeddedDecoder))
 			}
 		case !x.Bit(c.decide.Leave):
 			takeRangeRow[M](c, x, g, r)
@@ -169,7 +171,7 @@ func takeRangeRows[M metered](c *codec, x *rangeSource, g *rowGroup) {
 		default:
 			g.ids[r] = 0
 			if len(meter) == 1 {
-				x.meter.row(ReasonGone, x.meter.took(x.Tracker))
+				x.meter.row(ReasonGone, x.meter.took(x.EmbeddedDecoder))
 			}
 		}
 	}
@@ -180,13 +182,13 @@ func takeRangeSpawn[M metered](c *codec, x *rangeSource, g *rowGroup, r int, why
 	generation := uint8(x.Bits(schema.GenerationBits))
 	g.ids[r] = netid.Make(g.index*GroupRows+r, generation)
 	if len(meter) == 1 {
-		x.meter.row(why, x.meter.took(x.Tracker))
+		x.meter.row(why, x.meter.took(x.EmbeddedDecoder))
 	}
 	bad := generation == 0
 	for f := range g.now {
-		v, ok := c.coders[f].RawValue(uint64(takeEven(x.Tracker, c.coders[f].Width())))
+		v, ok := c.coders[f].RawValue(uint64(takeEven(x.EmbeddedDecoder, c.coders[f].Width())))
 		if len(meter) == 1 {
-			x.meter.field(f, why, uint(x.meter.took(x.Tracker)))
+			x.meter.field(f, why, uint(x.meter.took(x.EmbeddedDecoder)))
 		}
 		g.now[f][r] = v
 		bad = bad || !ok
@@ -195,7 +197,7 @@ func takeRangeSpawn[M metered](c *codec, x *rangeSource, g *rowGroup, r int, why
 }
 
 // takeEven undoes putEven.
-func takeEven(d *rangecoder.Tracker, n uint) (v uint32) {
+func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 	if n <= 16 {
 		if n > 0 {
 			v = d.Bits(n)
@@ -209,14 +211,14 @@ func takeEven(d *rangecoder.Tracker, n uint) (v uint32) {
 func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	var meter M
 	var sizes [schema.MaxFields + 1]uint8
-	d, ctx, lanes := x.Tracker, g.ctx[r&15], g.now
+	d, ctx, lanes := x.EmbeddedDecoder, g.ctx[r&15], g.now
 	maskBits, why := 0, ReasonSame
 	if len(meter) == 1 {
 		maskBits = x.meter.took(d) // that the row stays
 	}
 	for f := range lanes {
 		p := &c.decide.Fields[f]
-		nodes := p.Nodes[(class(ctx, f)*schema.Sizes+uint32(sizes[p.Of]))*huffman.Buckets:][:huffman.Buckets]
+		nodes := p.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[p.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := d.Bit(uint32(nodes[0]))
 		if len(meter) == 1 {
 			maskBits += x.meter.took(d)
@@ -226,7 +228,7 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 		}
 		why = ReasonMask
 		sym := takeBucket(d, nodes)
-		sizes[f] = uint8(schema.SizeOf(sym))
+		sizes[f] = uint8(schema.SizeClass(sym))
 		first, n := huffman.BucketRange(sym)
 		if n > 0 {
 			n--
@@ -238,7 +240,7 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 		if len(meter) == 1 {
 			x.meter.field(f, ReasonUpdate, uint(x.meter.took(d)))
 		}
-		v, ok := c.coders[f].Changed(first, lanes[f][r&15])
+		v, ok := c.coders[f].ApplyDelta(first, lanes[f][r&15])
 		lanes[f][r&15] = v
 		x.bad = x.bad || !ok
 	}
@@ -248,7 +250,7 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 }
 
 // takeBucket reads a bucket, by what it is likely to be.
-func takeBucket(d *rangecoder.Tracker, nodes []uint16) (sym int) {
+func takeBucket(d *rangecoder.EmbeddedDecoder, nodes []uint16) (sym int) {
 	node := 1
 	for range bits.Len(huffman.Buckets - 1) {
 		node <<= 1

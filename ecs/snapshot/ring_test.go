@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// A frame that follows the one before is empty like any other: slots that come to be and go, against any baseline, code to the same bytes.
+// A frame that follows the one before is empty like any other: slots that come to be and go,
+// against any baseline, code to the same bytes.
 func TestFollowCodesTheSame(t *testing.T) {
 	const slots, ticks = 5 * GroupRows, 300
 	m := schema.DefaultModel(playerSchema)
@@ -20,7 +21,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 	row := make([]int32, len(playerSchema.Fields))
 	generation := make([]uint8, slots)
 	for now := tick.Tick(1); now <= ticks; now++ {
-		f, g := begun.Begin(now), followed.Follow(now)
+		f, g := begun.Begin(now), followed.BeginCopy(now)
 		there := 0
 		for slot := range slots {
 			if rng.IntN(40) == 0 {
@@ -42,7 +43,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 		}
 		a.Begin(f, begun)
 		b.Begin(g, followed)
-		for _, base := range []Bases{{}, {now - min(now, 3)}, {now - min(now, 20)}} {
+		for _, base := range []Baselines{{}, {now - min(now, 3)}, {now - min(now, 20)}} {
 			for n := range begun.Groups() {
 				if !f.GroupEqual(g, n) || !bytes.Equal(a.Group(n, base), b.Group(n, base)) {
 					t.Fatalf("tick %d: group %d is another against %v", now, n, base)

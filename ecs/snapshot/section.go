@@ -16,17 +16,17 @@ var (
 	ErrGroup      = errors.New("snapshot: no such group")
 )
 
-// sectionReader reads sections into a stage: of a Decoder, which then keeps the rows, and of a meter at either end, for which
-// only the bits count.
+// sectionReader reads sections into a stage: of a Decoder, which then keeps the rows, and of a
+// meter at either end, for which only the bits count.
 type sectionReader struct {
 	codec    *codec
 	interval tick.Tick
 	at       func(tick.Tick) *Frame  // finds a baseline, or nil
-	stage    *Frame                  // rows wait here until their section is known to be good
+	stage    *Frame                  // rows wait here until the whole section is read
 	staged   []stagedRows            // ascending: no group twice
 	contexts contexts                // of the group in hand
 	levels   [schema.MaxFields]uint8 // of the row in hand: how wrong the prediction may be
-	coder    rangecoder.Tracker
+	coder    rangecoder.EmbeddedDecoder
 }
 
 // stagedRows names rows of a group that wait.
@@ -39,8 +39,8 @@ func newSectionReader(c *codec, stage *Frame, interval tick.Tick, at func(tick.T
 	return sectionReader{codec: c, interval: interval, at: at, stage: stage, staged: make([]stagedRows, 0, len(stage.ids))}
 }
 
-// readSection reads the runs that fill src up to its padding, of the snapshot of tick t. On an error the stage holds anything.
-// m is nil but for a measured read.
+// readSection reads the runs that fill src up to its padding, of the snapshot of tick t. On an
+// error the stage holds anything. m is nil but for a measured read.
 func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter) error {
 	var meter M
 	d.staged = d.staged[:0]
@@ -69,7 +69,7 @@ func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter)
 
 // readBlocks reads a run of blocks and returns what follows.
 func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter) (rest []byte, err error) {
-	h, there := d.held(t, run.Base)
+	h, there := d.held(t, run.Baselines)
 	for g := run.First; g < run.First+run.Count; g++ {
 		if !d.open(g) {
 			return nil, ErrGroup
@@ -79,11 +79,11 @@ func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m
 		}
 		x := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
 		if f := h.frames[0]; f != nil {
-			if x.was = &f.ids[g]; h.times.Alone() {
+			if x.was = &f.ids[g]; h.spacing.Single() {
 				copy(x.now, f.group(g))
 			} else {
 				x.ctx = &d.contexts
-				d.codec.expect(&h, g, x.now, x.ctx)
+				d.codec.predict(&h, g, x.now, x.ctx)
 			}
 		}
 		n := 0
@@ -104,7 +104,7 @@ func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m
 // readRows reads a run of rows and returns what follows.
 func readRows[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter) (rest []byte, err error) {
 	var meter M
-	slot, group, base, spacing := run.First*GroupRows-1, -1, run.Base, run.spacing(d.interval)
+	slot, group, base, spacing := run.First*GroupRows-1, -1, run.Baselines, run.spacing(d.interval)
 	h, there := d.held(t, base)
 	x := bitSource{src: src, meter: m}
 	for range run.Count {
@@ -152,37 +152,37 @@ func readRows[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m *
 }
 
 // ownBase reads the baselines that a row names for itself, and how many bits that takes.
-func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Bases, width uint, ok bool) {
+func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Baselines, width uint, ok bool) {
 	age := uint8(window >> 1 & (1<<ageBits - 1))
 	width, with := uint(1+ageBits), uint8(0)
 	if spacing != 0 {
 		with = spacing * uint8(window>>width&1)
 		width++
 	}
-	base, ok = agedSet(age, with, now, interval)
+	base, ok = agedBaselines(age, with, now, interval)
 	return base, width, ok
 }
 
 // readRow reads one row. All baselines know it.
-func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *held) {
+func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *baselineFrames) {
 	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
 	if depth := h.depth(g, r); depth > 0 {
 		row.was, row.ctx = &h.frames[0].ids[g], &d.contexts
-		d.contexts[r] = d.codec.expectRow(h, depth, g, r, row.now, &d.levels)
+		d.contexts[r] = d.codec.predictRow(h, depth, g, r, row.now, &d.levels)
 	}
 	row.ids[r] = row.was[r]
 	takeRows[M, looseRows](d.codec, x, &row, 1<<r, 1)
 }
 
-// open reports whether group g exists and stands behind those that are staged.
+// open reports whether group g exists and comes after the staged ones.
 func (d *sectionReader) open(g int) bool {
 	n := len(d.staged)
 	return uint(g) < uint(len(d.stage.ids)) && (n == 0 || d.staged[n-1].group < g)
 }
 
-// held finds the frames of baselines of tick t. ok is false if one of them is not there, does not lie before the one newer,
-// or no whole number of intervals back.
-func (d *sectionReader) held(t tick.Tick, base Bases) (h held, ok bool) {
+// held finds the frames of baselines of tick t. ok is false if one is missing, is not older than
+// the one before it, or is no whole number of intervals back.
+func (d *sectionReader) held(t tick.Tick, base Baselines) (h baselineFrames, ok bool) {
 	last := t
 	for i, at := range base[:base.count()] {
 		if h.frames[i] = d.at(at); h.frames[i] == nil || at >= last || (t-at)%d.interval != 0 {
@@ -190,14 +190,14 @@ func (d *sectionReader) held(t tick.Tick, base Bases) (h held, ok bool) {
 		}
 		last = at
 	}
-	h.times = base.times(t)
+	h.spacing = base.spacing(t)
 	return h, true
 }
 
 // hasGroup reports whether all baselines know all of group g.
-func (h *held) hasGroup(g int) bool {
+func (h *baselineFrames) hasGroup(g int) bool {
 	for _, f := range h.frames {
-		if f != nil && !f.Has(g) {
+		if f != nil && !f.HasGroup(g) {
 			return false
 		}
 	}
@@ -205,7 +205,7 @@ func (h *held) hasGroup(g int) bool {
 }
 
 // hasRow reports whether all baselines know a slot.
-func (h *held) hasRow(slot int) bool {
+func (h *baselineFrames) hasRow(slot int) bool {
 	for _, f := range h.frames {
 		if f != nil && !f.HasRow(slot) {
 			return false

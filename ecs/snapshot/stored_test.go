@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestStoredNamesNoBaseline: whatever is acked, blocks and rows are told as they are, and nobody is left who is gone.
+// TestStoredNamesNoBaseline: whatever is acked, blocks and rows are told as they are, and nobody is
+// left who is gone.
 func TestStoredNamesNoBaseline(t *testing.T) {
 	const slots = 100
 	m := schema.DefaultModel(playerSchema).With(schema.Stored)
@@ -29,7 +30,7 @@ func TestStoredNamesNoBaseline(t *testing.T) {
 		for !p.Done() {
 			out, first, count := p.Next(nil, 1200)
 			for src := out; len(src) > 0; src = nil {
-				if run, _, err := ParseRun(src, now, 1); err != nil || run.Base != (Bases{}) {
+				if run, _, err := ParseRun(src, now, 1); err != nil || run.Baselines != (Baselines{}) {
 					t.Fatalf("tick %d: run %+v, %v", now, run, err)
 				}
 			}

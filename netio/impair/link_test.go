@@ -3,7 +3,6 @@ package impair
 import (
 	"encoding/binary"
 	"math"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -270,50 +269,5 @@ func TestBadProfilesAreNamed(t *testing.T) {
 	}
 	if err := (Profile{Loss: 1, Delay: time.Minute}).Check(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Two endpoints in memory with a bad link each way: what the links let through arrives at its peer, and nothing else.
-func TestConnOverMemory(t *testing.T) {
-	m := netio.NewMemory()
-	open := func(addr string, seed uint64) *Conn {
-		c, err := m.Listen(netip.MustParseAddrPort(addr), netio.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Wrap(c, Profile{Loss: 0.2, Duplicate: 0.1, Delay: 20 * ms}, seed)
-	}
-	server := open("10.0.0.1:1", 1)
-	clients := []*Conn{open("10.0.0.2:1", 2), open("10.0.0.3:1", 3)}
-	var in, out netio.Batch
-	got := map[netip.AddrPort]uint64{}
-	for i := range 1000 {
-		now := time.Duration(i) * ms
-		for _, c := range clients {
-			out.Reset()
-			out.Add([]byte{byte(i)}, server.LocalAddr())
-			if err := c.Send(&out); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Advance(now); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for n, err := server.Receive(&in); n > 0; n, err = server.Receive(&in) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k := range n {
-				if d := in.At(k); i < 20 || len(d.Data) != 1 {
-					t.Fatalf("at %v %q from %v", now, d.Data, d.Addr)
-				}
-				got[in.At(k).Addr]++
-			}
-		}
-	}
-	for _, c := range clients {
-		if s := c.Link().Stats(); got[c.LocalAddr()] != s.Delivered || s.Delivered < 700 || s.Lost < 100 {
-			t.Fatalf("%v: %d arrived, counted %+v", c.LocalAddr(), got[c.LocalAddr()], s)
-		}
 	}
 }

@@ -8,40 +8,49 @@ import (
 	"time"
 )
 
-// ClientConfig of a Client.
+// ClientConfig configures a Client.
 type ClientConfig struct {
-	Roam       bool          // keep the session when our address changes, if the server knows how; others do not notice
-	ProbeAfter time.Duration // of silence; 0: 250 ms. About two intervals of what the server sends, at least
-	Linger     time.Duration // after the server has ended the session, in which its payloads that were overtaken are still opened; 0: none
+	Roam       bool          // keep the session when our address changes; a server that cannot do that ignores it
+	ProbeAfter time.Duration // of silence, before a probe; at least two send intervals of the server; 0: 250 ms
+	Linger     time.Duration // after the server ended the session, late payloads are still opened; 0: none
 }
 
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
 // A Client is good for one attempt and a token for one Client, because the same keys must not seal twice.
 type Client struct {
 	state         State
-	started       bool
-	endedByServer bool // the server has ended the session
+	endedByServer bool
+	endedAt       time.Duration // when the server ended the session
 	cfg           ClientConfig
-	received      time.Duration
-	timeout       time.Duration // the token's
-	sent          time.Duration
-	sequence      uint64 // sequence
-	open          cipher.AEAD
-	seal          cipher.AEAD
-	serverAddr    netip.AddrPort // of server
-	roaming       roaming
-	window        ReplayWindow
-	sealer        sealer
-	counters      Counters
+	channel
+	attempt
+	roaming  roaming
+	counters Counters
+	index    uint32 // our slot at the server
+	slots    uint32 // how many the server has
+	token    PublicToken
+}
 
-	serverIndex int           // being dialled, of the token's list
-	start       time.Duration // of the attempt
-	resendAt    time.Duration // of the next request or response
-	endedAt     time.Duration // when the server ended the session
-	index       uint32
-	slots       uint32
+// channel seals and opens the datagrams of a session, and says when the last ones were sent and received.
+type channel struct {
+	open       cipher.AEAD
+	seal       cipher.AEAD
+	sequence   uint64 // next one to seal
+	sent       time.Duration
+	received   time.Duration
+	timeout    time.Duration // ends a silent session; 0 never
+	serverAddr netip.AddrPort
+	window     ReplayWindow
+	sealer     sealer
+}
+
+// attempt is the way to a session: which server is asked, since when, and what it asks back.
+type attempt struct {
+	started     bool
+	start       time.Duration
+	serverIndex int            // in the token's list
+	resendAt    time.Duration  // when the next request or response is due
 	answer      [bodySize]byte // the challenge, to be sent back
-	token       PublicToken
 }
 
 // NewClient takes a token of TokenSize bytes. If it is malformed, the client's state says so.

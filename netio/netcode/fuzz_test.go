@@ -201,7 +201,7 @@ func FuzzAuthenticated(f *testing.F) {
 			t.Fatalf("%d bytes in answer to a %v", sent, k)
 		}
 		// The same from a hostile server.
-		mirror := &Client{seal: packetAEAD(&p.c.token.ServerToClient)}
+		mirror := &Client{channel: channel{seal: packetAEAD(&p.c.token.ServerToClient)}}
 		out.Reset()
 		payload, err := p.c.Receive(p.now, testServer, seal(mirror), &out)
 		if payload != nil && (err != nil || k != KindPayload || len(payload) > MaxPayload || !bytes.Equal(payload, body)) || !p.c.counters.Balanced() {

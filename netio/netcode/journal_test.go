@@ -219,6 +219,9 @@ func (m tokenMap) valid(unix uint64) (n int) {
 	return n
 }
 
+// kept is how many tokens have not expired, or not yet been found to have.
+func (u *usedTokens) kept() int { return len(u.entries) - u.free }
+
 // Whatever is seen, spent, expires, and however often the server is killed: no valid token is forgotten, a spent one is never
 // taken for another, none is refused while there is room, and there is room for as many as are promised.
 func TestUsedTokensAgreeWithMap(t *testing.T) {

@@ -288,7 +288,7 @@ func TestPageIsASession(t *testing.T) {
 		s := newServer(t, func(cfg *ServerConfig) {
 			cfg.PrivateKey, cfg.ProtocolID, cfg.Addresses, cfg.Clients = key, pageProtocol, addresses[:1], 64
 		})
-		s.secret, s.challengeSequence, s.globalSequence = packetAEAD(&secret), 7, pageGlobal
+		s.challengeAEAD, s.challengeSequence, s.globalSequence = packetAEAD(&secret), 7, pageGlobal
 		s.freeSlots = s.freeSlots[:len(s.freeSlots)-2] // slots 0 and 1 are others'
 		return s
 	}

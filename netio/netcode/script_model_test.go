@@ -315,8 +315,8 @@ func (w *script) check() error {
 		}
 		byA, _ := s.slotAt.get(addressKey(c.address))
 		byC, _ := s.slotOfClient.get(numberKey(c.clientID))
-		e := s.tokens.find(c.tag)
-		if byA != i || byC != i || c.tag != a.tag || c.clientID != a.c.token.clientOf(w) {
+		e := s.tokens.find(c.token)
+		if byA != i || byC != i || c.token != a.tag || c.clientID != a.c.token.clientOf(w) {
 			return fmt.Errorf("slot %d is found as %d by its address and as %d by its client", i, byA, byC)
 		}
 		if c.expire > uint64(w.unix()) && (e == nil || !e.used) {

@@ -1,7 +1,6 @@
 package netcode
 
 import (
-	"crypto/cipher"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -21,45 +20,23 @@ var ErrPayload = errors.New("netcode: payload of 0 or more than 1200 bytes")
 // ErrExhausted: the session has used up its sequences and is about to end.
 var ErrExhausted = errors.New("netcode: sequences used up")
 
-// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every 50 ms.
-// Nothing on these paths allocates, but for a token seen for the first time: its two ciphers.
+// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every
+// 50 ms. Nothing on these paths allocates, but for the two ciphers of a token that is seen for the first time.
 //
-// Times are durations since any instant that stays the same; unix is the wall clock, which only tokens are compared with.
+// Times are durations since any instant that stays the same; unix is the wall clock, to which only tokens are compared.
 type Server struct {
-	cfg     ServerConfig
-	rng     *rand.ChaCha8
-	sealer  sealer
-	private cipher.AEAD
-	secret  cipher.AEAD // for challenges
-
-	slots        []slot
-	paths        []path
-	userData     [][UserDataSize]byte
-	updateAt     []time.Duration // when a slot must be looked at, or earlier; free ones never
-	freeSlots    []int32
-	slotAt       table // to slot
-	slotOfClient table // client id to slot
-	slotOfPath   table // session id of a path to slot
-
-	handshakes     []handshake
-	freeHandshakes []int32 // places in waiting
-	handshakeAt    table   // address to place in waiting
-	handshakeSweep sweep
-	clock          clock
-	tokens         usedTokens
-	budget         *budget
-
-	challengeSequence uint64 // sequence of the next challenge
-	globalSequence    uint64 // sequence of the next datagram without a slot
-	stopped           bool
-	paused            bool
-	counters          Counters
-	events            []Event
-
-	token  PrivateToken // memory to be used again
-	opened [privateSize]byte
-	data   [29]byte
-	asked  challenge
+	cfg ServerConfig
+	rng *rand.ChaCha8
+	serverCrypto
+	slotTable
+	handshakeTable
+	clock    clock
+	tokens   usedTokens
+	budget   *budget
+	stopped  bool // StopAccepting
+	paused   bool // PauseAccepting
+	counters Counters
+	events   []Event // of the last Update
 }
 
 // NewServer returns a server without clients.
@@ -68,41 +45,30 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: c, rng: rand.NewChaCha8(c.Entropy), sealer: newSealer(c.ProtocolID), private: privateAEAD(&c.PrivateKey)}
-	seed := [2]uint64{s.rng.Uint64(), s.rng.Uint64()}
-	var challengeKey Key
-	s.rng.Read(challengeKey[:]) // never fails
-	s.secret = packetAEAD(&challengeKey)
-	if s.globalSequence = globalBase + s.rng.Uint64()>>2; planted.On(planted.GlobalFromZero) {
-		s.globalSequence = 0
+	rng := rand.NewChaCha8(c.Entropy)
+	seed := [2]uint64{rng.Uint64(), rng.Uint64()}
+	s := &Server{
+		cfg: c, rng: rng, serverCrypto: newServerCrypto(&c, rng),
+		slotTable: newSlotTable(c.Clients, seed), handshakeTable: newHandshakeTable(c.MaxHandshakes, seed),
+		budget: newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed),
+		events: make([]Event, 0, c.Clients),
 	}
-
 	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
 	for i, a := range c.Addresses {
 		s.cfg.Addresses[i] = canonical(a)
 	}
-	s.slots = make([]slot, c.Clients)
-	s.paths = make([]path, c.Clients)
-	s.userData = make([][UserDataSize]byte, c.Clients)
-	s.updateAt = make([]time.Duration, c.Clients)
-	for i := range s.updateAt {
-		s.updateAt[i] = never
-	}
-	s.freeSlots = freeStack(c.Clients)
-	s.slotAt, s.slotOfClient, s.slotOfPath = newTable(c.Clients, seed), newTable(c.Clients, seed), newTable(c.Clients, seed)
-	s.handshakes, s.freeHandshakes, s.handshakeAt = make([]handshake, c.MaxHandshakes), freeStack(c.MaxHandshakes), newTable(c.MaxHandshakes, seed)
-	if s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix))); err != nil {
+	s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
+	if err != nil {
 		return nil, err
 	}
-	s.budget = newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed)
-	s.events = make([]Event, 0, c.Clients)
 	return s, nil
 }
 
 const never = time.Duration(math.MaxInt64)
 
-// Receive takes a datagram that came from an address. Of a batch, give it those first for which IsHandshake is false. It decrypts it in place, appends what is to be answered to out, and
-// says what happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed.
+// Receive takes a datagram that came from an address, decrypts it in place, appends answers to out and returns what
+// happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed. Of a batch,
+// give it the datagrams first for which IsHandshake is false.
 func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
 	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
@@ -172,8 +138,8 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
 	c.received = now
-	if kick, why := s.charge(now, i); why != DropNone || kick {
-		return kicked(kick, i), why
+	if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
+		return e, why
 	}
 	c.confirmed = true
 	if h.kind == KindKeepAlive {
@@ -182,41 +148,19 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
 }
 
-// charge books a datagram of a session: it may be one too many, or so much too many that the session is to end.
-func (s *Server) charge(now time.Duration, i int) (kick bool, why Drop) {
+// charge counts a datagram against its session's rate. It returns a drop for one too many, and an EventKick once for a
+// session that floods.
+func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
 	if s.cfg.PacketsPerSecond == 0 {
-		return false, DropNone
+		return Event{}, DropNone
 	}
-	c := &s.slots[i]
-	if c.kicked {
-		return false, DropRate
-	}
-	if s.flood(now, c) {
-		s.counters.Kicks++
-		c.kicked, s.updateAt[i] = true, now
-		return true, DropNone
-	}
-	if !c.rate.Allow(now, 1) {
-		return false, DropRate
-	}
-	return false, DropNone
-}
-
-// kicked is what has happened if charge says so.
-func kicked(kick bool, i int) Event {
+	kick, why := s.slots[i].flood.add(now, s.cfg.PacketsPerSecond)
 	if !kick {
-		return Event{}
+		return Event{}, why
 	}
-	return Event{Kind: EventKick, Client: i}
-}
-
-// flood says whether a session has sent ten times what it may for five seconds.
-func (s *Server) flood(now time.Duration, c *slot) bool {
-	if now-c.floodSince >= kickAfter {
-		c.floodSince, c.floodCount = now, 0
-	}
-	c.floodCount++
-	return c.floodCount > 10*int(kickAfter/time.Second)*s.cfg.PacketsPerSecond
+	s.counters.Kicks++
+	s.updateAt[i] = now
+	return Event{Kind: EventKick, Client: i}, DropNone
 }
 
 // Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The payload must not overlap the room
@@ -279,28 +223,6 @@ func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
 	return nil
 }
 
-// freeSlot frees a slot. Its token is not good for another session: the same keys would seal the same sequences again.
-func (s *Server) freeSlot(i int) {
-	c := &s.slots[i]
-	s.unindex(i)
-	s.slotOfClient.remove(numberKey(c.clientID))
-	*c = slot{}
-	s.updateAt[i] = never
-	if planted.On(planted.SlotKept) {
-		return
-	}
-	s.freeSlots = append(s.freeSlots, int32(i))
-}
-
-// unindex removes what leads to the session in a slot, but for its client id.
-func (s *Server) unindex(i int) {
-	s.slotAt.remove(addressKey(s.slots[i].address))
-	if id := s.paths[i].id; id != 0 {
-		s.slotOfPath.remove(numberKey(id))
-	}
-	s.paths[i] = path{}
-}
-
 // StopAccepting makes the server deny everybody who comes from now on, with a good token; sessions go on.
 func (s *Server) StopAccepting() { s.stopped = true }
 
@@ -327,7 +249,7 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 	}
 	c := &s.slots[client]
 	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.userData[client], Confirmed: c.confirmed, LastReceived: c.received,
-		Token: c.tag, Expire: c.expire, AuthFailures: c.authFailures.total, AuthFlood: c.authFailures.flood}, true
+		Token: c.token, Expire: c.expire, AuthFailures: c.authFailures.total, AuthFlood: c.authFailures.flood}, true
 }
 
 // Find returns the slot of a client id.

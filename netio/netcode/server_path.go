@@ -42,15 +42,20 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropBody
 	}
 	if home {
-		if kick, why := s.charge(now, i); why != DropNone || kick {
-			return kicked(kick, i), why
+		if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
+			return e, why
 		}
 		return Event{}, s.pathFromSlot(now, i, id, body[0], out)
 	}
-	if !newest || id == 0 {
-		return Event{}, DropMigration
+	_, taken := s.slotAt.get(addressKey(from))
+	switch {
+	case !newest || id == 0 || taken:
+	case body[0] == pathProbe:
+		return Event{}, s.pathProbed(now, i, from, len(datagram), out)
+	case body[0] == pathEcho:
+		return s.pathEchoed(now, i, from, body[1:], out)
 	}
-	return s.pathFromNew(now, i, from, body, len(datagram), out)
+	return Event{}, DropMigration
 }
 
 // pathSlot finds the session by its id, or, while the client has none, by its address.
@@ -75,7 +80,7 @@ func (s *Server) pathFromSlot(now time.Duration, i int, id uint64, op byte, out 
 			}
 		}
 		body := binary.LittleEndian.AppendUint64(append(s.sealer.body[:0], pathGrant), p.id)
-		s.sendPath(now, c, 0, body, c.address, out)
+		s.sendGrant(now, c, body, out)
 	case op == pathProbe || op == pathEcho:
 	default:
 		return DropMigration
@@ -85,46 +90,49 @@ func (s *Server) pathFromSlot(now time.Duration, i int, id uint64, op byte, out 
 	return DropNone
 }
 
-// pathFromNew takes a probe, which is answered with a challenge, or an echo, which moves the session.
-func (s *Server) pathFromNew(now time.Duration, i int, from netip.AddrPort, body []byte, received int, out *Outbox) (Event, Drop) {
-	if _, taken := s.slotAt.get(addressKey(from)); taken {
-		return Event{}, DropMigration
-	}
+// pathProbed answers a probe from a new address with a challenge. received is the probe's length.
+func (s *Server) pathProbed(now time.Duration, i int, from netip.AddrPort, received int, out *Outbox) Drop {
 	c, p := &s.slots[i], &s.paths[i]
-	switch body[0] {
-	case pathProbe:
-		if p.challenged && now-p.challengedAt < challengeGap {
-			return Event{}, DropMigration
-		}
-		if !p.open || canonical(p.address) != canonical(from) || now-p.proofAt > challengeLife { // else echoes under way are still good
-			s.rng.Read(p.proof[:])
-			p.address, p.proofAt = from, now
-		}
-		p.challengedAt, p.challenged, p.open = now, true, true
-		b := s.sealer.sealPath(c.seal, out.bytes, c.sequence, p.id, append(append(s.sealer.body[:0], pathChallenge), p.proof[:]...))
-		c.sequence++ // but c.sent stays: the old address did not get this
-		s.answer(KindPath, b, received, from, out)
-		return Event{}, DropNone
-	case pathEcho:
-		if !p.open || canonical(p.address) != canonical(from) || now-p.proofAt > challengeLife || subtle.ConstantTimeCompare(body[1:], p.proof[:]) != 1 {
-			return Event{}, DropMigration
-		}
-		p.open = false
-		if !planted.On(planted.OldAddressKept) {
-			s.slotAt.remove(addressKey(c.address))
-		}
-		s.slotAt.put(addressKey(from), i)
-		c.address, c.received, c.confirmed = from, now, true
-		s.counters.Migrations++
-		s.keepAlive(now, i, out) // at once, so that the client sees that it has moved
-		return Event{Kind: EventMigrated, Client: i}, DropNone
+	if p.challenged && now-p.challengedAt < challengeGap {
+		return DropMigration
 	}
-	return Event{}, DropMigration
+	if !p.waitsFor(now, from) { // else echoes under way stay good
+		s.rng.Read(p.proof[:])
+		p.address, p.proofAt = from, now
+	}
+	p.challengedAt, p.challenged, p.open = now, true, true
+	body := append(append(s.sealer.body[:0], pathChallenge), p.proof[:]...)
+	b := s.sealer.sealPath(c.seal, out.bytes, c.sequence, p.id, body)
+	c.sequence++ // but c.sent stays: the old address did not get this
+	s.answer(KindPath, b, received, from, out)
+	return DropNone
 }
 
-// sendPath seals a path datagram of a session.
-func (s *Server) sendPath(now time.Duration, c *slot, id uint64, body []byte, to netip.AddrPort, out *Outbox) {
-	out.commit(s.sealer.sealPath(c.seal, out.bytes, c.sequence, id, body), to)
+// pathEchoed moves a session to a new address that has echoed its challenge.
+func (s *Server) pathEchoed(now time.Duration, i int, from netip.AddrPort, proof []byte, out *Outbox) (Event, Drop) {
+	c, p := &s.slots[i], &s.paths[i]
+	if !p.waitsFor(now, from) || subtle.ConstantTimeCompare(proof, p.proof[:]) != 1 {
+		return Event{}, DropMigration
+	}
+	p.open = false
+	if !planted.On(planted.OldAddressKept) {
+		s.slotAt.remove(addressKey(c.address))
+	}
+	s.slotAt.put(addressKey(from), i)
+	c.address, c.received, c.confirmed = from, now, true
+	s.counters.Migrations++
+	s.keepAlive(now, i, out) // at once, so that the client sees that it has moved
+	return Event{Kind: EventMigrated, Client: i}, DropNone
+}
+
+// waitsFor reports whether an echo from an address would be in time.
+func (p *path) waitsFor(now time.Duration, from netip.AddrPort) bool {
+	return p.open && canonical(p.address) == canonical(from) && now-p.proofAt <= challengeLife
+}
+
+// sendGrant seals the path datagram that tells a client its session id.
+func (s *Server) sendGrant(now time.Duration, c *slot, body []byte, out *Outbox) {
+	out.commit(s.sealer.sealPath(c.seal, out.bytes, c.sequence, 0, body), c.address)
 	c.sequence++
 	c.sent = now
 	s.counters.Sent[KindPath]++

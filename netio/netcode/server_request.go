@@ -82,7 +82,7 @@ func (s *Server) checkTimes(clock, expire uint64) Drop {
 
 // openToken decrypts the private token of a request into s.token and makes sure that it is for this server.
 func (s *Server) openToken(datagram []byte, expire uint64) Drop {
-	data := privateData(s.data[:0], s.cfg.ProtocolID, expire)
+	data := privateData(s.tokenData[:0], s.cfg.ProtocolID, expire)
 	plaintext, err := s.private.Open(s.opened[:0], datagram[30:54], datagram[54:], data)
 	if err != nil {
 		return DropReqToken
@@ -122,50 +122,31 @@ func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPor
 	return taken, DropNone
 }
 
-// canTakeOver says whether a fresh token of a client may end the session in a slot: it is the client's own and silent.
-func (s *Server) canTakeOver(now time.Duration, i int, clientID uint64) bool {
-	c := &s.slots[i]
-	return c.clientID == clientID && now-c.received >= takeoverAfter
-}
-
-// beginHandshake keeps the keys of s.token for an address, in the place of older ones. A repeated token keeps its ciphers.
+// beginHandshake keeps the keys of s.token for an address, in the place of older ones; nil when there is no room. A
+// repeated token keeps its ciphers.
 func (s *Server) beginHandshake(now time.Duration, from netip.AddrPort, tag TokenTag, expire uint64) *handshake {
-	i, knocking := s.handshakeAt.get(addressKey(from))
-	if !knocking {
-		if len(s.freeHandshakes) == 0 {
-			return nil
-		}
-		i = int(s.freeHandshakes[len(s.freeHandshakes)-1])
-		s.freeHandshakes = s.freeHandshakes[:len(s.freeHandshakes)-1]
-		s.handshakeAt.put(addressKey(from), i)
+	p := s.place(from)
+	if p == nil {
+		return nil
 	}
-	p := &s.handshakes[i]
-	if p.tag != tag || p.open == nil {
+	if p.token != tag || p.open == nil {
 		p.open, p.seal = packetAEAD(&s.token.ClientToServer), packetAEAD(&s.token.ServerToClient)
 	}
-	timeout := timeoutDuration(s.token.TimeoutSeconds)
-	life := handshakeLife
+	timeout, life := timeoutDuration(s.token.TimeoutSeconds), handshakeLife
 	if timeout > 0 {
 		life = min(life, timeout)
 	}
 	*p = handshake{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID, timeout: timeout,
-		until: now + life, tag: tag, expire: expire}
+		until: now + life, token: tag, expire: expire}
 	return p
-}
-
-// dropHandshake forgets a handshake.
-func (s *Server) dropHandshake(i int) {
-	s.handshakeAt.remove(addressKey(s.handshakes[i].address))
-	s.handshakes[i] = handshake{}
-	s.freeHandshakes = append(s.freeHandshakes, int32(i))
 }
 
 // challenge asks an address to prove that it hears us. Body: 8 sequence of the challenge, 300 sealed challenge token.
 func (s *Server) challenge(p *handshake, request []byte, out *Outbox) {
-	s.asked.clientID, s.asked.userData = s.token.ClientID, s.token.UserData
-	plaintext := s.asked.append(s.opened[:0])
+	s.echoed.clientID, s.echoed.userData = s.token.ClientID, s.token.UserData
+	plaintext := s.echoed.append(s.opened[:0])
 	body := binary.LittleEndian.AppendUint64(s.sealer.body[:0], s.challengeSequence)
-	body = s.secret.Seal(body, s.sealer.nonceOf(s.challengeSequence), plaintext, nil)
+	body = s.challengeAEAD.Seal(body, s.sealer.nonceOf(s.challengeSequence), plaintext, nil)
 	s.challengeSequence++
 	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.globalSequence, body)
 	s.globalSequence++

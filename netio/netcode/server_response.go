@@ -29,7 +29,7 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	if !bodyFits(KindResponse, len(body)) {
 		return Event{}, DropBody
 	}
-	if !s.openChallenge(body) || s.asked.clientID != p.clientID { // or it answers the challenge of another token
+	if !s.openChallenge(body) || s.echoed.clientID != p.clientID { // or it answers the challenge of another token
 		return Event{}, DropRespToken
 	}
 	s.budget.markProven(now, addressKey(from))
@@ -49,25 +49,25 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 		}
 		return Event{}, DropFull
 	}
-	if s.tokens.find(p.tag) == nil { // it has expired since, and its place was needed
+	if s.tokens.find(p.token) == nil { // it has expired since, and its place was needed
 		s.dropHandshake(w)
 		return Event{}, DropTokenTable
 	}
-	return s.connect(now, w, i, taken, out), DropNone
+	return s.connect(now, w, i, out), DropNone
 }
 
-// openChallenge decrypts the body of a response into s.asked.
+// openChallenge decrypts the body of a response into s.echoed.
 func (s *Server) openChallenge(body []byte) bool {
 	sequence := binary.LittleEndian.Uint64(body)
-	plaintext, err := s.secret.Open(s.opened[:0], s.sealer.nonceOf(sequence), body[8:], nil)
-	return err == nil && s.asked.parse(plaintext) == nil
+	plaintext, err := s.challengeAEAD.Open(s.opened[:0], s.sealer.nonceOf(sequence), body[8:], nil)
+	return err == nil && s.echoed.parse(plaintext) == nil
 }
 
-// connect turns handshake w into a session: in slot i if that is taken over, else in a free one.
-func (s *Server) connect(now time.Duration, w, i int, taken bool, out *Outbox) Event {
+// connect turns handshake w into a session: in slot i, which is taken over, or in a free slot if i is negative.
+func (s *Server) connect(now time.Duration, w, i int, out *Outbox) Event {
 	p := &s.handshakes[w]
 	e := Event{Kind: EventConnected}
-	if taken {
+	if i >= 0 {
 		s.unindex(i)
 		s.counters.Takeovers++
 		e.Kind = EventTakeover
@@ -78,10 +78,11 @@ func (s *Server) connect(now time.Duration, w, i int, taken bool, out *Outbox) E
 	}
 	e.Client = i
 	s.slots[i] = slot{used: true, open: p.open, seal: p.seal, received: now, timeout: p.timeout, address: p.address,
-		clientID: p.clientID, tag: p.tag, expire: p.expire, rate: ratelimit.NewBurst(s.cfg.PacketsPerSecond, packetBurst)}
-	s.userData[i] = s.asked.userData
+		clientID: p.clientID, token: p.token, expire: p.expire}
+	s.slots[i].flood.bucket = ratelimit.NewBurst(s.cfg.PacketsPerSecond, packetBurst)
+	s.userData[i] = s.echoed.userData
 	s.slotAt.put(addressKey(p.address), i)
-	s.tokens.markUsed(p.tag) // from now on, so that no recorded handshake can open a second session under the same keys
+	s.tokens.markUsed(p.token) // from now on no recorded handshake can open a second session under the same keys
 	s.dropHandshake(w)
 	s.keepAlive(now, i, out)
 	s.updateAt[i] = now

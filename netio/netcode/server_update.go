@@ -32,7 +32,7 @@ func (s *Server) updateSlot(now time.Duration, i int, out *Outbox) {
 		s.events = append(s.events, Event{Kind: EventTimeout, Client: i})
 		return
 	}
-	if c.kicked {
+	if c.flood.kicked {
 		s.Disconnect(now, i, out)
 		s.events = append(s.events, Event{Kind: EventDisconnect, Client: i})
 		return

@@ -130,9 +130,6 @@ func (u *usedTokens) pop() (i int) {
 	return i
 }
 
-// kept is how many tokens have not expired, or not yet been found to have.
-func (u *usedTokens) kept() int { return len(u.entries) - u.free }
-
 // freeStack are the numbers below n, so that the last one is 0: a stack of free places that gives the low ones first.
 func freeStack(n int) []int32 {
 	list := make([]int32, n)

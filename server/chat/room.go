@@ -62,13 +62,6 @@ func (r *Room) Announce(now time.Duration, players []Player, text string, to []i
 	return m, everybody(players, to)
 }
 
-// AnnounceTeam is what the server has to say to a team.
-func (r *Room) AnnounceTeam(now time.Duration, players []Player, team int8, text string, to []int32) (Message, []int32) {
-	m := r.server(now, text)
-	m.FromTeam = team
-	return m, teamOf(players, team, to)
-}
-
 func (r *Room) server(now time.Duration, text string) Message {
 	r.text, _ = Clean(r.text[:0], []byte(cut(text)))
 	return Message{Kind: Announcement, Seconds: r.seconds(now), Text: r.text}

@@ -43,7 +43,7 @@ func TestRow34ThreeBaselines(t *testing.T) {
 				f.Set(i, netid.Make(i, 1), row)
 			}
 			enc.Begin(f, ring)
-			var base snapshot.Bases
+			var base snapshot.Baselines
 			for i := range base { // of those that are 100 ms old, which acks have told of by now
 				if k := len(got) - 2 - i; k >= 0 && got[k]+snapshot.MaxSpacing*interval > now {
 					base[i] = got[k]
@@ -54,13 +54,13 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			}
 			for g := range ring.Groups() {
 				block := enc.Group(g, base)
-				run := snapshot.Run{First: g, Count: 1, Base: base}
+				run := snapshot.Run{First: g, Count: 1, Baselines: base}
 				if err := dec.Section(now, append(snapshot.AppendRun(nil, run, now, interval), block...)); err != nil || !dec.At(now).GroupEqual(f, g) {
 					t.Fatalf("%v, tick %d, group %d against %d: %v", codec, now, g, base, err)
 				}
 				if decoded++; base[2] != 0 {
 					three += len(block)
-					one += len(enc.Group(g, snapshot.Bases{base[0]}))
+					one += len(enc.Group(g, snapshot.Baselines{base[0]}))
 				}
 			}
 			got = append(got, now)

@@ -44,16 +44,16 @@ var ObjectStateSchema = schema.Schema{Name: "thing", Fields: []schema.Field{
 func (v *ObjectState) Row(dst []int32) {
 	_ = dst[ObjectStateFields-1]
 	dst[ObjectStateWhat] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
-	dst[ObjectStateOwner] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
+	dst[ObjectStateOwner] = schema.QuantizeInt(int64(v.Owner), 1, 0, 1048575)
 	dst[ObjectStateBorn] = int32(v.Born)
 	dst[ObjectStateSpan] = min(max(int32(v.Span), 0), 4095)
-	dst[ObjectStateX] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-	dst[ObjectStateY] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-	dst[ObjectStateZ] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
+	dst[ObjectStateX] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+	dst[ObjectStateY] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+	dst[ObjectStateZ] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
 	dst[ObjectStateAim0] = min(max(v.Aim[0], -131072), 131071)
 	dst[ObjectStateAim1] = min(max(v.Aim[1], -131072), 131071)
 	dst[ObjectStateAim2] = min(max(v.Aim[2], -131072), 131071)
-	dst[ObjectStateState] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+	dst[ObjectStateState] = int32(min(v.Phase, 7)) | schema.BoolBit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
 	dst[ObjectStateLevel] = min(max(int32(v.Level), 0), 1023)
 }
 
@@ -76,16 +76,16 @@ func ObjectStateColumns(dst [][]int32, src []ObjectState) {
 	for i := range src {
 		v := &src[i]
 		c0[i] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
-		c1[i] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
+		c1[i] = schema.QuantizeInt(int64(v.Owner), 1, 0, 1048575)
 		c2[i] = int32(v.Born)
 		c3[i] = min(max(int32(v.Span), 0), 4095)
-		c4[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-		c5[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-		c6[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
+		c4[i] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+		c5[i] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+		c6[i] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
 		c7[i] = min(max(v.Aim[0], -131072), 131071)
 		c8[i] = min(max(v.Aim[1], -131072), 131071)
 		c9[i] = min(max(v.Aim[2], -131072), 131071)
-		c10[i] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+		c10[i] = int32(min(v.Phase, 7)) | schema.BoolBit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
 		c11[i] = min(max(int32(v.Level), 0), 1023)
 	}
 }
@@ -93,7 +93,7 @@ func ObjectStateColumns(dst [][]int32, src []ObjectState) {
 // Restore writes what a row says into v. Its values must be in range, as a decoder's are.
 func (v *ObjectState) Restore(row []int32) {
 	_ = row[ObjectStateFields-1]
-	schema.Put(&v.Kind, row[ObjectStateWhat]&0x7)
+	schema.Assign(&v.Kind, row[ObjectStateWhat]&0x7)
 	v.Type = uint8(row[ObjectStateWhat] >> 3 & 0xf)
 	v.Team = uint8(row[ObjectStateWhat] >> 7 & 0x3)
 	v.Index = uint8(row[ObjectStateWhat] >> 9 & 0x7)
@@ -116,7 +116,7 @@ func (v *ObjectState) Restore(row []int32) {
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *ObjectState) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[ObjectStateFields-1], b[ObjectStateFields-1]
-	schema.Put(&v.Kind, a[ObjectStateWhat]&0x7)
+	schema.Assign(&v.Kind, a[ObjectStateWhat]&0x7)
 	v.Type = uint8(a[ObjectStateWhat] >> 3 & 0xf)
 	v.Team = uint8(a[ObjectStateWhat] >> 7 & 0x3)
 	v.Index = uint8(a[ObjectStateWhat] >> 9 & 0x7)
@@ -220,12 +220,12 @@ var OwnerStateSchema = schema.Schema{Name: "owner", Single: true, Fields: []sche
 // Row writes the row of v into dst, OwnerStateFields long: to the nearest step, halves upwards, and within range.
 func (v *OwnerState) Row(dst []int32) {
 	_ = dst[OwnerStateFields-1]
-	dst[OwnerStatePosX] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-	dst[OwnerStatePosY] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-	dst[OwnerStatePosZ] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-	dst[OwnerStateVelX] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
-	dst[OwnerStateVelY] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
-	dst[OwnerStateVelZ] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
+	dst[OwnerStatePosX] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+	dst[OwnerStatePosY] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+	dst[OwnerStatePosZ] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+	dst[OwnerStateVelX] = schema.Quantize(v.Vel.X, 1024, -131072, 131072)
+	dst[OwnerStateVelY] = schema.Quantize(v.Vel.Y, 1024, -131072, 131072)
+	dst[OwnerStateVelZ] = schema.Quantize(v.Vel.Z, 1024, -131072, 131072)
 	dst[OwnerStateMotion] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
 	dst[OwnerStateSince] = int32(v.Since)
 	dst[OwnerStateLead] = int32(v.Lead)
@@ -251,10 +251,10 @@ func (v *OwnerState) Row(dst []int32) {
 	dst[OwnerStateRounds5] = int32(v.Rounds[5])
 	dst[OwnerStateRounds6] = int32(v.Rounds[6])
 	dst[OwnerStateRounds7] = int32(v.Rounds[7])
-	dst[OwnerStateHeat0] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
-	dst[OwnerStateHeat1] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
-	dst[OwnerStateHeat2] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
-	dst[OwnerStateHeat3] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
+	dst[OwnerStateHeat0] = schema.QuantizeInt(int64(v.Heat[0]), 1, 0, 2123458560)
+	dst[OwnerStateHeat1] = schema.QuantizeInt(int64(v.Heat[1]), 1, 0, 2123458560)
+	dst[OwnerStateHeat2] = schema.QuantizeInt(int64(v.Heat[2]), 1, 0, 2123458560)
+	dst[OwnerStateHeat3] = schema.QuantizeInt(int64(v.Heat[3]), 1, 0, 2123458560)
 }
 
 // OwnerStateColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has OwnerStateFields columns, each at
@@ -298,12 +298,12 @@ func OwnerStateColumns(dst [][]int32, src []OwnerState) {
 	c34 := dst[OwnerStateHeat3][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-		c1[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-		c2[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-		c3[i] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
-		c4[i] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
-		c5[i] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
+		c0[i] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+		c1[i] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+		c2[i] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+		c3[i] = schema.Quantize(v.Vel.X, 1024, -131072, 131072)
+		c4[i] = schema.Quantize(v.Vel.Y, 1024, -131072, 131072)
+		c5[i] = schema.Quantize(v.Vel.Z, 1024, -131072, 131072)
 		c6[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
 		c7[i] = int32(v.Since)
 		c8[i] = int32(v.Lead)
@@ -329,10 +329,10 @@ func OwnerStateColumns(dst [][]int32, src []OwnerState) {
 		c28[i] = int32(v.Rounds[5])
 		c29[i] = int32(v.Rounds[6])
 		c30[i] = int32(v.Rounds[7])
-		c31[i] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
-		c32[i] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
-		c33[i] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
-		c34[i] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
+		c31[i] = schema.QuantizeInt(int64(v.Heat[0]), 1, 0, 2123458560)
+		c32[i] = schema.QuantizeInt(int64(v.Heat[1]), 1, 0, 2123458560)
+		c33[i] = schema.QuantizeInt(int64(v.Heat[2]), 1, 0, 2123458560)
+		c34[i] = schema.QuantizeInt(int64(v.Heat[3]), 1, 0, 2123458560)
 	}
 }
 
@@ -345,7 +345,7 @@ func (v *OwnerState) Restore(row []int32) {
 	v.Vel.X = float32(row[OwnerStateVelX]) / 1024
 	v.Vel.Y = float32(row[OwnerStateVelY]) / 1024
 	v.Vel.Z = float32(row[OwnerStateVelZ]) / 1024
-	schema.Put(&v.Loco, row[OwnerStateMotion]&0x7)
+	schema.Assign(&v.Loco, row[OwnerStateMotion]&0x7)
 	v.Jumps = uint8(row[OwnerStateMotion] >> 3 & 0x3)
 	v.Held = uint16(row[OwnerStateMotion] >> 5 & 0xffff)
 	v.Since = uint16(row[OwnerStateSince])
@@ -393,7 +393,7 @@ func (v *OwnerState) Lerp(a, b []int32, frac uint8) {
 	v.Vel.X = float32(a[OwnerStateVelX]) / 1024
 	v.Vel.Y = float32(a[OwnerStateVelY]) / 1024
 	v.Vel.Z = float32(a[OwnerStateVelZ]) / 1024
-	schema.Put(&v.Loco, a[OwnerStateMotion]&0x7)
+	schema.Assign(&v.Loco, a[OwnerStateMotion]&0x7)
 	v.Jumps = uint8(a[OwnerStateMotion] >> 3 & 0x3)
 	v.Held = uint16(a[OwnerStateMotion] >> 5 & 0xffff)
 	v.Since = uint16(a[OwnerStateSince])
@@ -470,17 +470,17 @@ var PlayerStateSchema = schema.Schema{Name: "player", Fields: []schema.Field{
 // Row writes the row of v into dst, PlayerStateFields long: to the nearest step, halves upwards, and within range.
 func (v *PlayerState) Row(dst []int32) {
 	_ = dst[PlayerStateFields-1]
-	dst[PlayerStateX] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-	dst[PlayerStateY] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-	dst[PlayerStateZ] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-	dst[PlayerStateYaw] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-	dst[PlayerStatePitch] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
+	dst[PlayerStateX] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+	dst[PlayerStateY] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+	dst[PlayerStateZ] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+	dst[PlayerStateYaw] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+	dst[PlayerStatePitch] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
 	dst[PlayerStateState] = int32(v.Flags)
 	dst[PlayerStateHealth] = min(max(int32(v.Health), 0), 1000)
 	dst[PlayerStateShots] = int32(v.Shots)
 	dst[PlayerStateScore] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
-	dst[PlayerStateDoes] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
-	dst[PlayerStatePhase] = schema.IntStepsRound(int64(v.Phase), 1, 32)
+	dst[PlayerStateDoes] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.BoolBit(v.Sprinting)<<9 | schema.BoolBit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+	dst[PlayerStatePhase] = schema.QuantizeIntWrapped(int64(v.Phase), 1, 32)
 	dst[PlayerStateLimbs] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 }
 
@@ -502,17 +502,17 @@ func PlayerStateColumns(dst [][]int32, src []PlayerState) {
 	c11 := dst[PlayerStateLimbs][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-		c1[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-		c2[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-		c3[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-		c4[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
+		c0[i] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+		c1[i] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+		c2[i] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+		c3[i] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+		c4[i] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
 		c5[i] = int32(v.Flags)
 		c6[i] = min(max(int32(v.Health), 0), 1000)
 		c7[i] = int32(v.Shots)
 		c8[i] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
-		c9[i] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
-		c10[i] = schema.IntStepsRound(int64(v.Phase), 1, 32)
+		c9[i] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.BoolBit(v.Sprinting)<<9 | schema.BoolBit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+		c10[i] = schema.QuantizeIntWrapped(int64(v.Phase), 1, 32)
 		c11[i] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 	}
 }
@@ -523,14 +523,14 @@ func (v *PlayerState) Restore(row []int32) {
 	v.Pos.X = float32(row[PlayerStateX]) / 128
 	v.Pos.Y = float32(row[PlayerStateY]) / 128
 	v.Pos.Z = float32(row[PlayerStateZ]) / 128
-	schema.Put(&v.Yaw, row[PlayerStateYaw]*16)
-	schema.Put(&v.Pitch, row[PlayerStatePitch]*16)
+	schema.Assign(&v.Yaw, row[PlayerStateYaw]*16)
+	schema.Assign(&v.Pitch, row[PlayerStatePitch]*16)
 	v.Flags = uint16(row[PlayerStateState])
 	v.Health = int16(row[PlayerStateHealth])
 	v.Shots = uint8(row[PlayerStateShots])
 	v.Kills = uint16(row[PlayerStateScore] & 0xffff)
 	v.Deaths = uint16(row[PlayerStateScore] >> 16 & 0x7fff)
-	schema.Put(&v.Stance, row[PlayerStateDoes]&0x7)
+	schema.Assign(&v.Stance, row[PlayerStateDoes]&0x7)
 	v.Throws = uint8(row[PlayerStateDoes] >> 3 & 0x3f)
 	v.Sprinting = row[PlayerStateDoes]>>9&0x1 != 0
 	v.Reloading = row[PlayerStateDoes]>>10&0x1 != 0
@@ -538,7 +538,7 @@ func (v *PlayerState) Restore(row []int32) {
 	v.Gestures = uint8(row[PlayerStateDoes] >> 15 & 0xf)
 	v.Gesture = uint8(row[PlayerStateDoes] >> 19 & 0xf)
 	v.Hero = uint8(row[PlayerStateDoes] >> 23 & 0xf)
-	schema.Put(&v.Figure, row[PlayerStateDoes]>>27&0x7)
+	schema.Assign(&v.Figure, row[PlayerStateDoes]>>27&0x7)
 	v.Phase = uint8(row[PlayerStatePhase])
 	v.Heading = uint8(row[PlayerStateLimbs] & 0x1f)
 	v.Lean = uint8(row[PlayerStateLimbs] >> 5 & 0x3)
@@ -550,17 +550,17 @@ func (v *PlayerState) Restore(row []int32) {
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *PlayerState) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[PlayerStateFields-1], b[PlayerStateFields-1]
-	v.Pos.X = schema.Between(float32(a[PlayerStateX])/128, float32(b[PlayerStateX])/128, frac)
-	v.Pos.Y = schema.Between(float32(a[PlayerStateY])/128, float32(b[PlayerStateY])/128, frac)
-	v.Pos.Z = schema.Between(float32(a[PlayerStateZ])/128, float32(b[PlayerStateZ])/128, frac)
-	schema.Put(&v.Yaw, schema.IntBetweenRound(a[PlayerStateYaw], b[PlayerStateYaw], 16, 4096, frac))
-	schema.Put(&v.Pitch, schema.IntBetween(int64(a[PlayerStatePitch])*16, int64(b[PlayerStatePitch])*16, frac))
+	v.Pos.X = schema.Lerp(float32(a[PlayerStateX])/128, float32(b[PlayerStateX])/128, frac)
+	v.Pos.Y = schema.Lerp(float32(a[PlayerStateY])/128, float32(b[PlayerStateY])/128, frac)
+	v.Pos.Z = schema.Lerp(float32(a[PlayerStateZ])/128, float32(b[PlayerStateZ])/128, frac)
+	schema.Assign(&v.Yaw, schema.LerpIntWrapped(a[PlayerStateYaw], b[PlayerStateYaw], 16, 4096, frac))
+	schema.Assign(&v.Pitch, schema.LerpInt(int64(a[PlayerStatePitch])*16, int64(b[PlayerStatePitch])*16, frac))
 	v.Flags = uint16(a[PlayerStateState])
 	v.Health = int16(a[PlayerStateHealth])
 	v.Shots = uint8(a[PlayerStateShots])
 	v.Kills = uint16(a[PlayerStateScore] & 0xffff)
 	v.Deaths = uint16(a[PlayerStateScore] >> 16 & 0x7fff)
-	schema.Put(&v.Stance, a[PlayerStateDoes]&0x7)
+	schema.Assign(&v.Stance, a[PlayerStateDoes]&0x7)
 	v.Throws = uint8(a[PlayerStateDoes] >> 3 & 0x3f)
 	v.Sprinting = a[PlayerStateDoes]>>9&0x1 != 0
 	v.Reloading = a[PlayerStateDoes]>>10&0x1 != 0
@@ -568,7 +568,7 @@ func (v *PlayerState) Lerp(a, b []int32, frac uint8) {
 	v.Gestures = uint8(a[PlayerStateDoes] >> 15 & 0xf)
 	v.Gesture = uint8(a[PlayerStateDoes] >> 19 & 0xf)
 	v.Hero = uint8(a[PlayerStateDoes] >> 23 & 0xf)
-	schema.Put(&v.Figure, a[PlayerStateDoes]>>27&0x7)
+	schema.Assign(&v.Figure, a[PlayerStateDoes]>>27&0x7)
 	v.Phase = uint8(a[PlayerStatePhase])
 	v.Heading = uint8(a[PlayerStateLimbs] & 0x1f)
 	v.Lean = uint8(a[PlayerStateLimbs] >> 5 & 0x3)

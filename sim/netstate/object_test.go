@@ -124,7 +124,7 @@ func TestThingsExample(t *testing.T) {
 	m := Untrained().Objects
 	ring, e, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
 	d := snapshot.NewDecoder(m, 16, 3)
-	k.Alone()
+	k.SingleBaseline()
 	var p snapshot.Packer
 	shell := object.Projectile{Trajectory: object.Trajectory{Start: geom.Vec3{X: 1, Y: 1.5, Z: -2}, Yaw: 0x4000, Pitch: 16, Tick: 299, Owner: 0x201, Type: 2, Team: 1}}
 	var row, got [ObjectStateFields]int32

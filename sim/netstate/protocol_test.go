@@ -175,8 +175,8 @@ func TestRowsExample(t *testing.T) {
 	}
 }
 
-func sums(f *snapshot.Frame) *snapshot.Sums {
-	var s snapshot.Sums
+func sums(f *snapshot.Frame) *snapshot.Checksums {
+	var s snapshot.Checksums
 	s.Begin(f)
 	return &s
 }

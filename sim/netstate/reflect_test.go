@@ -23,7 +23,7 @@ func TestGeneratedSchemasAreCurrent(t *testing.T) {
 		{reflect.TypeFor[PlayerState](), schema.Everyone, Public, PlayerStateHash},
 		{reflect.TypeFor[OwnerState](), schema.Owner, Owner, OwnerStateHash},
 	} {
-		twin, err := schema.Of(c.t)
+		twin, err := schema.ReflectType(c.t)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ type loopArgs struct {
 
 // SetWorkers lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
 func (s *Scene) SetWorkers(r parallel.Runner) {
-	s.loop.Share(r)
+	s.loop.SetRunner(r)
 	for r != nil && len(s.forks) < parallel.MaxParts {
 		s.forks = append(s.forks, s.Players.Fork())
 	}
@@ -35,7 +35,7 @@ func (s *Scene) sweeperFor(p parallel.Part) *lagcomp.Sweeper {
 
 // prepareViews makes everything ready for lanes that sweeps will be judged by.
 func (s *Scene) prepareViews(sweeps []lagcomp.Sweep) {
-	if s.loop.Shared() {
+	if s.loop.Parallel() {
 		for i := range sweeps {
 			s.Players.Prepare(sweeps[i].View)
 		}

@@ -138,7 +138,7 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 			p.Hit, p.Ended = OutOfRange, s.Now
 			continue
 		}
-		if s.loop.Shared() {
+		if s.loop.Parallel() {
 			if v := h.DelayedView(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
 				s.Players.Prepare(v)
 				last = v

@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-func wander(n int) swarm.Brain { return swarm.NewWander(5, n) }
+func wander(n int) swarm.Brain { return swarm.NewBot(5, n) }
 
 // What is recorded is in the ranges of the schema, moves, and is the same when recorded again.
 func TestRecord(t *testing.T) {

@@ -12,9 +12,11 @@ type Row [8]uint32
 
 var _ [32]byte = [unsafe.Sizeof(Row{})]byte{}
 
-// SplitRows copies rows to kept, and their positions and radii to c's columns, for as many of the first rows as fill whole registers; the
-// caller does the rest, all where there is no assembly. It returns how many it did. Row i gets the radius (negated and squared, as in
-// Spheres) radii[8 + build] if somebody lives there, and radii[build] if not. kept and c have at least as many rows.
+// SplitRows copies rows to kept, and their positions and radii to the columns of c, for as many of
+// the first rows as fill whole registers; the caller does the rest, all of them where there is no
+// assembly. It returns how many it did. Row i gets the radius (negated and squared, as in Spheres)
+// radii[8 + build] if it holds a living player, and radii[build] if not. kept and c must have at
+// least as many rows.
 func SplitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	n := len(rows)
 	c.len()

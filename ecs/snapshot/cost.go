@@ -1,0 +1,87 @@
+package snapshot
+
+// PacketOverheadBits is what a packet adds to a snapshot of rows: a run's header, which may name
+// other baselines than its first row has, and padding.
+const PacketOverheadBits = 8*RunBytes + baseBits + 7
+
+// Costs is BeginRows for a client that may get only some of its visible rows. It fills cost, by
+// slot, with the most bits that each row can add, 0 for rows that are not visible or not there.
+// What Next writes takes at most fixed bits plus the costs of the selected rows, and
+// PacketOverheadBits for each packet after the first.
+func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fixed int) {
+	p.planRows(e, k, see)
+	p.runs = p.runs[:0]
+	p.resolveBaselines()
+	return p.costs(see, cost)
+}
+
+// Select leaves out the rows that are not in pick, a bit per slot. The client keeps what it has of
+// them. Call it after Costs.
+func (p *Packer) Select(pick []uint64) {
+	r := &p.rows
+	for i := range r.send {
+		if i < len(pick) {
+			r.send[i] &= pick[i]
+		} else {
+			r.send[i] = 0
+		}
+	}
+	n := 0
+	for _, w := range r.entries { // without a branch: what was picked is hard to guess
+		r.entries[n] = w // branch-free: the selection is hard to predict
+		slot := w.slot()
+		n += int((r.send[slot>>6] | r.remove[slot>>6]) >> (slot & 63) & 1)
+	}
+	r.entries = r.entries[:n]
+	p.trim()
+}
+
+// switchBits is the cost of a row without the commonest baseline: to name its own, and to go back.
+const switchBits = 2 * baseBits
+
+func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
+	r := &p.rows
+	major := 0
+	for a := range r.bases {
+		if r.bases[a].count > r.bases[major].count {
+			major = a
+		}
+	}
+	var beside [32]uint16 // by base: bits of a row beside its own
+	for a := range r.bases {
+		if beside[a&31] = entryBits; a != major {
+			beside[a&31] += switchBits
+		}
+	}
+	clear(cost[:len(see)*64])
+	removed := 0
+	for _, w := range r.entries {
+		if w&hidden != 0 {
+			removed++
+			continue
+		}
+		a, slot := w.base(), w.slot()
+		b := &r.bases[a]
+		s := b.rows[slot]
+		if s == 0 {
+			s = p.encoder.row(b.cache, slot)
+		}
+		cost[slot] = uint16(s.size()) + beside[a&31]
+	}
+	return p.encoder.overheadBits(len(r.entries), removed, r.end)
+}
+
+// overheadBits is the most bits that a snapshot of so many entries takes beside its visible rows.
+// removes counts the entries that say that a slot is empty.
+func (e *Encoder) overheadBits(places, removed, groups int) int {
+	runs := 1 + places/(MaxRun-GroupRows)
+	return PacketOverheadBits*runs + headBits*groups + removed*(1+e.codec.maxGoneBits+entryBits+switchBits)
+}
+
+// MaxBits bounds what Costs can return, fixed and all costs together, for any client that sees so
+// many rows of the frame. It looks at none of them.
+func (e *Encoder) MaxBits(rows int) int {
+	slots := e.inUse * GroupRows
+	rows = min(rows, slots)
+	return e.overheadBits(slots, slots-rows, e.inUse) + rows*(e.codec.maxRowBits+entryBits+switchBits)
+}
