@@ -34,7 +34,7 @@ var layers = []layer{
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
-	{pkg: "internal/plot"},
+	{pkg: "internal/webplot"},
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -86,7 +86,7 @@ var layers = []layer{
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
-	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
+	{pkg: "server/dash", may: "internal/webplot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above, tests: "client bench/trace"},
@@ -118,7 +118,7 @@ var layers = []layer{
 	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
-	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
 		"netio/impair netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},

@@ -46,7 +46,8 @@ func newSockets() *cobra.Command {
 			defer conn.Close()
 			fmt.Fprintln(c.OutOrStdout(), conn.LocalAddr())
 			ctx := untilEOF(c.Context(), c.InOrStdin())
-			cost, err := simbench.ServeTraffic(ctx, conn, t, load, func() { fmt.Fprintln(c.OutOrStdout(), "started") })
+			cost, err := simbench.ServeTraffic(ctx, conn, t, load,
+				func() { fmt.Fprintln(c.OutOrStdout(), "started") })
 			if err != nil {
 				return err
 			}
