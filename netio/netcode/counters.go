@@ -16,9 +16,8 @@ type Counters struct {
 	AuthFloods    uint64 // sessions with an authentication flood (session_attacked)
 	Amplification uint64 // answers that were too long to send (assert_amplification); must be 0
 
-	// The wall clock and the monotonic clock differ by more than two seconds: somebody has set
-	// the wall clock, or the machine slept. Sessions go on, but tokens expire too early or too
-	// late.
+	// The wall clock and the monotonic clock differ by more than two seconds: the wall clock was
+	// set, or the machine slept. Sessions go on, but tokens expire too early or too late.
 	ClockJumps uint64        // number of jumps (clock_jumps)
 	ClockJump  time.Duration // size of the last one, to a second; positive: the wall clock is ahead
 }

@@ -12,7 +12,7 @@
 //	                 ◀─────────────   challenge, 333 B
 //	response         ─────────────▶   fills a slot
 //	                 ◀─────────────   keep-alive: index and number of slots
-//	payload, keep-alive ◀─────────▶   payload, keep-alive: at least ten datagrams a second each way
+//	payload, keep-alive ◀─────────▶   payload, keep-alive: at least ten a second each way
 //	                 ◀─────────────▶  disconnect, ten times
 //
 // A sealed datagram, little-endian throughout:

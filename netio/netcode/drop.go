@@ -69,7 +69,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropFull:          {"conn_denied_full", "denied: server full"},
 	DropClosing:       {"conn_denied_closing", "denied: server is closing"},
 	DropUnknown:       {"drop_unknown", "datagram: no session at this address"},
-	DropState:         {"drop_state", "datagram: nobody waits for it"},
+	DropState:         {"drop_state", "datagram: not expected now"},
 	DropRespConnected: {"drop_resp_connected", "response: address is connected"},
 	DropTooOld:        {"drop_too_old", "datagram: sequence behind the replay window"},
 	DropReplay:        {"drop_replay", "datagram: sequence received before"},

@@ -47,7 +47,7 @@ type ServerConfig struct {
 var (
 	errPublicKey  = errors.New("netcode: refusing the well-known test key or a key of zeros")
 	errEntropy    = errors.New("netcode: server without entropy")
-	errTokenReuse = errors.New("netcode: server needs a Journal or a TokenLifetime: after a restart it would take used tokens again")
+	errTokenReuse = errors.New("netcode: server needs a Journal or a TokenLifetime against reused tokens")
 	errAddresses  = fmt.Errorf("netcode: server needs 1 to %d valid public addresses", MaxServers)
 )
 
@@ -69,7 +69,7 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
 	case c.MaxHandshakes < 1 || c.MaxTokens < 1 || c.HandshakesPerSecond < 2 ||
 		c.HandshakesPerNetwork < 1 || c.PacketsPerSecond < 0:
-		return c, fmt.Errorf("netcode: MaxHandshakes, MaxTokens, HandshakesPerSecond, HandshakesPerNetwork: at least 1, 1, 2 and 1 needed")
+		return c, fmt.Errorf("netcode: MaxHandshakes, MaxTokens and Handshakes limits must be positive")
 	case c.Journal == nil && c.TokenLifetime == 0 && !c.AllowTokenReuse:
 		return c, errTokenReuse
 	case c.StartUnix <= 0 && (c.Journal != nil || c.TokenLifetime != 0):

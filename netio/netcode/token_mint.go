@@ -29,7 +29,7 @@ func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	}
 	switch {
 	case !validServers(m.Servers) || !validServers(internal):
-		return dst, fmt.Errorf("netcode: mint token: a list of %d and one of %d addresses: 1 to %d valid ones needed",
+		return dst, fmt.Errorf("netcode: mint token: %d and %d addresses: 1 to %d valid ones needed",
 			len(m.Servers), len(internal), MaxServers)
 	case m.Create > m.Expire:
 		return dst, fmt.Errorf("netcode: mint token: expires at %d, before its creation at %d", m.Expire,

@@ -59,7 +59,7 @@ func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (
 		if ok && expire > unix && u.find(tag) == nil {
 			e := u.add(tag, netip.AddrPort{}, expire, unix)
 			if e == nil {
-				return u, fmt.Errorf("netcode: journal holds more tokens that have not expired than the %d to be remembered", capacity)
+				return u, fmt.Errorf("netcode: journal holds more than %d valid tokens", capacity)
 			}
 			e.used = true
 		}
