@@ -158,7 +158,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 		must0(t, b.lobby.Tick(b.now, b.unix(), b.conn))
 	}
 	for i, kbps := range []int{600, 16} {
-		c.repl.pacing.setPace(1, kbps, &b.lobby.cfg)
+		c.repl.pacing.setRate(1, kbps, &b.lobby.cfg)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}

@@ -22,13 +22,13 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {
 		t.Fatal(errs)
 	}
-	cmd, errs, line := serving(t, "--ready", "--arena", world, "--model", model, "--players", "6")
+	cmd, errs, line := serving(t, "--ready", "--map", world, "--model", model, "--players", "6")
 	var r ready
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--seconds", "0.5", "--json")
-	var s summary
+	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	var s swarmSummary
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
 		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
 	}
