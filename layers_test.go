@@ -82,7 +82,7 @@ var layers = []layer{
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
-	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
+	{pkg: "server/chat", may: "internal/planted internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
@@ -124,7 +124,7 @@ var layers = []layer{
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
@@ -142,6 +142,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"pflag":        "github.com/spf13/pflag",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

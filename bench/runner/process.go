@@ -48,15 +48,15 @@ const (
 func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 	p := &process{}
 	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
-	args := []string{"serve", "--ready", "--leash", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--hiccup",
-		"--arena", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model",
+		"--map", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model",
 		r.cfg.ModelFile,
 		"--players", fmt.Sprint(sc.Lobby.Players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
-		"--rate", fmt.Sprint(sc.Rates.TickHz), "--interval", fmt.Sprint(sc.Every()), "--kbps",
+		"--rate", fmt.Sprint(sc.Rates.TickHz), "--send-interval", fmt.Sprint(sc.Every()), "--kbps",
 		fmt.Sprint(sc.Rates.Kbps),
 		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
-		"--far", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
+		"--view-distance", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
 		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
 	if err := r.launch(p, sc.Process, args); err != nil {
 		return nil, err

@@ -342,7 +342,7 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		t.Skip("three seconds of real sockets")
 	}
 	for i, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd, errs, line := serving(t, "--ready", "--arena", "gen:4:1", "--players", "4", "--socket",
+		cmd, errs, line := serving(t, "--ready", "--map", "gen:4:1", "--players", "4", "--socket",
 			[]string{"gnet", "mmsg"}[i])
 		var r ready
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.PID != cmd.Process.Pid {
@@ -370,7 +370,7 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 			t.Errorf("%v: %v after %v, %q", sig, err, time.Since(begin), errs)
 		}
 	}
-	cmd, _, line := serving(t, "--arena", "arena-16", "--players", "16", "--rate", "128")
+	cmd, _, line := serving(t, "--map", "arena-16", "--players", "16", "--rate", "128")
 	for _, want := range []string{"lobby of 16", "127.0.0.1:", "arena-16", "128 Hz", "/stats"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("it says %q, without %q", line, want)
