@@ -32,7 +32,7 @@ type Lobby struct {
 	rewind      rewind
 }
 
-// NewLobby makes a lobby with nobody in it.
+// NewLobby returns an empty lobby, or the error of an invalid configuration.
 func NewLobby(cfg Config) (*Lobby, error) {
 	given := cfg
 	cfg, err := cfg.withDefaults()
