@@ -254,7 +254,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
 	l.round.sendTo(c)
-	c.roster.view.owed = c.roster.role == roleSpectator
+	c.roster.view.unsent = c.roster.role == roleSpectator
 	l.queueUpdateIntervals(c)
 }
 
