@@ -55,7 +55,7 @@ func TestInspectARunningServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--http-token", "s"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)

@@ -49,7 +49,7 @@ func newInspectShots() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shots [URL | FILE | preview]",
 		Short: "Print the receipts of shots: what was claimed, what was believed, who was hit or missed by how much",
-		Long: `shots reads receipts from a running server, which keeps the last of them (serve --receipts), from a recording, which it plays again, or
+		Long: `shots reads receipts from a running server, which keeps the last of them (serve --shot-log), from a recording, which it plays again, or
 from a match of its own in virtual time. By default it asks the server on this machine. A reader of a picture sees what the shooter saw,
 where the target was judged to be and where it was by then.
 
@@ -79,7 +79,7 @@ where the target was judged to be and where it was by then.
 	fl.StringVar(&f.secret, "http-token", "", "`secret` of the server, if it has one; also "+tokenVariable)
 	fl.StringVar(&f.arena, "arena", "", "of a recording: `map` if it is a file, as for replay; default what the recording says")
 	fl.StringVar(&f.play.content, "content", "", contentUsage)
-	fl.StringVar(&f.play.arena, "map", "arena-16", "of preview: `map`, as serve --arena")
+	fl.StringVar(&f.play.arena, "map", "arena-16", "of preview: `map`, as serve --map")
 	fl.IntVar(&f.play.players, "players", 8, fmt.Sprintf("of preview: `number` of players, 1 to %d", maxPreview))
 	fl.DurationVar(&f.play.duration, "duration", 30*time.Second, "with preview: `length` of the match, 1s to 10h")
 	fl.DurationVar(&f.play.delay, "delay", 40*time.Millisecond, "with preview: one-way `delay` of each link, 0 to 1s")

@@ -53,13 +53,16 @@ func openScenario(name string) (scenario.Scenario, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return scenario.Scenario{}, badUse(fmt.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(), ", ")))
+		return scenario.Scenario{},
+			badUse(fmt.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
+				", ")))
 	}
 	s, err := scenario.Parse(name, text)
 	return s, badUse(err)
 }
 
-// at adds the line of the scenario's file that holds the key, unless the flag was typed in its place.
+// at adds the line of the scenario's file that holds the key, unless the flag was typed in its
+// place.
 func (f *scenarioFlags) at(c *cobra.Command, flag, key string, err error) error {
 	if err == nil {
 		return nil

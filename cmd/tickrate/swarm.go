@@ -166,7 +166,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
-	places(swarmPlaces)
+	setMinProcs(swarmPlaces)
 	s, err := swarm.Open(cfg)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func TestConfigOfThings(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
+		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
@@ -45,8 +45,8 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
-// and who has one keeps it.
+// Of more flights than there are slots the later ones wait and are counted; a slot that becomes
+// free is taken with another generation, and who has one keeps it.
 func TestMoreFlightsThanSlots(t *testing.T) {
 	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
 	cfg, err := cfg.withDefaults()
