@@ -13,26 +13,26 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Lobby is one match and the connections of its players.
+// Lobby is one match and the connections of its players, made of parts. A part has its own state and a
+// pointer to the core. The memory of a Lobby does not move: parts point at each other.
 type Lobby struct {
-	core
-	inbound     inbound
-	outbound    outbound
-	join        join
-	maps        maps
-	transfers   transfers
-	roster      roster
-	chat        chatLines
+	core                  // configuration, match, connections, transport, counters
+	inbound     inbound   // datagrams to commands and messages
+	outbound    outbound  // events and snapshots to packets
+	join        join      // sessions to players, and back
+	maps        maps      // the next map
+	transfers   transfers // models and arenas that clients lack
+	roster      roster    // names and teams
+	chat        chatLines // lines of players
 	console     lobbyConsole
 	idle        idlePlayers
-	round       roundNews
 	spectate    spectators
-	recording   recording
-	replication replication
-	rewind      rewind
+	recording   recording   // of the match, and killcams
+	replication replication // the match to snapshots
+	rewind      rewind      // lag compensation of shots
 }
 
-// NewLobby makes a lobby with nobody in it.
+// NewLobby returns an empty lobby, or the error of an invalid configuration.
 func NewLobby(cfg Config) (*Lobby, error) {
 	given := cfg
 	cfg, err := cfg.withDefaults()
@@ -49,10 +49,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
-	l.inbound = inbound{core: c, l: l}
+	l.inbound, l.join = inbound{core: c, l: l}, join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
-		round: &l.round, chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
-	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
+		chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
 	l.roster = newRoster(c)
@@ -80,22 +79,21 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// Netcode is what lets clients in: for looking, between ticks.
+// Netcode returns the netcode server, to read between ticks.
 func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 
-// Match is the lobby's match: for looking, between ticks.
+// Match returns the match, to read between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
-// ticks.
+// ShotLog returns the records of how shots were judged, to read between ticks; nil if none are kept.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
-// Tick.
+// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid until
+// the next tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
-// may have counts of other lobbies.
+// CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may have
+// counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.countSymbols(n)
 	for _, slot := range l.live {
