@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
@@ -95,31 +96,23 @@ const maxLines = 64
 // its oldest; and the way to say something.
 type Chat struct {
 	pending   bool // Next may have a line
-	linesOnly bool // keep no roster, and add no lines of kills and news
+	linesOnly bool // keep no roster, and add no lines of kills and rounds
 	conn      *conn
-	in, out   uint64
-	ring      []Line // allocated with the first
-	overrun   uint64 // lines overwritten because Next was not called
-	partial   Line   // its text continues in the next message
-	open      bool   // partial is in use
+	ring      ringbuf.Ring[Line]
+	partial   Line // its text continues in the next message
+	open      bool // partial is in use
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64
-// are lost.
-func (c *Chat) Next() (Line, bool) {
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
+// lost.
+func (c *Chat) Next() (l Line, ok bool) {
 	if !c.pending {
-		return Line{}, false
+		return l, false
 	}
-	if c.in == c.out {
-		c.pending = false
-		return Line{}, false
-	}
-	at := &c.ring[c.out%maxLines]
-	l := *at
-	*at = Line{}
-	c.out++
-	return l, true
+	l, ok = c.ring.Pop()
+	c.pending = ok
+	return l, ok
 }
 
 // Player returns the roster entry of a slot. A player that just joined may be visible before its
@@ -292,17 +285,7 @@ func (c *Chat) complete(l Line) error {
 	return nil
 }
 
-func (c *Chat) add(l Line) {
-	if c.in-c.out == maxLines {
-		c.out++
-		c.overrun++
-	}
-	if c.ring == nil {
-		c.ring = make([]Line, maxLines)
-	}
-	c.ring[c.in%maxLines] = l
-	c.in++
-}
+func (c *Chat) add(l Line) { c.ring.Push(l) }
 
 // reset forgets the roster for a change of the map. Lines that wait stay.
 func (c *Chat) reset() { c.players, c.open = c.players[:0], false }

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -30,29 +31,25 @@ type Shot struct {
 const maxShots = 64
 
 // Shots keeps the newest predicted shots.
-type Shots struct {
-	fired uint64
-	ring  [maxShots]Shot
-}
+type Shots struct{ ring ringbuf.Ring[Shot] }
 
-// Since copies the predicted shots from number from on into dst, and returns how many those are and
-// the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
-// takes no shot back.
+// Since copies the predicted shots from number from on into dst, and returns how many those are and the
+// number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction takes no shot
+// back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
-	if s.fired > maxShots {
-		from = max(from, s.fired-maxShots)
+	if s.ring.Added() == 0 {
+		return 0, from
 	}
-	for ; from < s.fired && n < len(dst); from++ {
-		dst[n] = s.ring[from%maxShots]
+	for next = s.ring.First(from); next < s.ring.Added() && n < len(dst); next++ {
+		dst[n] = *s.ring.At(next)
 		n++
 	}
-	return n, from
+	return n, next
 }
 
 // shoot records a shot of a command; self is the state after the command.
 func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State) {
-	s := &c.Shots.ring[c.Shots.fired%maxShots]
-	c.Shots.fired++
+	s := c.Shots.ring.Next()
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
 	if !c.cfg.PredictHits || c.cfg.Decode != DecodeFull {
@@ -61,19 +58,18 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	if t, ok := c.arena.Raycast(s.Ray); ok {
 		s.Ray.Max = t
 	}
-	c.predictHit(s, self.Team)
-}
-
-// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest
-// living player of another team, the lowest slot where two are equally near.
-func (c *Client) predictHit(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
-		if !ok || !p.Alive() || p.ID == c.welcome.NetID || p.Team() == team {
-			continue
+		if ok && p.Alive() && p.ID != c.welcome.NetID && p.Team() != self.Team {
+			s.hit(&p)
 		}
-		if h, ok := lagcomp.Test(s.Ray, s.Radius, &p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
-			s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
-		}
+	}
+}
+
+// hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the nearest
+// target counts, and the lowest slot where two are equally near.
+func (s *Shot) hit(p *rig.Pose) {
+	if h, ok := lagcomp.Test(s.Ray, s.Radius, p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
+		s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
 	}
 }

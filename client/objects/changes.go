@@ -22,36 +22,14 @@ type Change struct {
 	Object Object    // at the server's position; of Vanished only its ID
 }
 
-// maxChanges is how many changes wait for Next.
+// maxChanges is how many changes wait for NextChange.
 const maxChanges = 256
 
-// changes is a queue that overwrites its oldest.
-type changes struct {
-	in, out uint64
-	ring    []Change // allocated with the first
-}
-
-func (q *changes) add(kind ChangeKind, t tick.Tick, o *Object) {
-	if q.in-q.out == maxChanges {
-		q.out++
-	}
-	if q.ring == nil {
-		q.ring = make([]Change, maxChanges)
-	}
-	e := &q.ring[q.in%maxChanges] // a literal would be built elsewhere and copied
+func (s *Set) addChange(kind ChangeKind, t tick.Tick, o *Object) {
+	e := s.queue.Next() // a literal would be built elsewhere and copied
 	e.Kind, e.Tick, e.Object = kind, t, *o
-	q.in++
 }
 
-// NextChange returns the next change, each once, in the order in which the client learned of it,
-// which is before the view reaches it. The oldest of more than 256 are lost; Append has the current
-// state.
-func (s *Set) NextChange() (Change, bool) {
-	q := &s.queue
-	if q.in == q.out {
-		return Change{}, false
-	}
-	e := q.ring[q.out%maxChanges]
-	q.out++
-	return e, true
-}
+// NextChange returns the next change, each once, in the order in which the client learned of it, which
+// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
+func (s *Set) NextChange() (Change, bool) { return s.queue.Pop() }
