@@ -16,9 +16,9 @@ const (
 // BuildPVS makes the table of a grid over an arena, or loads one that was made before.
 type BuildPVS func(a *arena.Arena, grid pvs.Config) (*pvs.Table, error)
 
-// PVSFor gives a configuration the potentially visible sets of its map where that can hide a player: with
-// RelevanceAuto or RelevanceGrid, and unless the configuration has PVS or CellVisible. build nil is pvs.Build. found
-// says in one sentence what was decided, "" without a decision.
+// PVSFor gives a configuration the potentially visible sets of its map where that can hide a
+// player: with RelevanceAuto or RelevanceGrid, and unless the configuration has PVS or CellVisible.
+// build nil is pvs.Build. found says in one sentence what was decided, "" without a decision.
 func PVSFor(c Config, build BuildPVS) (with Config, found string, err error) {
 	if c.Arena == nil || c.PVS != nil || c.CellVisible != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
 		return c, "", nil

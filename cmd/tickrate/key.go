@@ -54,7 +54,8 @@ func (k *keyFlags) fromFile() bool { return !k.hexSet && os.Getenv(keyVariable) 
 // given says whether a key was given on purpose, by a flag or by the environment.
 func (k *keyFlags) given() bool { return k.fileSet || !k.fromFile() }
 
-// read returns the key. A file that does not exist is made if create is set. What the user should know goes to say.
+// read returns the key. A file that does not exist is made if create is set. What the user should
+// know goes to say.
 func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error) {
 	var text, source string
 	switch {
@@ -138,8 +139,8 @@ func makeKeyFile(path string, say io.Writer) error {
 	return err
 }
 
-// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or os.Rename, gives it its
-// name when it is complete.
+// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or
+// os.Rename, gives it its name when it is complete.
 func writeSecret(path string, data []byte, place func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
 	if err != nil {

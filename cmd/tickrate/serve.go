@@ -183,12 +183,13 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	return h.Run(ctx)
 }
 
-// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to fewer processors: the
-// pacing thread spins for the last millisecond, and the loop of the socket and HTTP clients must not wait for it.
+// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to
+// fewer processors: the pacing thread spins for the last millisecond, and the loop of the socket
+// and HTTP clients must not wait for it.
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a thread that measures its own wake-up delays. read returns those since the last call, in
-// microseconds.
+// hiccups starts a thread that measures its own wake-up delays. read returns those since the last
+// call, in microseconds.
 func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
@@ -199,7 +200,8 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	}, h.Stop
 }
 
-// config turns the settings into a configuration, but for the key: what is wrong is refused before a key is made.
+// config turns the settings into a configuration, but for the key: what is wrong is refused before
+// a key is made.
 func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.check(c); err != nil {
 		return cfg, err
@@ -330,7 +332,8 @@ func httpSecret(flag string) (string, error) {
 	return secret, nil
 }
 
-// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no restart.
+// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no
+// restart.
 func (s *serveSettings) journalFile() string {
 	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start"
 	_, port, err := net.SplitHostPort(s.network.listen)

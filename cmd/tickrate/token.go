@@ -105,7 +105,8 @@ func token(c *cobra.Command, f tokenFlags) error {
 	return nil
 }
 
-// checkLifetimes checks a token's lifetime, of the flag named, and --session-timeout. Tokens hold whole seconds.
+// checkLifetimes checks a token's lifetime, of the flag named, and --session-timeout. Tokens hold
+// whole seconds.
 func checkLifetimes(flag string, lifetime, timeout time.Duration) error {
 	const day = 24 * time.Hour
 	whole := func(d time.Duration) bool { return d >= time.Second && d <= day && d%time.Second == 0 }

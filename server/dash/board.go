@@ -2,8 +2,8 @@ package dash
 
 import "sync/atomic"
 
-// board hands frames from one writer to one reader (triple buffering). Neither waits: each swaps its own frame for the
-// one in the middle.
+// board hands frames from one writer to one reader (triple buffering). Neither waits: each swaps
+// its own frame for the one in the middle.
 type board struct {
 	frames [3]Frame
 	back   uint32        // the writer's
@@ -41,7 +41,8 @@ func (b *board) hang() {
 	b.back = was &^ unread
 }
 
-// take returns the newest frame, nil if it was taken before. It belongs to the reader until the next take.
+// take returns the newest frame, nil if it was taken before. It belongs to the reader until the
+// next take.
 func (b *board) take() *Frame {
 	if b.middle.Load()&unread == 0 {
 		return nil

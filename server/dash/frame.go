@@ -18,7 +18,8 @@ type Stage struct {
 	Group string `json:"group"` // under which it is drawn
 }
 
-// Frame is the state of a lobby, and what it did since the frame before. Its slices are reused: empty them and append.
+// Frame is the state of a lobby, and what it did since the frame before. Its slices are reused:
+// empty them and append.
 type Frame struct {
 	Tick      uint64  `json:"tick"`
 	Seconds   float64 `json:"seconds"`    // since the host started
@@ -52,7 +53,8 @@ type Tick struct {
 	Late float32 `json:"late"` // from the scheduled instant
 }
 
-// Player is one player or spectator. Rates are those since the frame before; without a session they are 0.
+// Player is one player or spectator. Rates are those since the frame before; without a session they
+// are 0.
 type Player struct {
 	Slot      int     `json:"slot"`
 	Name      string  `json:"name"`
@@ -129,7 +131,8 @@ func (f *Frame) reset() {
 	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0], Shots: f.Shots[:0], Rays: f.Rays[:0]}
 }
 
-// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there are enough.
+// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there
+// are enough.
 func (f *Frame) AddShot() *Shot {
 	n := len(f.Shots)
 	if n == MaxShots {

@@ -74,8 +74,8 @@ func (d *Dash) serveMap(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(*d.maps.Load()) // the reader has gone: nothing to do
 }
 
-// serveEvents streams about once and then frames. An event before a frame says how many frames this reader has missed,
-// if that has grown.
+// serveEvents streams about once and then frames. An event before a frame says how many frames this
+// reader has missed, if that has grown.
 func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	reader := d.join()
 	if reader == nil {

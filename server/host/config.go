@@ -24,11 +24,13 @@ type Config struct {
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
 	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
 
-	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no other map is found.
+	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no
+	// other map is found.
 	Maps func(server.MapSpec) (server.LoadedMap, error)
 
-	// Prefault makes the system give the memory that this process has asked for, so that no tick waits for it. The
-	// host then makes the memory of all slots before the first player, and of another map before it is played.
+	// Prefault makes the system give the memory that this process has asked for, so that no tick
+	// waits for it. The host then makes the memory of all slots before the first player, and of
+	// another map before it is played.
 	Prefault func()
 
 	Hiccup func() metrics.Spread // wake-up delays of an idle thread since the last call, µs; default not measured

@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// endpoint is the side of a host that faces the network: the socket, the admission of clients, and the HTTP port.
+// endpoint is the side of a host that faces the network: the socket, the admission of clients, and
+// the HTTP port.
 type endpoint struct {
 	sock    netio.Conn
 	gate    netcode.ServerConfig // complete
@@ -81,9 +82,10 @@ func (e *endpoint) complete(g netcode.ServerConfig, clients int) netcode.ServerC
 	return g
 }
 
-// tokenStart returns the last second with tokens that a server without a journal refuses. The port is open, so an
-// earlier server on it has ended: no token of a later second can have been used there. tokenStart waits for the end
-// of the current second. A port that the kernel chose has no earlier server.
+// tokenStart returns the last second with tokens that a server without a journal refuses. The port
+// is open, so an earlier server on it has ended: no token of a later second can have been used
+// there. tokenStart waits for the end of the current second. A port that the kernel chose has no
+// earlier server.
 func tokenStart(listen string) int64 {
 	now := time.Now().Unix()
 	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
@@ -106,8 +108,8 @@ func (e *endpoint) tokenAddress() netip.AddrPort {
 	return at
 }
 
-// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens. refused counts requests for
-// the live page that were refused.
+// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens. refused
+// counts requests for the live page that were refused.
 func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (err error) {
 	if e.web, err = httpapi.Listen(cfg.HTTP.Listen); err != nil {
 		return err

@@ -1,7 +1,7 @@
-// Package host runs a lobby as a server process. Datagrams, signals and operator input go in; datagrams, log lines
-// and files come out. It owns what a lobby must not: the sockets, the clocks that pace the ticks, worker threads, the
-// journal of used tokens, recordings on disk and the HTTP port. Lobby.Ticks runs on the goroutine of Run, and no
-// other goroutine touches the lobby.
+// Package host runs a lobby as a server process. Datagrams, signals and operator input go in;
+// datagrams, log lines and files come out. It owns what a lobby must not: the sockets, the clocks
+// that pace the ticks, worker threads, the journal of used tokens, recordings on disk and the HTTP
+// port. Lobby.Ticks runs on the goroutine of Run, and no other goroutine touches the lobby.
 package host
 
 import (
@@ -38,7 +38,8 @@ type Host struct {
 	pvs      string // what PVSFor decided
 }
 
-// New opens the socket and, if asked for, the journal and the other ports. All are open when it returns.
+// New opens the socket and, if asked for, the journal and the other ports. All are open when it
+// returns.
 func New(cfg Config) (*Host, error) {
 	slots := orDefault(cfg.Lobby.Players, defaultPlayers) + cfg.Lobby.Spectators
 	e, err := openEndpoint(&cfg, slots)
@@ -128,11 +129,12 @@ func (h *Host) source(cfg *Config) httpapi.Source {
 // Lobby returns the lobby: for tests, and for reading Stats and Summary.
 func (h *Host) Lobby() *server.Lobby { return h.lobby }
 
-// PVS says in one sentence whether the walls of the map leave players out of snapshots, "" if that was not asked.
+// PVS says in one sentence whether the walls of the map leave players out of snapshots, "" if that
+// was not asked.
 func (h *Host) PVS() string { return h.pvs }
 
-// Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its goroutine to a
-// thread.
+// Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its
+// goroutine to a thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
 	if h.recorder != nil {
@@ -195,7 +197,8 @@ func (h *Host) setLevel(ticks *Clock, level overload.Level) {
 	fmt.Fprintf(h.log, "load level is now %v\n", level)
 }
 
-// tick runs console lines and requests, and plays n ticks. A panic ends this lobby and nothing else.
+// tick runs console lines and requests, and plays n ticks. A panic ends this lobby and nothing
+// else.
 func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -208,8 +211,8 @@ func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	return h.lobby.Ticks(now, unix, h.sock, n)
 }
 
-// disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is small. After a
-// fault of the lobby this may fault too.
+// disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is
+// small. After a fault of the lobby this may fault too.
 func (h *Host) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

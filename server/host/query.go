@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It knows of the lobby
-// what the tick published last.
+// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It
+// knows of the lobby what the tick published last.
 type queryPort struct {
 	conn  *net.UDPConn
 	score atomic.Pointer[scoreboard] // read-only once it is here
@@ -37,7 +37,8 @@ type queryLimit struct {
 	began time.Duration
 }
 
-// take counts a datagram and returns how long to pause after it: to the end of the window when that is full.
+// take counts a datagram and returns how long to pause after it: to the end of the window when that
+// is full.
 func (p *queryLimit) take(now time.Duration) time.Duration {
 	if now-p.began >= queryWindow {
 		p.count, p.began = 0, now
@@ -161,7 +162,8 @@ func (h *Host) openQuery(cfg *Config) error {
 	return nil
 }
 
-// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made in one go.
+// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made
+// in one go.
 type scoreboard struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server

@@ -49,7 +49,8 @@ type ConnectConfig struct {
 //	200  {"client_id": "123", "protocol_id": "...", "expires": unix seconds, "servers": ["host:port"], "token": base64 of 2048 B}
 //	else {"error": "..."}
 //
-// Without a secret it serves this machine only, and rejects web pages of other sites and foreign Host headers.
+// Without a secret it serves this machine only, and rejects web pages of other sites and foreign
+// Host headers.
 type Connect struct {
 	cfg  ConnectConfig
 	auth auth

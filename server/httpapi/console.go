@@ -17,7 +17,8 @@ type ConsoleReply struct {
 	Error   string   `json:"error,omitempty"` // why the line failed; then nothing has changed
 }
 
-// serveConsole runs the line in the body with the rank of an admin. It answers 200 if the line succeeds, else 400.
+// serveConsole runs the line in the body with the rank of an admin. It answers 200 if the line
+// succeeds, else 400.
 func (a *api) serveConsole(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, console.MaxLine+2))

@@ -19,7 +19,8 @@ import (
 // framesPerSecond is how often the live page gets a frame while somebody watches.
 const framesPerSecond = 4
 
-// DashFeed writes the frames of the live page. Ticks of a lobby go in. It belongs to the goroutine of the lobby.
+// DashFeed writes the frames of the live page. Ticks of a lobby go in. It belongs to the goroutine
+// of the lobby.
 type DashFeed struct {
 	page  *dash.Dash
 	lobby *server.Lobby
@@ -55,8 +56,8 @@ type connTotals struct {
 	conn server.ConnView
 }
 
-// NewDashFeed makes the live page of a lobby. level names the load level, and since is the time since the start of the
-// host; both are called on the goroutine of the lobby.
+// NewDashFeed makes the live page of a lobby. level names the load level, and since is the time
+// since the start of the host; both are called on the goroutine of the lobby.
 func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duration) *DashFeed {
 	cfg := l.Config()
 	about := dash.About{
@@ -95,8 +96,8 @@ func (f *DashFeed) Close() {
 // Watched reports whether the page has readers.
 func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
-// Tick tells the page of the tick that was just played: late by late, and over after took. While nobody watches it
-// does nothing.
+// Tick tells the page of the tick that was just played: late by late, and over after took. While
+// nobody watches it does nothing.
 func (f *DashFeed) Tick(now, late, took time.Duration) {
 	if f == nil {
 		return
@@ -121,7 +122,8 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 	f.begin(now)
 }
 
-// followMap gives the page the map of the current arena. The text is made on another goroutine: arenas are read-only.
+// followMap gives the page the map of the current arena. The text is made on another goroutine:
+// arenas are read-only.
 func (f *DashFeed) followMap() {
 	if cfg := f.lobby.Config(); f.arena != cfg.Arena {
 		f.arena = cfg.Arena
@@ -235,7 +237,8 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 	f.frame.Players = append(f.frame.Players, p)
 }
 
-// addConn adds the figures of a connection since the start of the frame, or of the session if that is newer.
+// addConn adds the figures of a connection since the start of the frame, or of the session if that
+// is newer.
 func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	c, was := &v.Conn, f.conns[p.Slot].conn
 	if f.conns[p.Slot].id != v.ID || was.Since != c.Since {

@@ -17,12 +17,12 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the tick publishes once a
-// second; the tick never waits for one.
+// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the
+// tick publishes once a second; the tick never waits for one.
 const maxScrapes = 4
 
-// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that are fixed at
-// build time, never a client: the number of series does not grow with the players.
+// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that
+// are fixed at build time, never a client: the number of series does not grow with the players.
 type collector struct{ src *Source }
 
 // sink takes the values of one metric.

@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and objects.
+// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
+// objects.
 type Bandwidth struct {
 	Version      int            `json:"version"`
 	Lobby        string         `json:"lobby"`
@@ -86,9 +87,9 @@ type ExplainReply struct {
 	Explanations []server.Explanation `json:"explanations"`
 }
 
-// serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N is a net id, M a
-// net id or an object reference; without M the answer covers all players and objects. It needs the secret: it tells
-// what players know of each other.
+// serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N
+// is a net id, M a net id or an object reference; without M the answer covers all players and
+// objects. It needs the secret: it tells what players know of each other.
 func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 	q, err := parseExplain(r.URL.Query())
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package httpapi is the HTTP port of a game server: health, figures, profiles, the live page, the console, and
-// connect tokens. Requests go in; text and JSON come out. A host gives it a Source for its lobby. Handlers run on
-// goroutines of net/http and never touch the lobby: they read published figures, or ask the host to run a function
-// between two ticks.
+// Package httpapi is the HTTP port of a game server: health, figures, profiles, the live page, the
+// console, and connect tokens. Requests go in; text and JSON come out. A host gives it a Source for
+// its lobby. Handlers run on goroutines of net/http and never touch the lobby: they read published
+// figures, or ask the host to run a function between two ticks.
 package httpapi
 
 import (
@@ -28,7 +28,8 @@ const Version = metrics.ReportVersion
 // LobbyName labels the lobby of a host in metrics and answers.
 const LobbyName = "0"
 
-// Source is what the port serves of a host with one lobby. Its functions may be called from any goroutine.
+// Source is what the port serves of a host with one lobby. Its functions may be called from any
+// goroutine.
 type Source struct {
 	Lobby    *server.Lobby // Stats and Summary are for any goroutine, all else for functions under Do
 	Schedule *metrics.Schedule
@@ -44,8 +45,9 @@ type Source struct {
 	Stages   *StageLabels
 	Dash     *DashFeed // nil: no live page
 
-	// Do runs f between two ticks on the goroutine of the lobby. It returns ErrBusy if no tick came before ctx
-	// ended, and ErrEnded if the lobby has ended. f has run to its end only if Do returns nil.
+	// Do runs f between two ticks on the goroutine of the lobby. It returns ErrBusy if no tick came
+	// before ctx ended, and ErrEnded if the lobby has ended. f has run to its end only if Do
+	// returns nil.
 	Do func(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error
 }
 
@@ -99,8 +101,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line may hold the
-// private key.
+// NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line
+// may hold the private key.
 func NewMux(health, profile http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", health)
@@ -117,8 +119,8 @@ type api struct {
 	stats reporter
 }
 
-// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require secret, if there
-// is one, from everybody.
+// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require
+// secret, if there is one, from everybody.
 func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 	registry, err := newRegistry(&src)
 	if err != nil {

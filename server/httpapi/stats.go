@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// reporter makes reports of what has grown since the last reset. Its mutex orders readers and resets; the tick never
-// takes it.
+// reporter makes reports of what has grown since the last reset. Its mutex orders readers and
+// resets; the tick never takes it.
 type reporter struct {
 	src   *Source
 	mu    sync.Mutex

@@ -3,7 +3,8 @@ package metrics
 // Count names one counter of a lobby. Counters only grow.
 type Count int
 
-// The counters. Received equals Accepted plus the sums of Stats.AuthDrops and Stats.PacketDrops, always.
+// The counters. Received equals Accepted plus the sums of Stats.AuthDrops and Stats.PacketDrops,
+// always.
 const (
 	Received             Count = iota // datagrams in
 	Accepted                          // datagrams in that were not dropped

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port answers.
+// ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port
+// answers.
 const ReportVersion = 2
 
 // Report is the figures of a server since they were last reset, as GET /stats answers them.
@@ -71,8 +72,8 @@ func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
 	}
 }
 
-// NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper bounds
-// of their buckets, which are 9 % wide.
+// NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper
+// bounds of their buckets, which are 9 % wide.
 func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	n := h.Read()
 	if n.Count == 0 {
@@ -96,8 +97,8 @@ func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	return s
 }
 
-// StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so that
-// together they equal the mean of all ticks.
+// StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so
+// that together they equal the mean of all ticks.
 func (s *Stats) StageCosts() (all []StageCost) {
 	sum := 0.0
 	for _, st := range s.Stage {

@@ -41,8 +41,8 @@ var sectionOf = func() (of [packet.NumParts]Section) {
 	return of
 }()
 
-// SectionEnds are the offsets in bytes at which the sections of a packet with a snapshot end; padding
-// follows Rows. All are zero in a packet without a snapshot.
+// SectionEnds are the offsets in bytes at which the sections of a packet with a snapshot end;
+// padding follows Rows. All are zero in a packet without a snapshot.
 type SectionEnds struct {
 	Reliable, Head, Owner, Objects, Rows uint16
 

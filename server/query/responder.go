@@ -34,7 +34,8 @@ type Limits struct {
 	NetworkPackets int // likewise to one network; default 128
 }
 
-// Counters are what has become of datagrams. Received is Challenges plus Answers plus the sum of Drops, always.
+// Counters are what has become of datagrams. Received is Challenges plus Answers plus the sum of
+// Drops, always.
 type Counters struct {
 	Received, BytesIn uint64
 	Challenges        uint64 // handed out
@@ -54,7 +55,8 @@ type Responder struct {
 	packet     [MaxPacket]byte
 }
 
-// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is random, and of this process only.
+// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is
+// random, and of this process only.
 func NewResponder(key [4]uint64, limits Limits) *Responder {
 	limits.Challenges = or(limits.Challenges, 64)
 	limits.Packets = or(limits.Packets, 1024)
@@ -64,7 +66,8 @@ func NewResponder(key [4]uint64, limits Limits) *Responder {
 	return r
 }
 
-// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer nobody.
+// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer
+// nobody.
 func (r *Responder) fill(l Limits) {
 	r.challenges.fill(ratelimit.NewBurst(l.Challenges, l.Challenges))
 	r.answers.fill(ratelimit.NewBurst(l.NetworkPackets, max(l.NetworkPackets, MaxPackets)))
@@ -81,8 +84,9 @@ func or(n, otherwise int) int {
 // Counters tells what has become of datagrams so far.
 func (r *Responder) Counters() Counters { return r.counters }
 
-// Answer takes a datagram that came from an address at a time since some start, and calls send with each one of the answer, in
-// memory that is the responder's. Before an address has shown a token that was sent to it, send gets at most as many bytes as came.
+// Answer takes a datagram that came from an address at a time since some start, and calls send with
+// each one of the answer, in memory that is the responder's. Before an address has shown a token
+// that was sent to it, send gets at most as many bytes as came.
 func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func(datagram []byte)) Drop {
 	r.counters.Received++
 	r.counters.BytesIn += uint64(len(datagram))
