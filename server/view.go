@@ -79,7 +79,8 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 			continue
 		}
 		c := &l.conns[slot]
-		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id), Connected: connected}
+		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id),
+			Connected: connected}
 		if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 			v.Name = row.Name
 		}

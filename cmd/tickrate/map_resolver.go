@@ -39,7 +39,8 @@ func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.Loa
 // reachable refuses names that a running server must not open.
 func reachable(p *content.Pack, name string) error {
 	of := func(m content.Map) bool { return m.Name == name }
-	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) || strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
+	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) ||
+		strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
 		return nil
 	}
 	if !filepath.IsLocal(name) {

@@ -83,11 +83,14 @@ var settingKeys = []struct{ key, flag string }{
 	{"match.map", "map"}, {"match.mode", "mode"}, {"match.content", "content"}, {"match.rotate", "rotate"},
 	{"match.players", "players"}, {"match.spectators", "spectators"}, {"match.spectate_all", "spectate-all"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
-	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"}, {"match.no_idle_sleep", "no-idle-sleep"},
+	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"}, {"match.no_idle_sleep",
+		"no-idle-sleep"},
 
 	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
-	{"network.protocol_id", "protocol-id"}, {"network.send_interval", "send-interval"}, {"network.snapshot_rate", "snapshot-rate"},
-	{"network.kbps", "kbps"}, {"network.content_kbps", "content-kbps"}, {"network.codec", "codec"}, {"network.model", "model"},
+	{"network.protocol_id", "protocol-id"}, {"network.send_interval",
+		"send-interval"}, {"network.snapshot_rate", "snapshot-rate"},
+	{"network.kbps", "kbps"}, {"network.content_kbps", "content-kbps"}, {"network.codec",
+		"codec"}, {"network.model", "model"},
 	{"network.checksum", "checksum"}, {"network.echo", "echo"},
 
 	{"replication.relevance", "relevance"}, {"replication.view_distance", "view-distance"},
@@ -101,7 +104,8 @@ var settingKeys = []struct{ key, flag string }{
 
 	{"query.listen", "query"}, {"query.name", "name"},
 
-	{"key.file", "key-file"}, {"key.private_hex", keyFlag}, {"key.insecure_test_key", "insecure-test-key"}, {"key.journal", "journal"},
+	{"key.file", "key-file"}, {"key.private_hex", keyFlag}, {"key.insecure_test_key",
+		"insecure-test-key"}, {"key.journal", "journal"},
 
 	{"console.stdin", "console"}, {"console.exec", "exec"},
 
@@ -148,7 +152,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
 		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map "+
 			"again")
-	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
+	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
+		server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&m.spectators, "spectators", 0,
 		"most `spectators`, in slots of their own; their tokens say so; 0 for none")
 	fl.BoolVar(&m.spectateAll, "spectate-all", false,
@@ -198,7 +203,8 @@ func (n *networkSettings) register(fl *pflag.FlagSet) {
 }
 
 func (r *replicationSettings) register(fl *pflag.FlagSet) {
-	fl.StringVar(&r.relevance, "relevance", "auto", "which `players` a client is sent: grid (in range and visible), all, off (all, in snapshots sent whole or not at all), "+
+	fl.StringVar(&r.relevance, "relevance", "auto", "which `players` a client is sent: grid (in range "+
+		"and visible), all, off (all, in snapshots sent whole or not at all), "+
 		"auto (grid where walls or --view-distance hide somebody, else all)")
 	fl.Float64Var(&r.viewDistance, "view-distance", 0,
 		"`metres` beyond which players are not sent; 0 for no limit")
@@ -212,7 +218,8 @@ func (t *tickSettings) register(fl *pflag.FlagSet) {
 	fl.IntVar(&t.maxSteps, "max-steps", 4,
 		"most `ticks` to play at once to catch up, 1 to 16; earlier ones are skipped")
 	fl.IntVar(&t.maxBatch, "max-batch", 1, "most `ticks` of those between two reads of the socket")
-	fl.IntVar(&t.workers, "workers", 1, fmt.Sprintf("`threads` that share the systems of a tick, 1 to %d; the match stays the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
+	fl.IntVar(&t.workers, "workers", 1, fmt.Sprintf("`threads` that share the systems of a tick, 1 to "+
+		"%d; the match stays the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
 	fl.BoolVar(&t.hugePages, "huge-pages", true,
 		"ask the kernel for pages of 2 MiB: a tick takes a tenth less")
 	fl.BoolVar(&t.prefault, "prefault", true,
@@ -222,9 +229,11 @@ func (t *tickSettings) register(fl *pflag.FlagSet) {
 }
 
 func (h *httpSettings) register(fl *pflag.FlagSet) {
-	fl.StringVar(&h.listen, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and "+
+	fl.StringVar(&h.listen, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, "+
+		"/metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and "+
 		"/v1/connect; empty for none")
-	fl.StringVar(&h.token, "http-token", "", "`secret` for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page "+
+	fl.StringVar(&h.token, "http-token", "", "`secret` for tokens over HTTP; without it only this "+
+		"machine gets any; on a port that others can reach also for the live page "+
 		"(as password), profiles and resets; also "+tokenVariable)
 	fl.DurationVar(&h.tokenLifetime, "token-lifetime", httpapi.DefaultTokenLifetime,
 		"`time` in which a token over HTTP must be used, 1s to 24h")
@@ -249,7 +258,8 @@ func loadSettings(fl *pflag.FlagSet, file string) error {
 	for _, key := range sortedKeys(tables) {
 		table, ok := tables[key].(map[string]any)
 		if !ok {
-			return badUse(fmt.Errorf("--config %s: unknown key %q: expected tables such as [match]; see tickrate serve config", file, key))
+			return badUse(fmt.Errorf("--config %s: unknown key %q: expected tables such as [match]; see "+
+				"tickrate serve config", file, key))
 		}
 		for _, name := range sortedKeys(table) {
 			if err := loadSetting(fl, key+"."+name, table[name]); err != nil {

@@ -20,8 +20,10 @@ func (b *board) init(players, stages, parts, bones int) {
 	b.middle.Store(2)
 	for i := range b.frames {
 		f := &b.frames[i]
-		*f = Frame{Ticks: make([]Tick, 0, MaxTicks), Stages: make([]float64, 0, stages), Parts: make([]float64, 0, parts),
-			Players: make([]Player, 0, players), Shots: make([]Shot, MaxShots)[:0], Rays: make([]Ray, 0, MaxRays)}
+		*f = Frame{Ticks: make([]Tick, 0, MaxTicks), Stages: make([]float64, 0, stages),
+			Parts:   make([]float64, 0, parts),
+			Players: make([]Player, 0, players), Shots: make([]Shot, MaxShots)[:0], Rays: make([]Ray,
+				0, MaxRays)}
 		for k := range MaxShots {
 			s := &f.Shots[:MaxShots][k]
 			s.Then, s.Now = make(Body, 0, bones), make(Body, 0, bones)

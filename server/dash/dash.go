@@ -12,10 +12,11 @@ const MaxReaders = 16
 
 // How a stream is kept.
 const (
-	lookEvery    = 50 * time.Millisecond // for a new frame
-	readTimeout  = 5 * time.Second       // until a reader that takes nothing is closed
-	quiet        = 10 * time.Second      // after which an idle stream sends a comment, to find readers that are gone
-	readerFrames = 2                     // that wait for a reader
+	lookEvery   = 50 * time.Millisecond // for a new frame
+	readTimeout = 5 * time.Second       // until a reader that takes nothing is closed
+	// after which an idle stream sends a comment, to find readers that are gone
+	quiet        = 10 * time.Second
+	readerFrames = 2 // that wait for a reader
 )
 
 // Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and Hang;
@@ -51,7 +52,8 @@ type reader struct {
 // New makes a page without readers. It allocates all its memory: three times some 200 bytes for
 // each of a.MaxPlayers.
 func New(a About) *Dash {
-	d := &Dash{about: event("about", a), ended: make(chan struct{}), readers: make(map[*reader]struct{}), readTimeout: readTimeout}
+	d := &Dash{about: event("about", a), ended: make(chan struct{}),
+		readers: make(map[*reader]struct{}), readTimeout: readTimeout}
 	d.board.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
 	d.SetMap(Map{})
 	return d

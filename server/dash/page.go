@@ -24,7 +24,8 @@ var style string
 var script string
 
 // policy lets the page load from its own host only. The page has no inline style or script.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src " +
+	"data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Prefix begins all paths of the page but /.

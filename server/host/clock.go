@@ -13,7 +13,8 @@ import (
 // Zero fields mean the defaults named.
 type ClockConfig struct {
 	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 128; default 60
-	Network    int       // NetworkTickRate: snapshots a second to one client; default the rate nearest to 20
+	// NetworkTickRate: snapshots a second to one client; default the rate nearest to 20.
+	Network int
 
 	// MaxSteps is MaxSimulationStepsPerFrame: most ticks that a frame plays to catch up, 1 to 16;
 	// default 4.
@@ -34,7 +35,8 @@ func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 		c.Simulation = tick.DefaultRate
 	}
 	if !c.Simulation.Valid() {
-		return c, 0, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Simulation, tick.MinRate, tick.MaxRate)
+		return c, 0, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Simulation, tick.MinRate,
+			tick.MaxRate)
 	}
 	rate := int(c.Simulation)
 	if c.Network == 0 {
@@ -43,14 +45,16 @@ func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 	interval = (rate + c.Network/2) / max(c.Network, 1)
 	if c.Network < 1 || c.Network > rate || interval > server.MaxInterval {
 		least := (rate + server.MaxInterval - 1) / server.MaxInterval
-		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate, least, rate)
+		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate,
+			least, rate)
 	}
 	c.MaxSteps, c.MaxBatch = orDefault(c.MaxSteps, 4), orDefault(c.MaxBatch, 1)
 	if c.MaxSteps < 1 || c.MaxSteps > maxSteps {
 		return c, 0, fmt.Errorf("%d steps a frame: expected 1 to %d", c.MaxSteps, maxSteps)
 	}
 	if c.MaxBatch < 1 || c.MaxBatch > c.MaxSteps {
-		return c, 0, fmt.Errorf("batches of %d steps: expected 1 to %d, the steps of a frame", c.MaxBatch, c.MaxSteps)
+		return c, 0, fmt.Errorf("batches of %d steps: expected 1 to %d, the steps of a frame",
+			c.MaxBatch, c.MaxSteps)
 	}
 	return c, interval, nil
 }

@@ -84,7 +84,8 @@ func (e *Echo) receive(now time.Duration, unix int64, d netio.Datagram) {
 	switch {
 	case err != nil: // counted by the server
 	case v.Kind == netcode.EventPayload:
-		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox) // fails only if the session is about to end
+		// Fails only if the session is about to end.
+		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox)
 	default:
 		e.event(v)
 	}

@@ -31,10 +31,12 @@ type echoClient struct {
 }
 
 const (
-	echoPeriod    = time.Millisecond      // between two reads of the socket while datagrams come
-	echoIdle      = 10 * time.Millisecond // and while none come: keep-alives are due ten times a second
+	echoPeriod = time.Millisecond // between two reads of the socket while datagrams come
+	// And while none come: keep-alives are due ten times a second.
+	echoIdle      = 10 * time.Millisecond
 	echoIdleAfter = 20 * time.Millisecond // time since the last datagram
-	closeBatches  = 16                    // batches of disconnects a millisecond, which the buffer of a socket takes
+	// batches of disconnects a millisecond, which the buffer of a socket takes
+	closeBatches = 16
 )
 
 // NewEchoHost opens the socket and, if asked for, the journal and the HTTP port. All are open when

@@ -46,7 +46,8 @@ func New(cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName), schedule: metrics.NewSchedule()}
+	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName),
+		schedule: metrics.NewSchedule()}
 	if err := h.open(&cfg); err != nil {
 		h.pool.Close()
 		return nil, errors.Join(err, h.query.close(), e.close())
@@ -111,7 +112,8 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 		cfg.Prefault()
 	}
 	h.lobby.PackContent()
-	debug.FreeOSMemory() // compression of the map took a hundred megabytes that nothing else will need
+	// Compression of the map took a hundred megabytes that nothing else will need.
+	debug.FreeOSMemory()
 	h.publishStatus()
 	return nil
 }
@@ -203,7 +205,8 @@ func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			match := h.lobby.Match()
-			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed, fault, debug.Stack())
+			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed,
+				fault, debug.Stack())
 			err = errFault
 		}
 	}()

@@ -57,7 +57,8 @@ func (j *journal) open(size int) error {
 	if err := j.grow(have, int64(size)); err != nil {
 		return err
 	}
-	j.bytes, err = unix.Mmap(fd, 0, int(max(have, int64(size))), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	j.bytes, err = unix.Mmap(fd, 0, int(max(have, int64(size))), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map it into memory: %w", err)
 	}

@@ -104,7 +104,8 @@ func (l *rateLog) summary(now time.Duration, k *logKind) {
 	case k.held == 1:
 		fmt.Fprintln(l.w, k.last)
 	default:
-		fmt.Fprintf(l.w, "%s (and %d more like it in %.0f s)\n", k.last, k.held-1, (now - k.written).Seconds())
+		fmt.Fprintf(l.w, "%s (and %d more like it in %.0f s)\n", k.last, k.held-1,
+			(now - k.written).Seconds())
 	}
 	k.written, k.held, k.last = now, 0, ""
 }

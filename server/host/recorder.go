@@ -34,8 +34,12 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue), done: make(chan struct{})}
-	r.file = replay.FileWriter{Create: r.create, Report: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
+	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
+		done: make(chan struct{})}
+	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
+		fmt.Fprintf(log,
+			"RECORDING: %s\n", text)
+	}}
 	return r, nil
 }
 
@@ -71,7 +75,8 @@ func (r *recorder) take(f server.RecordingChunk) {
 		r.gap = false
 	default:
 		if !r.gap {
-			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is recorded\n", f.Chunk.First)
+			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is "+
+				"recorded\n", f.Chunk.First)
 		}
 		r.gap = true
 	}

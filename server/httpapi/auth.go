@@ -83,7 +83,8 @@ func (a *auth) check(w http.ResponseWriter, r *http.Request, consequence string)
 	case a.Loopback:
 		return checkHost(r)
 	case a.Secret == "":
-		return &refusal{http.StatusForbidden, "this port can be reached from other machines" + consequence + ": start the server with --http-token"}
+		return &refusal{http.StatusForbidden, "this port can be reached from other " +
+			"machines" + consequence + ": start the server with --http-token"}
 	}
 	return a.checkBearer(w, r)
 }
@@ -93,7 +94,8 @@ func (a *auth) checkBearer(w http.ResponseWriter, r *http.Request) *refusal {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok := a.isSecret(strings.TrimSpace(given)); !ok || !strings.EqualFold(scheme, "Bearer") {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's --http-token"}
+		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's " +
+			"--http-token"}
 	}
 	return nil
 }
@@ -119,7 +121,8 @@ func (a *auth) checkDash(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 	no := a.check(w, r, "")
 	if no != nil && no.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
+		w.Header().Set("WWW-Authenticate",
+			`Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
 	}
 	return no
 }
@@ -137,7 +140,8 @@ func checkOrigin(r *http.Request) *refusal {
 // checkHost rejects a Host header that is not loopback (DNS rebinding).
 func checkHost(r *http.Request) *refusal {
 	if !isLoopback(r.Host) {
-		return &refusal{http.StatusForbidden, "ask by address: the Host header is neither localhost nor a loopback address"}
+		return &refusal{http.StatusForbidden, "ask by address: the Host header is neither localhost nor " +
+			"a loopback address"}
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func (a *api) serveConsole(w http.ResponseWriter, r *http.Request) {
 	reply, line := ConsoleReply{Version: Version, Output: []string{}}, string(bytes.TrimRight(body, "\r\n"))
 	var failed error
 	if !a.do(w, r, func(now time.Duration, l *server.Lobby) {
-		reply.Output, failed = l.Execute(now, reply.Output, line, console.Caller{Name: "http", Rank: console.Admin})
+		reply.Output, failed = l.Execute(now, reply.Output, line, console.Caller{Name: "http",
+			Rank: console.Admin})
 	}) {
 		return
 	}

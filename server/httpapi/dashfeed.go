@@ -77,7 +77,8 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	for b := range rig.Bones {
 		about.Bones = append(about.Bones, b.String())
 	}
-	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena, conns: make([]connTotals, cfg.Players),
+	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena,
+		conns: make([]connTotals, cfg.Players),
 		views: make([]server.PlayerView, 0, cfg.Players)}
 	n := &l.Stats.Count
 	f.page.Dropped, f.page.Kicked = n[metrics.DashFramesDropped].Inc, n[metrics.DashSlowKicked].Inc
@@ -127,7 +128,8 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 func (f *DashFeed) followMap() {
 	if cfg := f.lobby.Config(); f.arena != cfg.Arena {
 		f.arena = cfg.Arena
-		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(f.page, cfg.Arena, cfg.ArenaName)
+		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(f.page,
+			cfg.Arena, cfg.ArenaName)
 	}
 }
 
@@ -157,7 +159,8 @@ func (f *DashFeed) addTick(late, took time.Duration) {
 		}
 	}
 	if len(f.frame.Ticks) < dash.MaxTicks {
-		f.frame.Ticks = append(f.frame.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took), Late: micros(max(0, late))})
+		f.frame.Ticks = append(f.frame.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took),
+			Late: micros(max(0, late))})
 	}
 	if match.Tick() == f.newest { // the lobby sleeps
 		return
@@ -225,7 +228,8 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 	p := dash.Player{Slot: v.Slot, Name: v.Name, Connected: v.Connected, Body: v.Pose.ID != 0}
 	if p.Body {
 		pos := v.Pose.Pos
-		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y), 100), rounded(float64(pos.Z), 100)
+		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y),
+			100), rounded(float64(pos.Z), 100)
 		p.Yaw, p.Alive = rounded(v.Pose.Yaw.Degrees(), 1), v.Pose.Alive()
 	}
 	if v.Vital != nil {
@@ -264,7 +268,8 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 
 // mapOf is an arena seen from above.
 func mapOf(a *arena.Arena, name string) dash.Map {
-	m := dash.Map{Arena: name, Min: vecOf(a.Bounds.Min), Max: vecOf(a.Bounds.Max), Solids: make([]dash.Solid, len(a.Solids))}
+	m := dash.Map{Arena: name, Min: vecOf(a.Bounds.Min), Max: vecOf(a.Bounds.Max),
+		Solids: make([]dash.Solid, len(a.Solids))}
 	for i := range a.Solids {
 		s := &a.Solids[i]
 		m.Solids[i] = dash.Solid{Min: vecOf(s.Min), Max: vecOf(s.Max), Shape: s.Shape.String()}

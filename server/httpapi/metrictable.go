@@ -446,7 +446,8 @@ var metricTable = []metric{
 	{
 		name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"},
 		help: "Chat lines, and their deliveries.",
-		read: counts(metrics.ChatLines, metrics.ChatRateLimited, metrics.ChatDelivered, metrics.ChatUndelivered),
+		read: counts(metrics.ChatLines, metrics.ChatRateLimited, metrics.ChatDelivered,
+			metrics.ChatUndelivered),
 	},
 	{
 		name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"},
@@ -502,7 +503,8 @@ func readCells(s *sink) {
 }
 
 func readDelayed(s *sink) {
-	for i, c := range []metrics.Count{metrics.SnapshotsAckStalled, metrics.SnapshotsUnacked, metrics.SnapshotsThrottled} {
+	for i, c := range []metrics.Count{metrics.SnapshotsAckStalled, metrics.SnapshotsUnacked,
+		metrics.SnapshotsThrottled} {
 		s.counter(float64(s.stats().Count[c].Load()), server.DelayReason(i+1).String())
 	}
 }

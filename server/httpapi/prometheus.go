@@ -34,11 +34,13 @@ type sink struct {
 }
 
 func (s *sink) counter(v float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v, append([]string{LobbyName}, labels...)...)
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
+		append([]string{LobbyName}, labels...)...)
 }
 
 func (s *sink) gauge(v float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v, append([]string{LobbyName}, labels...)...)
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v,
+		append([]string{LobbyName}, labels...)...)
 }
 
 func (s *sink) native(n *meter.Native, labels ...string) {
@@ -169,7 +171,8 @@ func (d *nativeHistogram) Write(out *dto.Metric) error {
 		last = int64(c)
 	}
 	if len(h.PositiveSpan) == 0 { // an empty one would be taken for a classic histogram
-		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(0)), Length: new(uint32(0))})
+		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(0)),
+			Length: new(uint32(0))})
 	}
 	out.Histogram = h
 	return nil

@@ -31,7 +31,8 @@ const LobbyName = "0"
 // Source is what the port serves of a host with one lobby. Its functions may be called from any
 // goroutine.
 type Source struct {
-	Lobby    *server.Lobby // Stats and Summary are for any goroutine, all else for functions under Do
+	// Stats and Summary are for any goroutine, all else for functions under Do.
+	Lobby    *server.Lobby
 	Schedule *metrics.Schedule
 	Status   func() server.Status // as of the last second
 	Rate     tick.Rate
@@ -94,7 +95,8 @@ func (s *Server) Serve(h http.Handler) {
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	defer s.listener.Close() // a server that has hardly begun may not know its listener yet; closing twice is harmless
+	// a server that has hardly begun may not know its listener yet; closing twice is harmless
+	defer s.listener.Close()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return s.http.Close()
 	}
@@ -144,7 +146,8 @@ func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 }
 
 // do runs f between two ticks, and answers the request itself if that fails.
-func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duration, l *server.Lobby)) (done bool) {
+func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duration,
+	l *server.Lobby)) (done bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), tickTimeout)
 	defer cancel()
 	if err := a.Do(ctx, f); err != nil {
@@ -163,7 +166,8 @@ const writeTimeout = 10 * time.Second
 // withDeadline closes the connection of a reader that takes longer than writeTimeout.
 func withDeadline(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // the recorders of tests have none
+		// the recorders of tests have none
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 		h(w, r)
 	})
 }

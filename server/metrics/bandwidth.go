@@ -28,7 +28,8 @@ type Bandwidth struct {
 	Sampled         uint64              // datagrams
 	SampledBytes    uint64              // UDP payload of the sampled datagrams
 	SampledSections [NumSections]uint64 // bytes of the sampled datagrams
-	Cells           []Cell              // entries above zero, from the outside of a datagram inwards
+	// Entries above zero, from the outside of a datagram inwards.
+	Cells []Cell
 }
 
 // Encoders are what wrote the rows of a snapshot; they take the rows apart again for the account.

@@ -19,12 +19,13 @@ const (
 
 // The stages that come after the systems of the match.
 var (
-	StageCapture  = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
-	StageSnapshot = StageCapture + 1                         // interest, deltas, compression and packets
-	StageSeal     = StageCapture + 2                         // encryption of datagrams
-	StageSend     = StageCapture + 3                         // system calls
-	StageIdle     = StageCapture + 4                         // between ticks; not measured
-	NumStages     = int(StageSend) + 1                       // how many are measured
+	StageCapture = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
+	// Interest, deltas, compression and packets.
+	StageSnapshot = StageCapture + 1
+	StageSeal     = StageCapture + 2   // encryption of datagrams
+	StageSend     = StageCapture + 3   // system calls
+	StageIdle     = StageCapture + 4   // between ticks; not measured
+	NumStages     = int(StageSend) + 1 // how many are measured
 )
 
 // String names the stage as tables, metrics and profiles do.

@@ -22,19 +22,23 @@ type Stats struct {
 	Stage []*meter.Histogram // CPU time by Stage, of one tick in 16
 	Count [NumCounts]meter.Counter
 
-	Rewind              *meter.Native   // how far the views of shots that hit lay behind the tick
-	ViewClamp           *meter.Native   // distance by which claimed views were clamped, at most two seconds
+	Rewind *meter.Native // how far the views of shots that hit lay behind the tick
+	// Distance by which claimed views were clamped, at most two seconds.
+	ViewClamp           *meter.Native
 	TickCPU, TickWall   *meter.Native   // CPU time and time elapsed of a tick
 	StageCPU, StageWall []*meter.Native // likewise by Stage, of the same ticks as Stage
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
-	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation
-	InputBuffer         *meter.Native   // likewise: lead of its commands over the match
-	Aim                 *meter.Native   // likewise: aim score of players that have hit, in thousandths; see sim/aim
+	// of every client once a second: smoothed round trip and its mean deviation
+	RTT, RTTVar *meter.Native
+	InputBuffer *meter.Native // likewise: lead of its commands over the match
+	// likewise: aim score of players that have hit, in thousandths; see sim/aim
+	Aim *meter.Native
 
-	LoadLevel   [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
-	AuthDrops   [netcode.NumDrops]meter.Counter   // datagrams in that the netcode server refused, by reason
-	ChatRefused [chat.NumRefusals]meter.Counter   // chat lines refused, by reason
-	PacketDrops [packet.NumDrops]meter.Counter    // packets in that were dropped, by reason
+	LoadLevel [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
+	// Datagrams in that the netcode server refused, by reason.
+	AuthDrops   [netcode.NumDrops]meter.Counter
+	ChatRefused [chat.NumRefusals]meter.Counter // chat lines refused, by reason
+	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
 }
 
 // maxTick is the longest tick that the histograms tell apart.

@@ -14,17 +14,19 @@ type Level int32
 
 // The levels, in the order of escalation.
 const (
-	Normal       Level = iota // nothing is left out
-	HalfRate                  // every second snapshot is left out
-	QuarterRate               // three of four snapshots are
-	LowDetail                 // snapshots hold the 16 nearest players and rotate through the others; not with relevance off
-	NoSpectators              // spectators are kicked
-	NoNewPlayers              // no session begins
-	SlowMotion                // the match runs at four fifths of its speed, for everybody
-	NumLevels                 // how many there are
+	Normal      Level = iota // nothing is left out
+	HalfRate                 // every second snapshot is left out
+	QuarterRate              // three of four snapshots are
+	// snapshots hold the 16 nearest players and rotate through the others; not with relevance off
+	LowDetail
+	NoSpectators // spectators are kicked
+	NoNewPlayers // no session begins
+	SlowMotion   // the match runs at four fifths of its speed, for everybody
+	NumLevels    // how many there are
 )
 
-var levelNames = [NumLevels]string{"normal", "half_rate", "quarter_rate", "low_detail", "no_spectators", "no_new_players", "slow_motion"}
+var levelNames = [NumLevels]string{"normal", "half_rate", "quarter_rate", "low_detail",
+	"no_spectators", "no_new_players", "slow_motion"}
 
 // String names the level.
 func (l Level) String() string { return levelNames[l] }
@@ -48,7 +50,8 @@ type Controller struct {
 	calm       int  // ticks in a row with time to spare
 	sinceDown  int  // ticks since the last step down
 	steppedOff bool // there was one since the last step up
-	wait       int  // calm ticks that lower the level, in recoverAfter; doubles when that was too early
+	// Calm ticks that lower the level, in recoverAfter; doubles when that was too early.
+	wait int
 }
 
 // A tick overruns when it takes longer than its period, and is calm when it takes at most calmShare

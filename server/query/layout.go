@@ -116,7 +116,8 @@ func (h *head) parse(src []byte) (payload []byte, err error) {
 	h.token = binary.BigEndian.Uint32(src[1:])
 	h.current, h.last = src[7], src[8]
 	payload = src[headSize:]
-	if h.current > h.last || h.last >= MaxPackets || int(binary.BigEndian.Uint16(src[9:])) != len(payload) || len(payload) > payloadSize {
+	if h.current > h.last || h.last >= MaxPackets ||
+		int(binary.BigEndian.Uint16(src[9:])) != len(payload) || len(payload) > payloadSize {
 		return nil, ErrMalformed
 	}
 	return payload, nil

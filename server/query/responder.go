@@ -22,15 +22,17 @@ const (
 	NumDrops                // how many there are
 )
 
-var dropNames = [NumDrops]string{"none", "query_size", "query_type", "query_token", "query_chunks", "query_network", "query_budget"}
+var dropNames = [NumDrops]string{"none", "query_size", "query_type", "query_token", "query_chunks",
+	"query_network", "query_budget"}
 
 // String is the reason's name in reports.
 func (d Drop) String() string { return dropNames[d] }
 
 // Limits bound what is answered. Zero fields mean the defaults named.
 type Limits struct {
-	Challenges     int // a second to one network (/24, IPv6 /48), and at once; default 64
-	Packets        int // of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones
+	Challenges int // a second to one network (/24, IPv6 /48), and at once; default 64
+	// Of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones.
+	Packets        int
 	NetworkPackets int // likewise to one network; default 128
 }
 
@@ -87,7 +89,8 @@ func (r *Responder) Counters() Counters { return r.counters }
 // Answer takes a datagram that came from an address at a time since some start, and calls send with
 // each one of the answer, in memory that is the responder's. Before an address has shown a token
 // that was sent to it, send gets at most as many bytes as came.
-func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func(datagram []byte)) Drop {
+func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+	send func(datagram []byte)) Drop {
 	r.counters.Received++
 	r.counters.BytesIn += uint64(len(datagram))
 	var why Drop
@@ -116,7 +119,8 @@ func (r *Responder) challenge(now time.Duration, from netip.AddrPort, send func(
 	return DropNone
 }
 
-func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func([]byte)) Drop {
+func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+	send func([]byte)) Drop {
 	var q request
 	if err := q.parse(datagram); err != nil {
 		return DropType
