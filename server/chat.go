@@ -33,7 +33,7 @@ type chatLines struct {
 	rest    [packet.MaxMessageSize]byte
 }
 
-// line is a line of which a connection has sent a part so far.
+// line is the part of a line that a connection has sent so far.
 type line struct {
 	tag  byte // 0: none
 	text []byte

@@ -33,7 +33,7 @@ type lobbyConsole struct {
 type consoleVars struct {
 	name               *console.Var
 	respawn            *console.Var
-	respawnSet         bool // somebody changed respawn: from then on it overrides that of the mode
+	respawnSet         bool // respawn was changed: from then on it overrides that of the mode
 	kbps               *console.Var
 	idleWarn, idleKick *console.Var
 }
@@ -294,8 +294,8 @@ func (s *lobbyConsole) list(call *console.Call) error {
 	return nil
 }
 
-// errNobody is the error for a name or id that no player has.
-var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
+// errNoPlayer is the error for a name or id that no player has.
+var errNoPlayer = errors.New("expected the name or id (8.1, or 2049) of a player; see list")
 
 // find returns the player with a name, in upper or lower case, or an id. It may be disconnected and
 // reconnectable.
@@ -307,7 +307,7 @@ func (s *lobbyConsole) find(word string) (*conn, error) {
 		ok = int(slot) < len(l.conns) && l.conns[slot].id == id && l.match.Vital(id) != nil
 	}
 	if !ok {
-		return nil, errNobody
+		return nil, errNoPlayer
 	}
 	return &l.conns[slot], nil
 }

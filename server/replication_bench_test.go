@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// BenchmarkBudget is the CPU time of a whole tick of a lobby by what its lines carry: without a limit, with two that never bind, and with
-// one that always does; in the open, and where some are out of reach. Clients use all that they have, and are not in the time.
+// BenchmarkBudget is the CPU time of a whole tick of a lobby by what its lines carry: without a
+// limit, with two that never bind, and with one that always does; in the open, and where some are
+// out of reach. Clients use all that they have, and are not in the time.
 func BenchmarkBudget(b *testing.B) {
 	for _, reach := range []float32{0, 12} {
 		for _, n := range []int{32, 100} {

@@ -45,8 +45,8 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
-// and who has one keeps it.
+// Of more flights than there are slots the later ones wait and are counted; a slot that becomes
+// free is taken with another generation, and who has one keeps it.
 func TestMoreFlightsThanSlots(t *testing.T) {
 	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
 	cfg, err := cfg.withDefaults()

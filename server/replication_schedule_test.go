@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
-// ticks, and once all are in they are sent the same bytes, in the same blocks.
+// A limit that never binds is one that nobody notices: the clients of two lobbies of which one has
+// it hold the same rows of the same ticks, and once all are in they are sent the same bytes, in the
+// same blocks.
 func TestLooseBudgetIsNone(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -81,7 +82,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 	}
 }
 
-// alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
+// alike fails unless the clients of two tables hold the same of their newest snapshots, and returns
+// how many rows that are.
 func (b *table) alike(o *table) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
@@ -126,7 +128,8 @@ func (b *table) thingsAlike(o *table) (rows int) {
 	return rows
 }
 
-// thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
+// thingsAgree fails unless what all clients hold of their newest snapshots' things is what the
+// server's frames say.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
@@ -144,7 +147,8 @@ func (b *table) thingsAgree() (rows int) {
 	return rows
 }
 
-// patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
+// patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It
+// takes them from what the tracker was told.
 type patient struct {
 	who        []netid.ID
 	last, seen []map[int]uint16 // by connection's slot, by slot
@@ -202,8 +206,9 @@ func (p *patient) look(b *table) {
 	}
 }
 
-// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no connection is sent a byte more than its
-// bucket gives, nobody in sight waits until its baseline is gone, all is decoded, what is held is what was there, and nothing that
+// A limit begins to bind after a time in which it did not, and ends to, again and again, or always
+// does by half: no connection is sent a byte more than its bucket gives, nobody in sight waits
+// until its baseline is gone, all is decoded, what is held is what was there, and nothing that
 // waits is forgotten or waits for longer because of the time before.
 func TestBudgetBeginsToBind(t *testing.T) {
 	alone(t)
@@ -301,8 +306,8 @@ func (b *table) inRoom(rooms map[int32]purse) {
 	}
 }
 
-// When a limit begins to bind, all waits and weighs as in the honest twin: a lobby that keeps accounts of each snapshot, as if none
-// before had had room for all.
+// When a limit begins to bind, all waits and weighs as in the honest twin: a lobby that keeps
+// accounts of each snapshot, as if none before had had room for all.
 func TestWakesAsIfItNeverSlept(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
@@ -355,8 +360,9 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	}
 }
 
-// Who stands still goes in blocks that take next to nothing, but no more are in sight than the line carries once they move; and when they all
-// do, no snapshot is without anybody because of those of whom it must say that they are gone.
+// Who stands still goes in blocks that take next to nothing, but no more are in sight than the line
+// carries once they move; and when they all do, no snapshot is without anybody because of those of
+// whom it must say that they are gone.
 func TestStillBlocksPromiseNoMore(t *testing.T) {
 	alone(t)
 	const n = 160
@@ -414,8 +420,8 @@ func (b *table) inSight(c *conn) int {
 	return popcount(c.repl.schedule.visible)
 }
 
-// wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
-// how many rows that are.
+// wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as
+// long and weighs as much, and returns how many rows that are.
 func (b *table) wakesAs(twin *table) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
@@ -445,7 +451,8 @@ func (b *table) wakesAs(twin *table) (waited int) {
 	return waited
 }
 
-// Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that goes row by row.
+// Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that
+// goes row by row.
 func TestSlotsChangeBehindBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
@@ -491,7 +498,8 @@ func (b *table) swap(n int) {
 	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
-// What a limit's accounts leave open stays right while there is none: rows that some other reason chooses then find all told of as late as the last blocks.
+// What a limit's accounts leave open stays right while there is none: rows that some other reason
+// chooses then find all told of as late as the last blocks.
 func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 500})
@@ -534,7 +542,8 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	}
 }
 
-// Things that go row by row because a connection begins anew leave nothing to wake, be there a limit or not.
+// Things that go row by row because a connection begins anew leave nothing to wake, be there a
+// limit or not.
 func TestThingsForgetBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})

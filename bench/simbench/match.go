@@ -96,10 +96,10 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	link.Delay += o.Link.Delay
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
-		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators,
+		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Spectators: s.Lobby.Spectators,
 		Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn,
-		Around: o.Around,
-		Client: func(n int, c *client.Config) {
+		WrapTick: o.Around,
+		ChangeClient: func(n int, c *client.Config) {
 			if n < full {
 				c.Decode = client.DecodeFull
 			}

@@ -206,9 +206,9 @@ func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	}
 	l.meter.clients = map[netip.AddrPort]uint16{}
 	for i := range l.Clients {
-		l.meter.clients[l.Address(i)] = uint16(i)
+		l.meter.clients[l.ClientAddr(i)] = uint16(i)
 		if s.Play.Arrival > 0 {
-			l.Vanish(i) // it connects in its turn
+			l.Crash(i) // it connects in its turn
 		}
 	}
 	return l, nil

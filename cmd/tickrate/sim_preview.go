@@ -121,7 +121,7 @@ func (f *previewFlags) open() (*lobbysim.Sim, error) {
 			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, ShotLogSize: f.receipts,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game},
 		},
-		Client: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack }, // of the game it knows what it is told
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack }, // of the game it knows what it is told
 	})
 	return b, badUse(err)
 }

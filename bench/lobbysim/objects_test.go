@@ -269,7 +269,7 @@ func TestThingsUnderLoss(t *testing.T) {
 				}
 				if steps++; steps%311 == 0 {
 					i := steps / 311 % len(y.Clients)
-					y.Vanish(i)
+					y.Crash(i)
 					if err := y.Connect(i); err != nil {
 						t.Fatal(err)
 					}
@@ -488,7 +488,7 @@ func TestRatesOfThings(t *testing.T) {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
 			c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: n}
-			c.Client = func(int, *client.Config) {}
+			c.ChangeClient = func(int, *client.Config) {}
 		})
 		m := y.Lobby.Match()
 		var row, last [netstate.ObjectStateFields]int32

@@ -91,7 +91,7 @@ type whyOfThings struct {
 	verdicts []server.Explanation
 }
 
-// look looks at all snapshots of this tick.
+// lookAround looks at all snapshots of this tick.
 func (w *whyOfThings) look() {
 	m := w.Lobby.Match()
 	now := m.Tick()
