@@ -2,8 +2,8 @@
 //
 // Datagrams and their arrival times go in; datagrams come out. A lobby opens no socket, starts no
 // goroutine and reads no clock, so the same code runs in production, in tests and in virtual time.
-// One goroutine owns a lobby and calls Tick; Summary and what says so may be called by any.
-// server/host gives lobbies sockets, a clock and HTTP.
+// One goroutine owns a lobby and calls Tick; any goroutine may read Stats and call Summary.
+// Package server/host runs a lobby as a process, and server/httpapi is its HTTP port.
 //
 // A tick, see Lobby.Ticks:
 //
