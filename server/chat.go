@@ -146,6 +146,3 @@ func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
 		s.Stats.Count[metrics.ChatDelivered].Inc()
 	}
 }
-
-// Announce sends a line of the server to every connection that is ready. Call it between ticks.
-func (l *Lobby) Announce(now time.Duration, text string) { l.chat.announce(now, text) }

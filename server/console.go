@@ -376,7 +376,7 @@ func (s *lobbyConsole) mute(call *console.Call) error {
 
 // say is the command say: the words of the line, with one space between two.
 func (s *lobbyConsole) say(call *console.Call) error {
-	s.l.Announce(s.now, strings.Join(call.Args, " "))
+	s.l.chat.announce(s.now, strings.Join(call.Args, " "))
 	return nil
 }
 
