@@ -165,10 +165,11 @@ func newInspectWhy() *cobra.Command {
 	f := bitsFlags{}
 	c := &cobra.Command{
 		Use:   "why CLIENT [ENTITY]",
-		Short: "Tell why a client of a running server is not told of an entity",
-		Long: `why asks a running server what became of an entity in the newest snapshot to a client: told, or why not. Players are named by their
-net ids, as inspect shots and replay print them (8.1) or as the console's list does (2049); things by class and number: projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0.
-Without ENTITY it prints a table about all players and things, which has their names:
+		Short: "Tell why a client of a running server is not sent an entity",
+		Long: `why asks a running server whether the newest snapshot to a client has an entity, and if not, why. Players are
+named by their net ids, as inspect shots and replay print them (8.1) or as the console's list does (2049); objects by
+kind and number: projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0. Without ENTITY it prints a table of
+all players and objects:
 
   curl --data list http://127.0.0.1:7914/v1/console
   tickrate inspect why 2049
@@ -220,20 +221,20 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 	return nil
 }
 
-// printWhys prints verdicts as a table: who was not told first, and of these the nearest.
+// printWhys prints explanations as a table. Entities that were not sent come first, the nearest before others.
 func printWhys(out io.Writer, all []server.Explanation) error {
 	if all[0].Tick == 0 { // there is no snapshot to speak of
 		fmt.Fprintln(out, all[0].Sentence())
 		return nil
 	}
-	told := func(v server.Explanation) int {
+	sent := func(v server.Explanation) int {
 		if v.Reason == server.ReasonSent {
 			return 1
 		}
 		return 0
 	}
 	slices.SortStableFunc(all, func(x, y server.Explanation) int {
-		return cmp.Or(cmp.Compare(told(x), told(y)), cmp.Compare(x.Metres, y.Metres))
+		return cmp.Or(cmp.Compare(sent(x), sent(y)), cmp.Compare(x.Metres, y.Metres))
 	})
 	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

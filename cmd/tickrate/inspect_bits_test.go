@@ -80,7 +80,7 @@ func TestInspectARunningServer(t *testing.T) {
 	}
 }
 
-// A table of verdicts has who was not told first, the nearest of them before others.
+// A table of explanations has the entities that were not sent first, the nearest before others.
 func TestPrintWhys(t *testing.T) {
 	var out strings.Builder
 	if err := printWhys(&out, []server.Explanation{
@@ -88,7 +88,7 @@ func TestPrintWhys(t *testing.T) {
 		{Client: 9, Entity: 12, Reason: server.ReasonOccluded, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  why\n12        7       sight: walls\nbarrel:1  40      range: out of range\n9         0       told: \n"
+	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  why\n12        7       occluded: walls\nbarrel:1  40      range: out of range\n9         0       sent: \n"
 	if out.String() != want {
 		t.Errorf("%q", out.String())
 	}

@@ -97,24 +97,24 @@ func (c *crowd) shared() (bytes int) {
 func (c *crowd) perClient() (bytes int) {
 	var room [11]fieldBlock
 	var runs []Run
-	var lanes []fieldBlock
+	var values []fieldBlock
 	for _, k := range c.trackers {
 		left := crowdBudget
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
 			baseIDs, ctx, h := &empty, &unknown, baselineFrames{}
-			lanes = c.now.group(g)
+			values = c.now.group(g)
 			if runs = k.Runs(runs[:0], g, g+1); runs[0].Baselines[0] != 0 {
 				h = heldBy(c.ring, runs[0].Baselines)
 				baseIDs = &h.frames[0].ids[g]
 				if h.spacing.Single() {
-					lanes = h.frames[0].group(g)
+					values = h.frames[0].group(g)
 				} else {
-					lanes, ctx = room[:], &contexts{}
-					c.encoder.codec.predict(&h, g, lanes, ctx)
+					values, ctx = room[:], &contexts{}
+					c.encoder.codec.predict(&h, g, values, ctx)
 				}
 			}
-			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: lanes, ctx: ctx})
+			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: values, ctx: ctx})
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)
@@ -269,15 +269,15 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 					w.Bits(uint64(r), 6)
 					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
 					var masks [GroupRows]uint16
-					if depth := h.depth(g, r); depth > 0 {
+					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &levels); depth > 0 {
 						x.was = &h.frames[0].ids[g]
-						ctx[r] = c.encoder.codec.predictRow(&h, depth, g, r, room[:], &levels)
+						ctx[r] = word
 						if x.was[r] == id {
 							masks[r] = rowMask(r, x.now, x.base)
 						}
 					}
-					sink := bitSink{buf: buf, ends: &ends}
-					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r, 1)
+					sink := bitSink{buf: buf, emptyBits: 1, ends: &ends}
+					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r)
 					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 				}
 			}

@@ -74,7 +74,7 @@ func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 		e.putLoose(c, &g, &masks, one)
 	}
 	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.frames, id, was, index, r, g.now)
+		e.codec.countRow(e.counts, &c.frames, &g, r)
 	}
 	return c.rows[slot]
 }
@@ -104,8 +104,8 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
 	var ends [GroupRows]uint32
-	w := bitSink{buf: buf[at:cap(buf)], ends: &ends}
-	putRows[looseRows](&e.codec, &w, g, masks, which, 1)
+	w := bitSink{buf: buf[at:cap(buf)], emptyBits: 1, ends: &ends}
+	putRows[looseRows](&e.codec, &w, g, masks, which)
 	rows, start := (*[GroupRows]rowBits)(c.rows[g.index*GroupRows:]), uint32(0)
 	for ; which != 0; which &= which - 1 {
 		r := bits.TrailingZeros16(which) & 15
@@ -123,10 +123,10 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 }
 
 // rowMask has bit f set where field f of row r differs.
-func rowMask(r int, lanes, base []fieldBlock) (mask uint16) {
-	base = base[:len(lanes)]
-	for f := range lanes {
-		x := uint32(lanes[f][r&15] ^ base[f][r&15])
+func rowMask(r int, values, base []fieldBlock) (mask uint16) {
+	base = base[:len(values)]
+	for f := range values {
+		x := uint32(values[f][r&15] ^ base[f][r&15])
 		mask |= uint16((x|-x)>>31) << (f & 15)
 	}
 	return mask

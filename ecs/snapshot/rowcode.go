@@ -34,11 +34,12 @@ type rowGroup struct {
 // bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one
 // lowest.
 type bitSink struct {
-	buf  []byte // with 8 bytes of room behind all that is written
-	pos  int    // of the byte that the lowest pending bit belongs to
-	acc  uint64
-	n    uint               // below 8 between two rows
-	ends *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
+	buf       []byte // with 8 bytes of room behind all that is written
+	pos       int    // of the byte that the lowest pending bit belongs to
+	acc       uint64
+	n         uint               // below 8 between two rows
+	emptyBits uint               // what a row takes that was and is empty, 0 or 1
+	ends      *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
 }
 
 // rowForm is how rows are laid out: those of a block, or loose ones for runs of rows. It is a type
@@ -47,7 +48,7 @@ type bitSink struct {
 type rowForm interface{ [0]byte | [1]byte }
 
 type (
-	blockRows = [0]byte // all 16; an empty slot takes emptyBits, 0 or 1
+	blockRows = [0]byte // all 16
 	looseRows = [1]byte // each behind a zero bit: its baseline is that of the row before
 )
 
@@ -56,11 +57,11 @@ type (
 //
 // This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but
 // keeps the pending ones in registers, and the caller knows how much room there can be need for.
-func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16, emptyBits uint) (changed bool) {
+func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16) (changed bool) {
 	var form F
-	ids, was, lanes, ctx := g.ids, g.was, g.now, g.ctx
-	coders, codes, base, symbols := c.coders[:len(lanes)], c.codes, g.base[:len(lanes)], c.symbols
-	buf, pos, acc, n := w.buf, w.pos, w.acc, w.n
+	ids, was, values, ctx := g.ids, g.was, g.now, g.ctx
+	coders, codes, base, symbols := c.coders[:len(values)], c.codes, g.base[:len(values)], c.symbols
+	buf, pos, acc, n, emptyBits := w.buf, w.pos, w.acc, w.n, w.emptyBits
 	any := uint16(0)
 	// Codes of the masks, loaded together: one by one the loads would wait for each other.
 	var heads [GroupRows]uint32
@@ -100,7 +101,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				acc >>= n & 56
 				n &= 7
 				f := bits.TrailingZeros16(mask)
-				code, k := coders[f].Bits(lanes[f][r], base[f][r], class(word, f))
+				code, k := coders[f].Bits(values[f][r], base[f][r], class(word, f))
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -121,7 +122,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				pos += int(n >> 3)
 				acc >>= n & 56
 				n &= 7
-				code, k := coders[f].Raw(lanes[f][r])
+				code, k := coders[f].Raw(values[f][r])
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -170,8 +171,8 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 	var form F
 	src, off, bad := x.src, x.off, false
 	window, left := uint64(0), uint(0) // the lowest left bits of window are good
-	was, lanes, ctx := g.was, g.now, g.ctx
-	coders, masks := c.coders[:len(lanes)], c.masks
+	was, values, ctx := g.was, g.now, g.ctx
+	coders, masks := c.coders[:len(values)], c.masks
 	for r := 0; r < GroupRows; r++ {
 		if len(form) == 1 {
 			if which == 0 {
@@ -206,7 +207,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 		case sym >= schema.Update:
 			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
-				base, k := lanes[f][r], class(word, f)
+				base, k := values[f][r], class(word, f)
 				v, n, ok := coders[f].Value(window, base, k)
 				if n > left || n == 0 {
 					window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -215,7 +216,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 				if len(meter) == 1 {
 					x.meter.field(f, ReasonUpdate, n)
 				}
-				lanes[f][r] = v
+				values[f][r] = v
 				window, left, off = window>>(n&63), left-n, off+int(n)
 				bad = bad || !ok
 			}
@@ -244,9 +245,9 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 	if len(meter) == 1 {
 		x.meter.row(why, schema.GenerationBits)
 	}
-	bad, lanes := generation == 0, g.now
-	coders := c.coders[:len(lanes)]
-	for f := range lanes {
+	bad, values := generation == 0, g.now
+	coders := c.coders[:len(values)]
+	for f := range values {
 		n := coders[f].Width()
 		if n > left {
 			window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -255,7 +256,7 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 		if len(meter) == 1 {
 			x.meter.field(f, why, n)
 		}
-		lanes[f][r&15] = v
+		values[f][r&15] = v
 		window, left, off = window>>(n&63), left-n, off+int(n)
 		bad = bad || !ok
 	}
