@@ -202,8 +202,8 @@ func (p *previewing) scoreboard() {
 // errDisagree is a preview whose client saw another world.
 var errDisagree = errors.New("a client's world was not the server's")
 
-// verdict says whether the hashes agreed. On links that lose nothing little may be missing either: what newcomers to a large lobby are
-// not told in their first snapshots.
+// verdict says whether the hashes agreed. On links that lose nothing little may be missing either:
+// what newcomers to a large lobby are not told in their first snapshots.
 func (p *previewing) verdict(clean bool) error {
 	a, w, wrong := &p.agreed, p.c.OutOrStdout(), uint64(0)
 	for _, c := range p.Clients {
