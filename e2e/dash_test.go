@@ -20,6 +20,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -34,11 +35,11 @@ func lobby(t *testing.T) (page string) {
 	if *at != "" {
 		return *at
 	}
-	return host(t, players)
+	return runHost(t, players)
 }
 
-// host runs a host and so many players over real sockets until the test ends. It returns the address of its page.
-func host(t *testing.T, players int) (page string) {
+// runHost runs a host and so many players over real sockets until the test ends. It returns the address of its page.
+func runHost(t *testing.T, players int) (page string) {
 	t.Helper()
 	ground, err := arena.Open("arena-64")
 	if err != nil {
@@ -46,7 +47,7 @@ func host(t *testing.T, players int) (page string) {
 	}
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	h, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", TokenSeconds: 60,
+	h, err := host.New(host.Config{Name: "Lobby <b>one</b>", UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, HTTP: host.HTTPConfig{Listen: "127.0.0.1:0", TokenLifetime: time.Minute},
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Netcode: netcode.ServerConfig{PrivateKey: key}}})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func shows(t *testing.T, ctx context.Context, name string) {
 // A lobby with nobody in it is shown as such.
 func TestDashOfNobody(t *testing.T) {
 	ctx, seen := browser(t)
-	open(t, ctx, host(t, 0), 380, "dark")
+	open(t, ctx, runHost(t, 0), 380, "dark")
 	until(t, ctx, `document.documentElement.dataset.frames > 3`)
 	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-starved, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
 		t.Errorf("it says %q", got)

@@ -119,6 +119,12 @@ const (
 	maxKbps            = 1_000_000
 )
 
+// Check reports what is wrong with a configuration.
+func (c Config) Check() error {
+	_, err := c.withDefaults()
+	return err
+}
+
 // withDefaults fills and checks a configuration. Players of the result has the slots of spectators,
 // too.
 func (c Config) withDefaults() (Config, error) {

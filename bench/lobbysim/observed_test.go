@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -19,7 +21,9 @@ import (
 func watched(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
-	cfg.EnterStage = server.Marks("0")
+	labels := httpapi.NewStageLabels("0")
+	labels.Always()
+	cfg.EnterStage = labels.Enter
 	return cfg
 }
 

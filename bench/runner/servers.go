@@ -8,11 +8,12 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -76,8 +77,8 @@ func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 		var id [8]byte
 		_, _ = rand.Read(id[:]) // does not fail: it stops the program
 		now := uint64(time.Now().Unix())
-		m := netcode.Mint{ProtocolID: protocol.ProtocolID, TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{p.udp},
-			ClientID: binary.LittleEndian.Uint64(id[:]), Create: now, Expire: now + server.DefaultTokenSeconds}
+		m := netcode.Mint{ProtocolID: protocol.ProtocolID, TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout), Servers: []netip.AddrPort{p.udp},
+			ClientID: binary.LittleEndian.Uint64(id[:]), Create: now, Expire: now + uint64(httpapi.DefaultTokenLifetime/time.Second)}
 		if n >= players {
 			protocol.MarkSpectator(m.UserData[:])
 		}

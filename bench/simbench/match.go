@@ -70,7 +70,8 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
 		return cfg, err
 	}
-	return server.WithWalls(cfg)
+	cfg, _, err = server.PVSFor(cfg, nil)
+	return cfg, err
 }
 
 // NewMatch sets up a match. Its clients begin to connect with the first Step.

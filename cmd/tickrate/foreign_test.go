@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/server"
 )
 
 // foreignSizes are the payloads that come back: the least, a common one, the largest that older libraries send, the largest.
@@ -178,7 +179,7 @@ func TestForeignClient(t *testing.T) {
 			}
 			f.disconnect()
 			connected := func() int {
-				var s server.EchoReport
+				var s host.EchoReport
 				statsOf(t, r, &s)
 				return s.Connected
 			}
@@ -266,9 +267,9 @@ func TestForeignClientsOverMobile(t *testing.T) {
 			t.Errorf("of %d B: %d sent, %d back", size, sum.sent[s], n)
 		}
 	}
-	var s server.EchoReport
+	var s host.EchoReport
 	for end := time.Now().Add(5 * time.Second); ; { // half have said goodbye, the others are silent
-		if s = (server.EchoReport{}); time.Now().After(end) {
+		if s = (host.EchoReport{}); time.Now().After(end) {
 			t.Fatal("sessions that nobody holds are still there")
 		}
 		if statsOf(t, r, &s); s.Connected == 0 {

@@ -17,6 +17,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
@@ -57,14 +59,14 @@ With --http it asks a running server, which accounts for a sample of its datagra
 	fl.StringVar(&f.arena, "map", "arena-64", "`map` that is played: a name, a file, or gen:PLAYERS:SEED")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of its snapshots: huffman, range or stored")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the match, the links and the players")
-	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/bits gives it")
+	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/bandwidth gives it")
 	return c
 }
 
 func inspectBits(c *cobra.Command, f bitsFlags) error {
-	var bits server.Bits
+	var bits httpapi.Bandwidth
 	if f.http != "" {
-		if err := get(c.Context(), f.http, "/v1/bits", "", &bits); err != nil {
+		if err := get(c.Context(), f.http, "/v1/bandwidth", "", &bits); err != nil {
 			return err
 		}
 	} else {
@@ -72,7 +74,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 		if err != nil {
 			return err
 		}
-		bits = l.Bits()
+		bits = httpapi.BandwidthOf(&l)
 	}
 	if f.json {
 		return json.NewEncoder(c.OutOrStdout()).Encode(bits)
@@ -80,7 +82,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 	return printBits(c.OutOrStdout(), &bits)
 }
 
-// play plays a lobby in virtual time and returns its ledger.
+// play plays a lobby in virtual time and returns its summary.
 func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	if f.players < 1 || f.players > 1000 || f.duration < time.Second || f.duration > 10*time.Minute {
 		return l, badUse(fmt.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", f.players, f.duration))
@@ -113,8 +115,8 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	return b.Lobby.Summary(), nil
 }
 
-// printBits prints a ledger as tables: sections, then cells, the largest first, then who was told.
-func printBits(out io.Writer, b *server.Bits) error {
+// printBits prints a byte account as tables: sections, then cells, the largest first, then who was told.
+func printBits(out io.Writer, b *httpapi.Bandwidth) error {
 	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "section\tbytes\tshare %\tbytes/datagram\t")
@@ -131,22 +133,22 @@ func printBits(out io.Writer, b *server.Bits) error {
 	}
 	fmt.Fprintf(w, "all\t\t\t%d\t%.2f\t%.2f\t\n\n", sum, share(sum, 8*b.SampledBytes), float64(sum)/float64(max(1, b.Sampled)))
 	all := uint64(0)
-	for _, n := range b.Entities {
+	for _, n := range b.Players {
 		all += n.Count
 	}
 	fmt.Fprintf(w, "in %d snapshots\tplayers\tshare %%\t\n", b.Snapshots)
-	for _, n := range b.Entities {
-		fmt.Fprintf(w, "%v\t%d\t%.2f\t\n", n.Why, n.Count, share(n.Count, all))
+	for _, n := range b.Players {
+		fmt.Fprintf(w, "%v\t%d\t%.2f\t\n", n.Reason, n.Count, share(n.Count, all))
 	}
 	byClass := map[string]uint64{}
-	for _, n := range b.Things {
+	for _, n := range b.Objects {
 		byClass[n.Class] += n.Count
 	}
-	if len(b.Things) > 0 {
-		fmt.Fprintf(w, "\nclass\twhy\tthings\tshare of class %%\t\n")
+	if len(b.Objects) > 0 {
+		fmt.Fprintf(w, "\nclass\treason\tobjects\tshare of class %%\t\n")
 	}
-	for _, n := range b.Things {
-		fmt.Fprintf(w, "%s\t%v\t%d\t%.2f\t\n", n.Class, n.Why, n.Count, share(n.Count, byClass[n.Class]))
+	for _, n := range b.Objects {
+		fmt.Fprintf(w, "%s\t%v\t%d\t%.2f\t\n", n.Class, n.Reason, n.Count, share(n.Count, byClass[n.Class]))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -177,7 +179,7 @@ Without ENTITY it prints a table about all players and things, which has their n
 	fl := c.Flags()
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "`host:port` of the server's HTTP port")
 	fl.StringVar(&f.token, "http-token", "", "`secret` of the server, if it has one; also "+tokenVariable)
-	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/why gives it")
+	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/explain gives it")
 	return c
 }
 
@@ -200,25 +202,21 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 		q.Set("entity", ids[1])
 	}
 	var answer json.RawMessage
-	if err := get(c.Context(), f.http, "/v1/why?"+q.Encode(), cmp.Or(f.token, os.Getenv(tokenVariable)), &answer); err != nil {
+	if err := get(c.Context(), f.http, "/v1/explain?"+q.Encode(), cmp.Or(f.token, os.Getenv(tokenVariable)), &answer); err != nil {
 		return err
 	}
 	if f.json {
 		_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n", answer)
 		return err
 	}
-	if len(ids) == 1 {
-		var all []server.Explanation
-		if err := json.Unmarshal(answer, &all); err != nil || len(all) == 0 {
-			return errors.Join(errOtherVersion, err)
-		}
-		return printWhys(c.OutOrStdout(), all)
-	}
-	var v server.Explanation
-	if err := json.Unmarshal(answer, &v); err != nil {
+	var reply httpapi.ExplainReply
+	if err := json.Unmarshal(answer, &reply); err != nil || len(reply.Explanations) == 0 {
 		return errors.Join(errOtherVersion, err)
 	}
-	fmt.Fprintln(c.OutOrStdout(), v.Sentence())
+	if len(ids) == 1 {
+		return printWhys(c.OutOrStdout(), reply.Explanations)
+	}
+	fmt.Fprintln(c.OutOrStdout(), reply.Explanations[0].Sentence())
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -23,7 +25,7 @@ func told(t *testing.T, c *exec.Cmd) (out, errs string, code int) {
 // The ledger of a lobby that is played here has every bit, in text and JSON; impossible lobbies and ids are bad use.
 func TestInspectBits(t *testing.T) {
 	out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--duration", "3s", "--json"))
-	var b server.Bits
+	var b httpapi.Bandwidth
 	if err := json.Unmarshal([]byte(out), &b); err != nil || code != 0 {
 		t.Fatalf("%d %v: %s %s", code, err, out, errs)
 	}

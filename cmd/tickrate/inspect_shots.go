@@ -14,6 +14,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -181,7 +183,7 @@ func (f *shotsFlags) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord,
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 		return nil, 0, fmt.Errorf("%s: %s: %s", url, answer.Status, strings.TrimSpace(string(text)))
 	}
-	var s server.ShotList
+	var s httpapi.ShotList
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 256<<20)).Decode(&s); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", url, err)
 	}

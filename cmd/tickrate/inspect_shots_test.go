@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/server"
 )
 
 // shots runs inspect shots in this process.
@@ -84,7 +85,7 @@ func TestInspectShotsOfAServer(t *testing.T) {
 			http.Error(w, "not for you", http.StatusUnauthorized)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(server.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.ShotRecord{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.HitWall}}})
+		_ = json.NewEncoder(w).Encode(httpapi.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.ShotRecord{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.HitWall}}})
 	}))
 	defer s.Close()
 	text, err := shots(t, s.URL, "--http-token", "s", "--verdict", "wall")

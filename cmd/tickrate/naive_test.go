@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
@@ -102,7 +104,7 @@ func serveNaive() error {
 	var mu sync.Mutex // of the histogram
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/connect", server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Private: true}))
+	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()

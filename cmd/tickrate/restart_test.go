@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server"
 )
 
 // A server that is killed in the middle and started again takes no token a second time, knows nothing of the sessions that
@@ -23,7 +24,7 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and their sockets")
 	}
-	if !server.HasJournal {
+	if !host.HasJournal {
 		t.Skip("no journal on this system")
 	}
 	for _, kind := range [][]string{

@@ -15,6 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -69,8 +72,8 @@ type ready struct {
 	Walls   string `json:"walls,omitempty"` // what walls hide, where it was looked at
 }
 
-// host is what serve runs.
-type host interface {
+// runningHost is what serve runs.
+type runningHost interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
 	ConnectURL() string
@@ -116,7 +119,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bits, /v1/why, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
@@ -126,7 +129,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most `players` at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
+	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval, its default")
 	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
@@ -161,8 +164,8 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
 	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
-	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
-	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
+	fl.IntVar(&f.seconds, "token-seconds", int(httpapi.DefaultTokenLifetime/time.Second), "`seconds` that tokens over HTTP live, 1 to 86400")
+	fl.IntVar(&f.timeout, "timeout-seconds", int(httpapi.DefaultSessionTimeout/time.Second), "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
 }
 
@@ -179,7 +182,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() {
+		cfg.Prefault = func() {
 			if f.huge {
 				hugepage.PrefaultHuge(c.Context())
 			} else {
@@ -225,7 +228,7 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 }
 
 // config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.
-func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error) {
+func (f *serveFlags) config(c *cobra.Command) (cfg host.Config, err error) {
 	if f.rate < 0 || f.rate > 1000 {
 		return cfg, badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	}
@@ -243,13 +246,18 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if err != nil {
 		return cfg, err
 	}
-	cfg = server.HostConfig{
-		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
-		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
-		Query: f.query, Name: f.name, Build: version, Workers: f.workers,
+	cfg = host.Config{
+		UDP: host.UDPConfig{Listen: f.listen, Backend: f.socket},
+		HTTP: host.HTTPConfig{
+			Listen: f.http, Secret: secret,
+			TokenLifetime: time.Duration(f.seconds) * time.Second, SessionTimeout: time.Duration(f.timeout) * time.Second,
+		},
+		Query: host.QueryConfig{Listen: f.query, Build: version},
+		Files: host.FilesConfig{Journal: f.journalFile(), PVSCache: f.sights},
+		Name:  f.name, Workers: f.workers, Log: os.Stderr,
 	}
 	if f.workers < 1 { // 0 would be a default
-		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
+		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, host.MaxWorkers))
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
@@ -273,12 +281,12 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		if f.players < 1 || f.players > netcode.MaxClients {
 			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
 		}
-		return cfg, badUse(cfg.CheckSocket())
+		return cfg, badUse(cfg.UDP.Check())
 	}
-	cfg.Exec, cfg.Dir = f.exec, "."
+	cfg.Console.Exec, cfg.Console.Dir = f.exec, "."
 	if f.console || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
-		cfg.Input = os.Stdin
+		cfg.Console.Input = os.Stdin
 	}
 	pack, err := openContent(f.pack)
 	if err != nil {
@@ -300,7 +308,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
 	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
-	cfg.Record = f.record
+	cfg.Files.Recordings = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
 		return cfg, badUse(err)
 	}
@@ -310,11 +318,11 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		if f.interval != 0 {
 			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
 		}
-		if _, cfg.Lobby.SendInterval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+		if _, cfg.Lobby.SendInterval, err = (host.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
 			return cfg, badUse(err)
 		}
 	}
-	cfg.LoadMap = atlas(pack, f.arena)
+	cfg.Maps = atlas(pack, f.arena)
 	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
 		return cfg, err
 	}
@@ -347,7 +355,7 @@ func (f *serveFlags) journalFile() string {
 		return f.journal
 	case err != nil || port == "0": // the socket will say what is wrong with the address
 		return ""
-	case !server.HasJournal:
+	case !host.HasJournal:
 		fmt.Fprintln(os.Stderr, refusesOld)
 		return ""
 	}
@@ -358,18 +366,18 @@ func (f *serveFlags) journalFile() string {
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
 }
 
-func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
+func (f *serveFlags) open(cfg host.Config) (runningHost, error) {
 	if f.echo {
-		return server.NewEchoHost(cfg)
+		return host.NewEchoHost(cfg)
 	}
-	return server.NewHost(cfg)
+	return host.New(cfg)
 }
 
 // announce says where the host is.
-func (f *serveFlags) announce(c *cobra.Command, h host) {
+func (f *serveFlags) announce(c *cobra.Command, h runningHost) {
 	walls := ""
-	if l, ok := h.(*server.Host); ok {
-		walls = l.Walls()
+	if l, ok := h.(*host.Host); ok {
+		walls = l.PVS()
 	}
 	if f.ready {
 		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), walls})

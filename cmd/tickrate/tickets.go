@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server"
 )
 
 // tokenVariable holds the secret of --http-token.
@@ -57,7 +58,7 @@ func newTickets(next func() ([]byte, error)) (*tickets, error) {
 func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
 	t, err := newTickets(func() ([]byte, error) {
 		m.ClientID = randomID()
-		return mintNow(&m, &key, server.DefaultTokenSeconds)
+		return mintNow(&m, &key, int(httpapi.DefaultTokenLifetime/time.Second))
 	})
 	if err == nil {
 		t.terms = ", by this name, with this key and protocol id,"
@@ -126,7 +127,7 @@ func askTicket(ctx context.Context, c *http.Client, addr, secret string, looksOn
 	if resp.StatusCode != http.StatusOK {
 		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(addr, resp.StatusCode, body)
 	}
-	var reply server.ConnectReply
+	var reply httpapi.ConnectReply
 	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
 		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this tickrate serve?", addr)
 	}

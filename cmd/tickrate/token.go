@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 )
 
 // tokenFlags are the flags of token.
@@ -53,8 +54,8 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	fl.StringArrayVar(&f.servers, "server", []string{"127.0.0.1:7913"}, "`host:port` to dial, as the server's --public-addr has it; more than one in the order they are tried")
 	fl.Uint64Var(&f.clientID, "client-id", 0, "`number` of the player, of 64 bits; default at random")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
-	fl.IntVar(&f.seconds, "seconds", server.DefaultTokenSeconds, "`seconds` in which the client must be in, 1 to 86400")
-	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end the session, 1 to 86400; -1 never")
+	fl.IntVar(&f.seconds, "seconds", int(httpapi.DefaultTokenLifetime/time.Second), "`seconds` in which the client must be in, 1 to 86400")
+	fl.IntVar(&f.timeout, "timeout-seconds", int(httpapi.DefaultSessionTimeout/time.Second), "`seconds` of silence that end the session, 1 to 86400; -1 never")
 	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal `digits`; default none")
 	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has places for that (--spectators)")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")

@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 )
 
 // A token says what its flags say, in base64 and in a file that only its owner reads, whoever could read that before.
@@ -57,7 +58,7 @@ func TestToken(t *testing.T) {
 	var p netcode.PublicToken
 	_, out, _ = result(t, "token")
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
-		p.Expire-p.Create != server.DefaultTokenSeconds || p.TimeoutSeconds != server.DefaultTimeoutSeconds || p.Servers[0].String() != "127.0.0.1:7913" {
+		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) || p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) || p.Servers[0].String() != "127.0.0.1:7913" {
 		t.Errorf("defaults: %+v, %v", p, err)
 	}
 }
@@ -102,7 +103,7 @@ func TestTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Bearer: "s"}))
+	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
 	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			connections++
