@@ -1,6 +1,6 @@
-// Package ecs is the world: who exists and what is known of each. Kinds, spawns and despawns go in;
-// columns of plain structs come out. One owner calls it; it starts no goroutine, reads no clock and
-// shows no map order, so the same calls give the same ids and the same rows on every machine.
+// Package ecs is the world: its entities and their components. Kinds, spawns and despawns go in;
+// columns of plain structs come out. One goroutine calls it; it starts none, reads no clock and
+// exposes no map order, so the same calls give the same ids and the same rows on every machine.
 //
 // Entities live in arche, which is fenced in here. A Kind is a fixed set of components declared
 // once; every entity of a kind is one row of that kind's columns, and a View hands out whole

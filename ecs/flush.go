@@ -85,7 +85,7 @@ func (w *World) birth(s *slot, id netid.ID) {
 	k := &w.kinds[s.kind]
 	s.entity = w.store.NewEntity(k.ids...)
 	*(*netid.ID)(w.store.GetUnchecked(s.entity, w.netID)) = id
-	s.row = 0 // some row; refresh knows which
+	s.row = 0 // refresh corrects it
 	k.moved = true
 	w.spawned = append(w.spawned, id)
 }

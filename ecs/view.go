@@ -12,11 +12,12 @@ import (
 // View hands out the columns of the entities that have exactly one set of components. Open it, take
 // columns, Close it. It allocates nothing and may be kept and opened again each tick.
 type View struct {
-	world  *World
-	name   string
-	ids    []arche.ID // of the components, the world's netid.ID first
-	mask   arche.Mask
-	exact  arche.MaskFilter // exclusive, so at most one archetype matches and Count belongs to the column
+	world *World
+	name  string
+	ids   []arche.ID // of the components, the world's netid.ID first
+	mask  arche.Mask
+	// Exclusive, so at most one archetype matches and Count belongs to the column.
+	exact  arche.MaskFilter
 	filter arche.CachedFilter
 	query  arche.Query // stands on the first row while open
 	rows   int

@@ -23,7 +23,7 @@ type World struct {
 	open      []*View
 }
 
-// slot is what the world knows of one index.
+// slot is one index of the world.
 type slot struct {
 	entity arche.Entity
 	row    int32 // within its kind's columns; -1 while there is none
@@ -40,12 +40,13 @@ func New(slots int) *World {
 		panic(fmt.Sprintf("ecs: New(%d): want 1 to %d slots", slots, netid.MaxSlots))
 	}
 	w := &World{
-		store:     arche.NewWorld(slots + 1), // arche's own entity 0 takes a place
-		types:     map[reflect.Type]arche.ID{},
-		slots:     make([]slot, slots),
-		free:      newFreelist(slots),
-		kinds:     make([]kind, 1, 16),
-		changes:   make([]change, 0, 2*slots), // a slot can be spawned and despawned once between flushes
+		store: arche.NewWorld(slots + 1), // arche's own entity 0 takes a place
+		types: map[reflect.Type]arche.ID{},
+		slots: make([]slot, slots),
+		free:  newFreelist(slots),
+		kinds: make([]kind, 1, 16),
+		// A slot can be spawned and despawned once between flushes.
+		changes:   make([]change, 0, 2*slots),
 		spawned:   make([]netid.ID, 0, slots),
 		despawned: make([]netid.ID, 0, slots),
 		open:      make([]*View, 0, 16),

@@ -101,7 +101,7 @@ func (l *Lobby) Publish() {
 	defer a.mu.Unlock()
 	s := &a.shared
 	cells := a.bandwidth.AppendCells(s.Bandwidth.Cells[:0])
-	s.Bandwidth, s.Replication, s.Census = *a.bandwidth.Total(), a.replication, l.census()
+	s.Bandwidth, s.Replication, s.Census = *a.bandwidth.Total(), a.replication, l.join.census()
 	s.Bandwidth.Cells = cells
 }
 
@@ -115,14 +115,14 @@ func (l *Lobby) Summary() Summary {
 	return s
 }
 
-// census counts who is here.
-func (l *Lobby) census() Census {
+// census counts connections and slots.
+func (j *join) census() Census {
 	n := Census{
-		Reconnectable: len(l.reconnectable), Arriving: len(l.join.arrivals),
-		PlayerSlots: l.cfg.Players - l.cfg.Spectators, SpectatorSlots: l.cfg.Spectators,
+		Reconnectable: len(j.reconnectable), Arriving: len(j.arrivals),
+		PlayerSlots: j.cfg.Players - j.cfg.Spectators, SpectatorSlots: j.cfg.Spectators,
 	}
-	for _, slot := range l.live {
-		c := &l.conns[slot]
+	for _, slot := range j.live {
+		c := &j.conns[slot]
 		if c.roster.role == roleSpectator {
 			n.Spectators++
 		} else {
@@ -135,6 +135,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(rolePlayer)
+	n.AcceptsNewcomer = j.l.replication.level < overload.NoNewPlayers && j.hasSlot(rolePlayer)
 	return n
 }

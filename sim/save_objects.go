@@ -103,7 +103,8 @@ func (m *Match) validObjects() error {
 			return wrong("grenade", *g)
 		}
 	}
-	if !o.projectileIDs.owns(FirstProjectile, len(o.Projectiles), func(i int) netid.ID { return o.Projectiles[i].ID }) ||
+	if !o.projectileIDs.owns(FirstProjectile, len(o.Projectiles),
+		func(i int) netid.ID { return o.Projectiles[i].ID }) ||
 		!o.grenadeIDs.owns(FirstGrenade, len(o.Grenades), func(i int) netid.ID { return o.Grenades[i].ID }) {
 		return wrong("ids of what flies", len(o.Projectiles)+len(o.Grenades))
 	}
@@ -167,7 +168,8 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		*n, src = v, src[k:]
 	}
 	if len(s.Barrels) != len(l.Barrels) || len(s.Cubes) != len(l.Cubes) {
-		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels), len(s.Cubes), len(l.Barrels), len(l.Cubes))
+		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels),
+			len(s.Cubes), len(l.Barrels), len(l.Cubes))
 	}
 	for i := range s.Barrels {
 		whole := s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
@@ -176,7 +178,8 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		}
 	}
 	for i := range s.Cubes {
-		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+		// one that never moved is where content put it
+		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] {
 			return nil, wrong("cube", *c)
 		}
 	}

@@ -15,8 +15,9 @@ type Score struct {
 	BitsPerEntity     float64 `json:"bits_per_entity"`
 	EncodeNsPerEntity float64 `json:"encode_ns_per_entity"`
 	DecodeNsPerEntity float64 `json:"decode_ns_per_entity"`
-	Verified          int     `json:"verified"`  // snapshots decoded and found equal, warm-up included
-	Snapshots         int     `json:"snapshots"` // of which the averages are made
+	// Snapshots decoded and found equal, warm-up included.
+	Verified  int `json:"verified"`
+	Snapshots int `json:"snapshots"` // of which the averages are made
 }
 
 // Warmup is the first snapshot of which averages are made: before it, too little is acknowledged.
@@ -98,8 +99,8 @@ func liveAt(t *itr.Trace, s int) []bool {
 	return t.Live[s]
 }
 
-// Run puts one codec through every step-th snapshot, coded, decoded and compared; step 1 is all, and the only one for
-// which the decoder's past is what it decoded itself.
+// Run puts one codec through every step-th snapshot, coded, decoded and compared; step 1 is all,
+// and the only one for which the decoder's past is what it decoded itself.
 func Run(name string, m *rows.Model, dictionary []byte, t *itr.Trace, delay, step int) (Score, error) {
 	enc, err := New(name, m, dictionary)
 	if err != nil {

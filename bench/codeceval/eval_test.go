@@ -74,7 +74,8 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 	}
 }
 
-// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; codec eval does better.
+// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; codec
+// eval does better.
 func TestLobbySizes(t *testing.T) {
 	judge(t, open(t, "itr/lobby_16_train.itr"), open(t, "itr/lobby_64_train.itr"), 2, 2000, 60,
 		map[string]float64{"huffman": 80, "range": 66})

@@ -22,7 +22,8 @@ func open(t testing.TB, path string) *Trace {
 	return got
 }
 
-// recordings finds the folder of real recordings: shared/traces beside the repository, or further up.
+// recordings finds the folder of real recordings: shared/traces beside the repository, or further
+// up.
 func recordings(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -28,7 +28,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	}
 	swarm := make(chan string)
 	go func() {
-		code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "5", "--seconds", "4", "--json")
+		code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "5", "--duration", "4s", "--json")
 		if code != 0 {
 			out = said
 		}
@@ -64,7 +64,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	until("on the new map", func(s metrics.Report) bool {
 		return s.Map == "gen:24:9" && s.Phase == "active" && s.Counts["map_changes"] == 1
 	})
-	var s summary
+	var s swarmSummary
 	if out := <-swarm; json.Unmarshal([]byte(out), &s) != nil || s.Players != 5 || s.Mispredictions != 0 {
 		t.Errorf("the swarm: %s", out)
 	}

@@ -27,8 +27,8 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--seconds", "0.5", "--json")
-	var s summary
+	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	var s swarmSummary
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
 		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
 	}

@@ -26,8 +26,8 @@ func TestInspectSystems(t *testing.T) {
 	if !strings.HasSuffix(out.String(), "18 systems, no conflicts\n") {
 		t.Errorf("it ends %q", lines[len(lines)-2])
 	}
-	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"acts"}}}
-	if err := inspectSystems(c, broken); err == nil || err.Error() != "conflicts: a reads acts before anybody wrote it" {
+	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"actions"}}}
+	if err := inspectSystems(c, broken); err == nil || err.Error() != "conflicts: a reads actions before it is written" {
 		t.Errorf("a broken table: %v", err)
 	}
 }

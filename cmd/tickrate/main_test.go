@@ -143,8 +143,8 @@ func TestExitCodes(t *testing.T) {
 		35: {"plan --limit -5s", 2, "--limit -5s: expected a positive duration"},
 		36: {"plan --interval 61", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
 		37: {"plan --interval 21", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
-		38: {"swarm --seconds NaN", 2, "NaN seconds"},
-		39: {"swarm --seconds -1", 2, "-1 seconds"},
+		38: {"swarm --duration NaN", 2, "NaN"},
+		39: {"swarm --duration -1s", 2, "--duration -1s"},
 		40: {"plan --slo nonsense", 2, "unknown name nonsense"},
 		41: {"plan --socket tcp", 2, `network.socket: expected "gnet" or "mmsg"`},
 		42: {"map check", 2, "expected one map, got 0"},
@@ -195,7 +195,7 @@ func TestExitCodes(t *testing.T) {
 		92: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
-		95: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
+		95: {"swarm --chat-every -1s", 2, "--chat-every -1s: expected 0 to 1000h0m0s"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)

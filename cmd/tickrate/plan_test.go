@@ -340,8 +340,8 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		}
 		resp.Body.Close()
 		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i] // tokens made with the key, or asked for
-		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--seconds", "0.5", "--json")
-		var s summary
+		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--duration", "0.5s", "--json")
+		var s swarmSummary
 		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 ||
 			s.Bytes.Clients != 3 || s.Bytes.Received == 0 || s.Bytes.Check() != nil {
 			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)

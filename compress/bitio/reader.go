@@ -76,7 +76,8 @@ func Peek(src []byte, off int) uint64 {
 
 //go:noinline
 func peekTail(src []byte, off int) uint64 {
-	if last := len(src) - 8; last >= 0 { // the last eight bytes, less those in front of off; a shift by 64 or more gives 0
+	// The last eight bytes, less those in front of off; a shift by 64 or more gives 0.
+	if last := len(src) - 8; last >= 0 {
 		return binary.LittleEndian.Uint64(src[last:]) >> uint(off-last*8)
 	}
 	var tail [8]byte

@@ -27,7 +27,8 @@ func (w *Writer) Bits(v uint64, n uint) {
 	if pos := w.pos; uint(pos)+8 <= uint(len(w.buf)) {
 		binary.LittleEndian.PutUint64(w.buf[pos:], acc)
 		w.pos = pos + int(total>>3)
-		w.acc = acc >> (total &^ 7 & 63) & (1<<(total&7) - 1) // a total of 64 shifts by 0, hence the mask
+		// A total of 64 shifts by 0, hence the mask.
+		w.acc = acc >> (total &^ 7 & 63) & (1<<(total&7) - 1)
 		w.n = total & 7
 		return
 	}

@@ -40,7 +40,7 @@ func NewPacker(dictionary []byte) (*Packer, error) {
 	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 }
 
-// NewFastPacker is NewPacker for who has no time: blobs are a little longer.
+// NewFastPacker is NewPacker at a faster level: blobs are a little longer.
 func NewFastPacker(dictionary []byte) (*Packer, error) {
 	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(packWindow))
 }

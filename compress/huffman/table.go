@@ -14,8 +14,9 @@ var ErrLengths = errors.New("huffman: lengths are no complete prefix code")
 // Table is one static code. It is immutable once made and may be shared by any number of readers
 // and writers.
 type Table struct {
-	codes   []uint32 // by symbol: reversed code | length<<16; 0 for a symbol without a code
-	fast    []uint32 // by the next fastLen bits: symbol<<4 | length; 0 for the start of a longer code
+	codes []uint32 // by symbol: reversed code | length<<16; 0 for a symbol without a code
+	// By the next fastLen bits: symbol<<4 | length; 0 for the start of a longer code.
+	fast    []uint32
 	fastLen uint
 	// Codes longer than fastLen are found by comparing the next 15 bits, highest first, with the
 	// end of each length's range: few symbols are that rare, and their table would push the others

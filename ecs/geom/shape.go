@@ -54,7 +54,8 @@ func (r Ray) Capsule(c Capsule) (t float32, ok bool) {
 	a := axisSq - float32(axisDir*axisDir)
 	b := float32(axisSq*from.Dot(r.Dir)) - float32(axisFrom*axisDir)
 	k := float32(axisSq*(from.LenSq()-float32(c.Radius*c.Radius))) - float32(axisFrom*axisFrom)
-	if k <= 0 { // origin within the infinite cylinder: inside the body, or only an end can be entered
+	// Origin within the infinite cylinder: inside the body, or only an end can be entered.
+	if k <= 0 {
 		if axisFrom >= 0 && axisFrom <= axisSq {
 			return 0, true
 		}

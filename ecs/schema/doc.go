@@ -1,11 +1,11 @@
-// Package schema says what a replicated row holds and how its numbers become bits. A list of fields
-// with their ranges goes in; a Model comes out: one code for what happened to a row and one code
-// per field for how far it moved.
+// Package schema describes the fields of a replicated row and codes their numbers. A list of fields
+// with their ranges goes in; a Model comes out: one code for the fields that changed and one code
+// per field for the size of the change. It is pure computation, for encoders and decoders at either
+// end.
 //
-// Rows are int32, quantised already by whoever captures them. The package knows nothing of
-// entities, frames or baselines: a Coder codes one value against another. Schemas and models are
-// named by hashes, so that two ends can tell in a handshake whether they mean the same bits; if
-// they do not, a Set's text and Diff say which field it is.
+// Rows are int32, already quantised. The package knows nothing of entities, frames or baselines: a
+// Coder codes one value against another. Schemas and models have hashes, which two ends compare in
+// a handshake; if they differ, a Set's text and Diff name the field.
 //
 // # Schemas from structs
 //
@@ -22,14 +22,14 @@
 //	min, max    numbers     units, whole steps          the range; default what the type holds, if 32 bits do; floats need it
 //	wrap        numbers     units, 2 to 2^30 steps      the modulus, in place of a range: 360 for degrees, 65536 for geom.Angle
 //	signed      unsigned                                read as two's complement: a pitch in a geom.Angle
-//	bits        unsigned,   1 to 31                     so many bits of a field that neighbours of the same name share, the
-//	            bool                                    first in the lowest bits; values beyond are cut to the greatest
-//	everyone    any                                     told to all: the default
-//	owner       any                                     told only to who plays the entity, in a row of its own
-//	others      any                                     told to all but who plays the entity, in a row of its own
+//	bits        unsigned,   1 to 31                     bits of a field that neighbours of the same name share, the first
+//	            bool                                    in the lowest bits; larger values are cut to the greatest
+//	everyone    any                                     sent to all: the default
+//	owner       any                                     sent only to the entity's own player, in a row of its own
+//	others      any                                     sent to all but the entity's own player, in a row of its own
 //	interp      numbers     none, linear, angle         what lies between two rows; none keeps the older value until the
 //	                                                    newer row is the older one; angle takes the shorter way
-//	predict     numbers     hold, linear,               what an encoder may expect of the field, by default hold: see Coder.Predict
+//	predict     numbers     hold, linear,               how the field is predicted, by default hold: see Coder.Predict
 //	                        quadratic, best
 //	derive      any         a method of the component   not sent: the receiver calls the method, func (*T) M() F, once the
 //	                                                    rest is restored

@@ -30,7 +30,8 @@ const (
 	Hold      Predictor = iota // the newest known value: for what jumps or rests
 	Linear                     // goes on as between the two newest
 	Quadratic                  // goes on as among the three newest
-	Best                       // whichever of the others did best for the newest, judged from values both ends know
+	// Whichever of the others did best for the newest, judged from values both ends know.
+	Best
 	predictors
 )
 

@@ -60,7 +60,7 @@ type Leaf struct {
 	Interp  Interp
 }
 
-// Layout says how a component becomes rows: one for each section that it uses.
+// Layout is how a component becomes rows: one for each section that it uses.
 type Layout struct {
 	Type   string // Go name of the component
 	Name   string // of its schema; those of further sections append .owner or .others
@@ -97,7 +97,8 @@ func NewLayout(typ string, root Node) (*Layout, error) {
 	}
 	above := options{}
 	for _, n := range root.Elems {
-		if n.Field == "_" && n.Tagged { // the component's own tag: its name, and what holds for all fields
+		// The component's own tag: its name, and what holds for all fields.
+		if n.Field == "_" && n.Tagged {
 			o, err := parseTag(n.Tag, options{})
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s: %w", ErrSchema, typ, err)
@@ -209,7 +210,8 @@ func (b *layouter) node(n Node, o options, name, path string, index []int) error
 	case n.Kind == Array:
 		for i := range n.Len {
 			below, prefix := o, full+"."
-			if below.name, below.often = fmt.Sprint(i), nil; o.inline { // the elements share the field
+			// The elements share the field.
+			if below.name, below.often = fmt.Sprint(i), nil; o.inline {
 				below.name, below.inline, prefix = full, false, ""
 			}
 			if err = b.node(n.Elems[0], below, prefix, fmt.Sprintf("%s[%d]", path, i), append(index[:len(index):len(index)], i)); err != nil {

@@ -35,8 +35,9 @@ type Mask struct {
 	First  int // first field
 	Fields int
 
-	update int                     // symbol of the mask 0
-	quick  *[1 << quickBits]uint16 // by the next bits: mask<<4 | length of its code; 0 for the start of anything else
+	update int // symbol of the mask 0
+	// By the next bits: mask<<4 | length of its code; 0 for the start of anything else.
+	quick *[1 << quickBits]uint16
 }
 
 // quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's
@@ -64,7 +65,8 @@ func (m *Mask) Lookup(window uint64) (sym int, n uint) {
 	return m.Table.Lookup(window)
 }
 
-// MaxContextFields is how many fields may choose a row's context: each says whether it was calm.
+// MaxContextFields is how many fields may choose a row's context: each by whether it was at
+// LevelExact.
 const MaxContextFields = 3
 
 // MaxContexts is how many contexts there are at most.
@@ -148,16 +150,16 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 }
 
 // contextsOf is how many contexts an entity row has: nothing known, and each combination of
-// signals.
-func contextsOf(signals []int) int { return 1 + 1<<len(signals) }
+// context fields.
+func contextsOf(fields []int) int { return 1 + 1<<len(fields) }
 
-func (s Schema) checkContextFields(signals []int) error {
-	if len(signals) > MaxContextFields || s.Single && len(signals) > 0 {
-		return fmt.Errorf("%d signals of %s", len(signals), s.Name)
+func (s Schema) checkContextFields(fields []int) error {
+	if len(fields) > MaxContextFields || s.Single && len(fields) > 0 {
+		return fmt.Errorf("%d context fields of %s", len(fields), s.Name)
 	}
-	for i, f := range signals {
-		if f < 0 || f >= len(s.Fields) || i > 0 && f <= signals[i-1] {
-			return fmt.Errorf("signals %v of %s's %d fields", signals, s.Name, len(s.Fields))
+	for i, f := range fields {
+		if f < 0 || f >= len(s.Fields) || i > 0 && f <= fields[i-1] {
+			return fmt.Errorf("context fields %v of %s's %d fields", fields, s.Name, len(s.Fields))
 		}
 	}
 	return nil
@@ -213,8 +215,8 @@ func (m *Model) Decisions() *Decisions { return m.decide }
 func (m *Model) Masks() []Mask { return m.masks }
 
 // ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0
-// if nothing is known, else 1 and 1<<i more for each signal i that was not LevelExact. Do not
-// change it.
+// if nothing is known, else 1 and 1<<i more for each context field i that was not at LevelExact. Do
+// not change it.
 func (m *Model) ContextFields() []int { return m.contextFields }
 
 // Coders lists the codes of the fields. Do not change it.

@@ -7,9 +7,9 @@ import (
 	"reflect"
 )
 
-// ReflectCodec captures and restores a component by reflection, in whole numbers of any size: slow,
-// and plain enough to be believed. Generated code does the same and is held to it; tools that meet
-// a component at run time use it as it is.
+// ReflectCodec captures and restores a component by reflection, in whole numbers of any size:
+// slow, and simple enough to serve as the reference. Tests compare generated code with it; tools
+// use it for components that they meet at run time.
 type ReflectCodec struct {
 	*Layout
 	typ reflect.Type
@@ -131,7 +131,7 @@ func (t *ReflectCodec) Lerp(v any, s Section, a, b []int32, frac uint8) {
 	t.derive(c)
 }
 
-// derive works out the derived fields, in the order of the struct.
+// derive computes the derived fields, in the order of the struct.
 func (t *ReflectCodec) derive(c reflect.Value) {
 	for _, l := range t.Leaves {
 		if l.Derived != "" {
@@ -140,9 +140,8 @@ func (t *ReflectCodec) derive(c reflect.Value) {
 	}
 }
 
-// Verify reports the first number of a component that its rows would not give back: a derived field
-// that is not what its method says, or a value that is out of range. It is for tests and for tools;
-// rounding is no fault.
+// Verify reports the first number of a component that its rows would not give back: a derived
+// field that differs from its method's result, or a value out of range. Rounding is no fault.
 func (t *ReflectCodec) Verify(v any) error {
 	c := t.component(v)
 	for i := range t.Leaves {

@@ -14,7 +14,7 @@ const (
 	MaxName         = 32 // bytes of a schema's or a field's name
 )
 
-// ErrSchema says that a schema cannot be used; the error that wraps it names the field.
+// ErrSchema says that a schema cannot be used. The error that wraps it names the field.
 var ErrSchema = errors.New("schema: unusable")
 
 // Schema is the list of a row's fields. Treat it as constant once it is in use.
@@ -85,7 +85,8 @@ func (s Schema) Hash() uint64 {
 		lo, hi := f.Range()
 		h = h.text(f.Name).number(lo).number(hi).number(f.Wrap)
 		if f.Predict != Hold {
-			h = h.number(-int32(f.Predict)) // negative: it cannot be read as the length of the next name
+			// Negative: it cannot be read as the length of the next name.
+			h = h.number(-int32(f.Predict))
 		}
 	}
 	return max(uint64(h), 1)

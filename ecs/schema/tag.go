@@ -17,7 +17,7 @@ const (
 	MaxStep  = 1 << 20
 )
 
-// Interp says how a value between two rows is made.
+// Interp is how a value between two rows is made.
 type Interp uint8
 
 // The ways to interpolate.
@@ -38,15 +38,15 @@ func (i Interp) String() string {
 	return "?"
 }
 
-// Section is whom a field is told.
+// Section is the audience of a field.
 type Section uint8
 
 // The sections. Each has a schema and a row of its own, so what is not for a receiver is not in its
 // bytes.
 const (
 	Everyone Section = iota
-	Owner            // only who plays the entity: one row, always there
-	Others           // all but who plays the entity
+	Owner            // only the entity's own player: one row, always there
+	Others           // all but the entity's own player
 	Sections         // how many there are
 )
 
@@ -60,7 +60,7 @@ func (s Section) String() string {
 	return "?"
 }
 
-// options are what a tag says. Numbers are in the units of the Go field; nil and 0 mean unsaid.
+// options are those of a tag. Numbers are in the units of the Go field; nil and 0 mean not given.
 type options struct {
 	name           string
 	min, max, wrap *big.Rat
@@ -176,7 +176,7 @@ func whole(s string, lo, hi int64, unit string) (int64, error) {
 	return n, nil
 }
 
-// decimal reads a number exactly. It is short, so that nobody waits for 1e999999999.
+// decimal reads a number exactly. It bounds the length, so that 1e999999999 costs nothing.
 func decimal(s string) (*big.Rat, error) {
 	if strings.Trim(s, "0123456789.-") == "" && len(s) <= 24 {
 		if r, ok := new(big.Rat).SetString(s); ok {

@@ -23,7 +23,7 @@ const (
 	maxLine    = 80
 )
 
-// ErrText says that bytes are no text of a Set; the error that wraps it says which line.
+// ErrText says that bytes are no text of a Set. The error that wraps it names the line.
 var ErrText = errors.New("schema: not a text of schemas")
 
 // AppendText writes the canonical text, at most MaxText bytes of ASCII: a line for each schema,

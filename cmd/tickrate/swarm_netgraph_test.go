@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestRow72SwarmWatch: a line a second says how one player's connection fares, with all that a netgraph has, and the figures at the end have a
+// TestRow72SwarmNetgraph: a line a second says how one player's connection fares, with all that a netgraph has, and the figures at the end have a
 // netgraph of each player, by the same names.
-func TestRow72SwarmWatch(t *testing.T) {
+func TestRow72SwarmNetgraph(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}
@@ -24,12 +24,12 @@ func TestRow72SwarmWatch(t *testing.T) {
 		}
 		_ = cmd.Wait() // how it ends is other tests' matter
 	}()
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "2", "--seconds", "2.5", "--watch=1", "--json")
+	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "2", "--duration", "2.5s", "--netgraph=1", "--json")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
 	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
-		`down [\d.]+ kbit/s \(rows [\d.]+, things [\d.]+, own [\d.]+, messages [\d.]+, headers [\d.]+\)  up [\d.]+`)
+		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, headers [\d.]+\)  up [\d.]+`)
 	if lines := line.FindAllStringSubmatch(said, -1); len(lines) != 2 || lines[0][1] != "1" || lines[1][1] != "2" {
 		t.Errorf("%d lines a second in\n%s", len(lines), said)
 	}
@@ -45,7 +45,7 @@ func TestRow72SwarmWatch(t *testing.T) {
 		}
 	}
 	down, _ := figures.Netgraphs[1]["down_bytes"].(map[string]any)
-	for _, section := range []string{"session", "seal", "header", "messages", "owner", "rows", "things", "refused"} {
+	for _, section := range []string{"session", "seal", "header", "messages", "owner", "rows", "objects", "refused"} {
 		if _, ok := down[section]; !ok {
 			t.Errorf("a netgraph has no bytes of %s", section)
 		}

@@ -9,19 +9,19 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// mostGraphs is how many players' netgraphs a swarm tells in the end.
-const mostGraphs = 8
+// maxGraphs is how many players have a netgraph in the figures.
+const maxGraphs = 8
 
-// graphs follow the connections of a swarm's first players.
+// graphs are the netgraphs of a swarm's first players.
 type graphs []client.Grapher
 
 func newGraphs(s *swarm.Swarm, players int) graphs {
-	g := make(graphs, min(players, mostGraphs))
+	g := make(graphs, min(players, maxGraphs))
 	g.take(s)
 	return g
 }
 
-// take is how they fared since the last take.
+// take returns the netgraphs since the last take.
 func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
 	out := make([]client.Netgraph, len(g))
 	for i := range g {
@@ -30,9 +30,9 @@ func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
 	return out
 }
 
-// watch prints a line a second of how a player's connection fares. What it returns is asked every tick, and stops nothing; it is nil if
-// nobody is watched.
-func watch(w io.Writer, s *swarm.Swarm, player int) func() bool {
+// followNetgraph prints a netgraph of a player every second. The result is called every tick and always
+// returns false; it is nil for player -1.
+func followNetgraph(w io.Writer, s *swarm.Swarm, player int) func() bool {
 	if player < 0 {
 		return nil
 	}
