@@ -6,7 +6,7 @@ func newCodec() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "codec",
 		Short: "Train, show and compare snapshot codecs",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newCodecTrain(), newCodecDict(), newCodecShow(), newCodecRecord(), newCodecEval())

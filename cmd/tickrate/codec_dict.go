@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -36,14 +38,14 @@ func newCodecDict() *cobra.Command {
 		Short: "Train the zstd dictionary of match recordings",
 		Long: `dict records lobbies of an eighth, a quarter, a half and all of --players in virtual time, each for a quarter of
 --duration, and writes the zstd dictionary that packs such recordings best. The same flags give the same file.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return trainDict(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
 	fl.IntVar(&f.players, "players", 32, "`players` in the largest lobby, 2 to 256")
 	fl.DurationVar(&f.duration, "duration", 4*time.Minute, "virtual `time` to play, all lobbies together")
-	playFlags(c, &f.seed, &f.traces)
+	assets.BotFlags(c, &f.seed, &f.traces)
 	return c
 }
 
@@ -51,7 +53,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	if err := checkTraining(f.out, f.players, f.duration); err != nil {
 		return err
 	}
-	move, err := openMovement(f.traces, f.seed)
+	move, err := assets.Bots(f.traces, f.seed)
 	if err != nil {
 		return err
 	}
@@ -74,13 +76,13 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 		return fmt.Errorf("write the dictionary: %w", err)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
-		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.name)
+		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.Name)
 	return nil
 }
 
 // recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
 func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.RecordingChunk)) error {
-	a, err := openArena(ground)
+	a, err := assets.Map(ground)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func recordMatch(ctx context.Context, ground string, players int, seed uint64, l
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: players, Seed: seed, Brain: move.brain, Decode: client.DecodeOwn,
+		Clients: players, Seed: seed, Brain: move.Brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: a, ArenaName: ground, Players: players,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // recorded is half a minute of a lobby of eight, as a file and what is in it.
 func recorded(t *testing.T) (path string, file []byte) {
 	t.Helper()
-	move, err := openMovement(nil, 4)
+	move, err := assets.Bots(nil, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,12 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/runner"
@@ -113,7 +119,7 @@ does over HTTP:
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
   TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serve(c, f) },
 	}
 	fl := c.Flags()
@@ -123,8 +129,8 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
-	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
-	fl.StringVar(&f.pack, "content", "", contentUsage)
+	fl.StringVar(&f.mode, "mode", "deathmatch", assets.ModeUsage)
+	fl.StringVar(&f.pack, "content", "", assets.ContentUsage)
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most `players` at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
@@ -163,7 +169,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
-	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
+	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+serverapi.TokenVariable)
 	fl.IntVar(&f.seconds, "token-seconds", int(httpapi.DefaultTokenLifetime/time.Second), "`seconds` that tokens over HTTP live, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", int(httpapi.DefaultSessionTimeout/time.Second), "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
@@ -230,7 +236,7 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 // config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.
 func (f *serveFlags) config(c *cobra.Command) (cfg host.Config, err error) {
 	if f.rate < 0 || f.rate > 1000 {
-		return cfg, badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
+		return cfg, usage.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate)
 	}
 	if err := f.key.check(c); err != nil {
 		return cfg, err
@@ -257,69 +263,69 @@ func (f *serveFlags) config(c *cobra.Command) (cfg host.Config, err error) {
 		Name:  f.name, Workers: f.workers, Log: os.Stderr,
 	}
 	if f.workers < 1 { // 0 would be a default
-		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, host.MaxWorkers))
+		return cfg, usage.Errorf("--workers %d: expected 1 to %d", f.workers, host.MaxWorkers)
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
 	if !protocol.ValidText([]byte(f.name), query.MaxText) {
-		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
+		return cfg, usage.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText)
 	}
 	if f.idleWarn < 0 || f.idleWarn > daySeconds || f.idleKick < 0 || f.idleKick > daySeconds {
-		return cfg, badUse(fmt.Errorf("--idle-warn %d, --idle-kick %d: expected 1 to %d seconds, or 0 for never", f.idleWarn, f.idleKick, daySeconds))
+		return cfg, usage.Errorf("--idle-warn %d, --idle-kick %d: expected 1 to %d seconds, or 0 for never", f.idleWarn, f.idleKick, daySeconds)
 	}
 	cfg.Lobby.IdleWarn, cfg.Lobby.IdleKick = time.Duration(f.idleWarn)*time.Second, time.Duration(f.idleKick)*time.Second
 	if f.echo {
 		if f.console || len(f.exec) > 0 {
-			return cfg, badUse(errors.New("--console, --exec: an echo has no console; leave out --echo"))
+			return cfg, usage.Error(errors.New("--console, --exec: an echo has no console; leave out --echo"))
 		}
 		if f.record != "" {
-			return cfg, badUse(errors.New("--record: an echo plays nothing; leave out one of --record and --echo"))
+			return cfg, usage.Error(errors.New("--record: an echo plays nothing; leave out one of --record and --echo"))
 		}
 		if f.query != "" {
-			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
+			return cfg, usage.Error(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
 		}
 		if f.players < 1 || f.players > netcode.MaxClients {
-			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
+			return cfg, usage.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients)
 		}
-		return cfg, badUse(cfg.UDP.Check())
+		return cfg, usage.Error(cfg.UDP.Check())
 	}
 	cfg.Console.Exec, cfg.Console.Dir = f.exec, "."
 	if f.console || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
 		cfg.Console.Input = os.Stdin
 	}
-	pack, err := openContent(f.pack)
+	pack, err := assets.Content(f.pack)
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
+	if cfg.Lobby.Arena, err = assets.MapOf(pack, f.arena); err != nil {
 		return cfg, err
 	}
-	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, assets.MapName(f.arena), f.mode)
 	if err != nil {
-		return cfg, badUse(err)
+		return cfg, usage.Error(err)
 	}
-	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
+	if cfg.Lobby.Models, err = assets.Models(f.model); err != nil {
 		return cfg, err
 	}
 	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
-		return cfg, badUse(err)
+		return cfg, usage.Error(err)
 	}
-	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
+	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, assets.MapName(f.arena)
 	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
 	cfg.Files.Recordings = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
-		return cfg, badUse(err)
+		return cfg, usage.Error(err)
 	}
 	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.SleepWhenEmpty = f.steps, f.batch, !f.awake
 	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
 	if f.net != 0 {
 		if f.interval != 0 {
-			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
+			return cfg, usage.Error(errors.New("--net-rate and --interval say the same: leave out one"))
 		}
 		if _, cfg.Lobby.SendInterval, err = (host.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
-			return cfg, badUse(err)
+			return cfg, usage.Error(err)
 		}
 	}
 	cfg.Maps = atlas(pack, f.arena)
@@ -327,17 +333,17 @@ func (f *serveFlags) config(c *cobra.Command) (cfg host.Config, err error) {
 		return cfg, err
 	}
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
-		return cfg, badUse(err)
+		return cfg, usage.Error(err)
 	}
-	return cfg, badUse(cfg.Check())
+	return cfg, usage.Error(cfg.Check())
 }
 
 // httpSecret is a flag's secret, or the environment's.
 func httpSecret(flag string) (string, error) {
-	secret := cmp.Or(flag, os.Getenv(tokenVariable))
+	secret := cmp.Or(flag, os.Getenv(serverapi.TokenVariable))
 	for _, r := range secret {
 		if r <= ' ' || r > '~' {
-			return "", badUse(errors.New("--http-token: expected ASCII without spaces"))
+			return "", usage.Error(errors.New("--http-token: expected ASCII without spaces"))
 		}
 	}
 	return secret, nil

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,8 +19,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// tokenVariable holds the secret of --http-token.
-const tokenVariable = "TICKRATE_HTTP_TOKEN"
+// serverapi.TokenVariable holds the secret of --http-token.
+const serverapi.TokenVariable = "TICKRATE_HTTP_TOKEN"
 
 // tickets are connect tokens for a swarm's players, each for one session.
 type tickets struct {
@@ -105,7 +107,7 @@ func askTicket(ctx context.Context, c *http.Client, addr, secret string, looksOn
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)
 	if err != nil {
-		return nil, false, badUse(fmt.Errorf("--http %s: expected host:port", addr))
+		return nil, false, usage.Errorf("--http %s: expected host:port", addr)
 	}
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
@@ -142,7 +144,7 @@ func refused(addr string, status int, body []byte) error {
 	_ = json.Unmarshal(body, &said) // another server's answer: the status must do
 	switch {
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or %s", addr, tokenVariable)
+		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or %s", addr, serverapi.TokenVariable)
 	case said.Error != "":
 		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 )
@@ -43,7 +45,7 @@ player: it holds the keys of the session.
 Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		Example: `  tickrate token --server 203.0.113.5:7913 --client-id 42
   tickrate token --key-file tickrate.key --seconds 60 --out player.token`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.idChosen = c.Flags().Changed("client-id")
 			return token(c, f)
@@ -72,7 +74,7 @@ func token(c *cobra.Command, f tokenFlags) error {
 	m := netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: int32(f.timeout)}
 	data, err := hex.DecodeString(f.userData)
 	if err != nil || len(data) > netcode.UserDataSize {
-		return badUse(fmt.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at most %d", 2*netcode.UserDataSize))
+		return usage.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at most %d", 2*netcode.UserDataSize)
 	}
 	copy(m.UserData[:], data)
 	if f.spectate {
@@ -109,10 +111,10 @@ func token(c *cobra.Command, f tokenFlags) error {
 func checkLives(flag string, seconds int, timeoutFlag string, timeout int) error {
 	const day = 86400
 	if seconds < 1 || seconds > day {
-		return badUse(fmt.Errorf("%s %d: expected 1 to %d", flag, seconds, day))
+		return usage.Errorf("%s %d: expected 1 to %d", flag, seconds, day)
 	}
 	if timeout != -1 && (timeout < 1 || timeout > day) {
-		return badUse(fmt.Errorf("%s %d: expected 1 to %d, or -1 for never", timeoutFlag, timeout, day))
+		return usage.Errorf("%s %d: expected 1 to %d, or -1 for never", timeoutFlag, timeout, day)
 	}
 	return nil
 }
