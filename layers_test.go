@@ -34,7 +34,7 @@ var layers = []layer{
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
-	{pkg: "internal/plot"},
+	{pkg: "internal/webplot"},
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -82,11 +82,11 @@ var layers = []layer{
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
-	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
+	{pkg: "server/chat", may: "internal/planted internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
-	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
+	{pkg: "server/dash", may: "internal/webplot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above, tests: "client bench/trace"},
@@ -118,13 +118,13 @@ var layers = []layer{
 	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
-	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
 		"netio/impair netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
@@ -142,6 +142,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"pflag":        "github.com/spf13/pflag",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

@@ -2,16 +2,17 @@ package bench
 
 import "fmt"
 
-// Meta says where and how results were made. A field that is empty is taken from the file configuration of the results
-// themselves ("key: value" lines before the benchmarks, keys as named below); make bench-report writes them there.
+// Meta says where and how results were made. An empty field comes from the file configuration of
+// the results ("key: value" lines before the benchmarks, keys as named below); make bench-report
+// writes them.
 type Meta struct {
 	CPU     string // model of the processor; key "cpu", which go test writes
 	Cores   string // processors in use; key "cores"
 	Kernel  string // operating system and its version; key "kernel"
 	Go      string // version of Go; key "go"
-	Commit  string // what was measured; key "commit"
+	Commit  string // of the measured build; key "commit"
 	Date    string // day of the runs, YYYY-MM-DD; key "date"
-	Seed    string // of what the benchmarks draw at random; key "seed"
+	Seed    string // of random draws in benchmarks; key "seed"
 	Command string // that made the results; key "command"
 }
 

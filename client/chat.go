@@ -27,7 +27,7 @@ const (
 	LineLeft                         // From left
 	LineRenamed                      // From is now called ToName
 	LineKilled                       // From killed To; both may be the same
-	LineNews                         // News of the round
+	LineRound                        // Round of the round
 )
 
 // anonymous is the name of a player without a known one.
@@ -41,7 +41,7 @@ type Line struct {
 	FromName string   // when the line arrived; "" for the server, and for unknown players
 	ToName   string
 	Text     string // UTF-8 without invisible or bidirectional controls; not escaped for HTML
-	News     sim.RoundEvent
+	Round    sim.RoundEvent
 }
 
 // Append appends a line as its player sees it. self is the player's id.
@@ -74,8 +74,8 @@ func (l *Line) Append(dst []byte, self netid.ID) []byte {
 			return fmt.Appendf(dst, "* %s died of its own doing", anonymous(l.FromName))
 		}
 		return fmt.Appendf(dst, "* %s killed %s", anonymous(l.FromName), anonymous(l.ToName))
-	case LineNews:
-		return appendNews(append(dst, "* "...), &l.News)
+	case LineRound:
+		return appendRoundEvent(append(dst, "* "...), &l.Round)
 	}
 	return append(dst, l.Text...)
 }
@@ -238,11 +238,11 @@ func (c *Chat) addKill(e *sim.Event) {
 	}
 }
 
-// addNews adds the line of an announcement.
-func (c *Chat) addNews(n sim.RoundEvent) {
+// addRoundEvent adds the line of an announcement.
+func (c *Chat) addRoundEvent(n sim.RoundEvent) {
 	if !c.linesOnly {
 		c.pending = true
-		c.add(Line{Kind: LineNews, News: n})
+		c.add(Line{Kind: LineRound, Round: n})
 	}
 }
 

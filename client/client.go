@@ -77,7 +77,7 @@ func (c *Client) start() {
 	w := &c.welcome
 	send := tick.Tick(w.SendInterval)
 	c.predict.Arena, c.predict.Kit = c.arena, c.kit
-	own := send * tick.Tick(c.cfg.Every)
+	own := send * tick.Tick(c.cfg.SnapshotEvery)
 	c.clock.Start(c.rate, own)
 	if c.cfg.Decode != DecodeAcks {
 		c.replica.decoder = snapshot.NewOwnerReader(c.cfg.Models.Owner, send)
@@ -157,7 +157,7 @@ func (c *Client) Issued(t tick.Tick) (sim.Command, bool) { return c.predict.Comm
 
 // SecondsLeft is what is left of the round's phase by the server's clock, rounded up; 0 if unknown.
 func (c *Client) SecondsLeft() uint32 {
-	standing, known := c.Round.Standing()
+	standing, known := c.Round.Status()
 	if !known {
 		return 0
 	}

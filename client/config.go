@@ -20,8 +20,8 @@ type Config struct {
 	// the hash of the result. The server chooses the name: do not open files by it unchecked.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
-	Models netstate.Models                       // compression; default netstate.Trained
-	Model  func(hash uint64) (m netstate.Models) // finds others that the server names; default none
+	Models     netstate.Models                       // compression; default netstate.Trained
+	FindModels func(hash uint64) (m netstate.Models) // finds others that the server names; default none
 
 	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of up to
 	// protocol.MaxContent. Without it the client is Denied.
@@ -40,12 +40,12 @@ type Config struct {
 	// a number if it is taken; "" gives a name by slot.
 	Name string
 
-	Every int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
-	Kbps  int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
+	SnapshotEvery int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
+	MaxKbps       int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
 
-	Killcam bool   // request killcams, see Client.Killcam
-	Decode  Decode // how much of snapshots is decoded
-	Judge   bool   // compute what each predicted shot hits in the own view, see Shot
+	Killcam     bool   // request killcams, see Client.Killcam
+	Decode      Decode // how much of snapshots is decoded
+	PredictHits bool   // compute what each predicted shot hits in the own view, see Shot
 }
 
 // Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load generator;
@@ -85,31 +85,31 @@ func (d *Decode) UnmarshalText(text []byte) error {
 
 // Errors of New.
 var (
-	ErrToken  = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
-	ErrName   = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
-	ErrPace   = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
-	ErrDecode = errors.New("client: decode: expected full, own or acks")
+	ErrToken        = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
+	ErrName         = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
+	ErrSnapshotRate = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
+	ErrDecode       = errors.New("client: decode: expected full, own or acks")
 )
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Models == (netstate.Models{}) {
 		c.Models = netstate.Trained()
 	}
-	if c.Every == 0 {
-		c.Every = 1
+	if c.SnapshotEvery == 0 {
+		c.SnapshotEvery = 1
 	}
 	if c.Arena == nil {
 		c.Arena = Known
 	}
-	if c.Model == nil {
-		c.Model = func(uint64) netstate.Models { return netstate.Models{} }
+	if c.FindModels == nil {
+		c.FindModels = func(uint64) netstate.Models { return netstate.Models{} }
 	}
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}
 	}
 	switch {
-	case c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidSnapshotRate(uint8(c.Every), uint16(c.Kbps)):
-		return c, ErrPace
+	case c.SnapshotEvery != int(uint8(c.SnapshotEvery)) || c.MaxKbps != int(uint16(c.MaxKbps)) || !sim.ValidSnapshotRate(uint8(c.SnapshotEvery), uint16(c.MaxKbps)):
+		return c, ErrSnapshotRate
 	case len(c.Name) > protocol.MaxName:
 		return c, ErrName
 	case c.Decode > DecodeAcks:

@@ -43,7 +43,7 @@ type played struct {
 func record(t testing.TB, players int, level func(*Config), d time.Duration, path link) *tape {
 	l := newLab(t, labConfig{seed: 20, players: players, extras: players - 1})
 	cfg := l.config()
-	cfg.Judge = false
+	cfg.PredictHits = false
 	level(&cfg)
 	s := l.seat(cfg, path)
 	tp := &tape{cfg: cfg, lab: l}
@@ -119,7 +119,7 @@ func TestNoAllocations(t *testing.T) {
 	for _, level := range levels {
 		for _, judge := range []bool{false, true} {
 			tp := record(t, 32, level.change, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
-			tp.cfg.Judge = judge
+			tp.cfg.PredictHits = judge
 			p := tp.player(t)
 			p.skip(warm)
 			frames := len(tp.play) - warm - 10
@@ -142,7 +142,7 @@ func TestNoAllocations(t *testing.T) {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
 			st := p.seat.client.Stats()
-			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packages.Dropped() > 0 {
+			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
 				t.Errorf("the tape did not play: %+v", st)
 			}
 		}

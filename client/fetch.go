@@ -75,9 +75,9 @@ func (f *fetch) refused(why packet.Reason) bool {
 	return f.wants != 0 && (why == packet.ReasonModel || why == packet.ReasonArena)
 }
 
-// Progress is how much of the content that is being fetched is here, and its size, both packed and in
+// FetchProgress is how much of the content that is being fetched is here, and its size, both packed and in
 // bytes: of the model first and then of the arena. 0 and 0 while nothing is fetched.
-func (c *Client) Progress() (have, size int) {
+func (c *Client) FetchProgress() (have, size int) {
 	if c.peer == nil || c.fetch.wants == 0 {
 		return 0, 0
 	}

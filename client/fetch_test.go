@@ -82,7 +82,7 @@ func TestFetchAndKeep(t *testing.T) {
 	s := l.seat(cfg, link{delay: 20 * time.Millisecond, loss: 0.2})
 	seen := false
 	s.each = func(_ time.Duration, s *seat) {
-		have, size := s.client.Progress()
+		have, size := s.client.FetchProgress()
 		seen = seen || have > 0 && have < size
 	}
 	l.run(4 * time.Second)
@@ -99,7 +99,7 @@ func TestFetchAndKeep(t *testing.T) {
 	l.asked = nil
 	cfg = l.config()
 	l.lacks(&cfg)
-	cfg.Model = func(hash uint64) netstate.Models { return model.Models }
+	cfg.FindModels = func(hash uint64) netstate.Models { return model.Models }
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
 	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
 	l.run(time.Second)
@@ -235,8 +235,8 @@ func TestHostileContent(t *testing.T) {
 		if worst > FetchMemory {
 			t.Errorf("%s: %d bytes allocated, the promise is %d", a.name, worst, FetchMemory)
 		}
-		if st := s.client.Stats(); st.Packages.Drops[packet.DropFragment] != 1 || !accounted(&st) {
-			t.Errorf("%s: %+v", a.name, st.Packages)
+		if st := s.client.Stats(); st.Packets.Drops[packet.DropFragment] != 1 || !accounted(&st) {
+			t.Errorf("%s: %+v", a.name, st.Packets)
 		}
 		t.Logf("%s: %.1f MB; %v", a.name, float64(worst)/1e6, s.client.Err())
 	}
@@ -265,8 +265,8 @@ func TestUnaskedContent(t *testing.T) {
 			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
 		}
 		st := s.client.Stats()
-		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
-			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packages, st.Snapshots)
+		if state, _ := s.client.State(); state != Joined || st.Packets.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
+			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packets, st.Snapshots)
 		}
 		if have, size := s.client.peer.TransferProgress(); have != 0 || size != 0 {
 			t.Errorf("%d: %d of %d bytes were taken", i, have, size)

@@ -83,7 +83,7 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
-	if dropped := after.Datagrams.Dropped() + after.Packages.Dropped() - before.Datagrams.Dropped() - before.Packages.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
+	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() - before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
 	for range 60 {
@@ -157,7 +157,7 @@ func TestHostileBytes(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packages.Drops[packet.DropSnapshot] < 1000 || st.Packages.Received < 19000 {
+	if !accounted(&st) || st.Packets.Drops[packet.DropSnapshot] < 1000 || st.Packets.Received < 19000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined {
@@ -189,7 +189,7 @@ func TestDamagedDatagrams(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packages != before.Packages || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
+	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined || c.Outgoing(now).Len() > 2 {
@@ -239,8 +239,8 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packages.Dropped()-st.Packages.Drops[packet.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
-			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packages)
+		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want || st.Packets.Drops[c.drop] != want || st.Events != c.events {
+			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packets)
 		}
 		if state != Joined {
 			l.over(t, s, i)
@@ -277,7 +277,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
-	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packages.Drops[packet.DropSection] != 1 || st.Packages.Dropped() != 1 {
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
@@ -370,7 +370,7 @@ func TestManyEvents(t *testing.T) {
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

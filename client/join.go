@@ -36,7 +36,7 @@ func (c *Client) readWelcome(now time.Duration, raw []byte) error {
 func (c *Client) joinMatch(now time.Duration, w protocol.Welcome) {
 	if c.join(now, w, &c.conn) {
 		c.enter()
-		c.queuePace(&c.conn)
+		c.queueSnapshotRate(&c.conn)
 	}
 }
 

@@ -52,8 +52,8 @@ func TestHostileElsewhere(t *testing.T) {
 		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, _ := s.client.State()
-		if st := s.client.Stats(); state != c.state || s.client.MapEpoch() != c.world || (st.Packages.Drops[packet.DropMessage] > 0) != c.bad {
-			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.MapEpoch(), st.Packages)
+		if st := s.client.Stats(); state != c.state || s.client.MapEpoch() != c.world || (st.Packets.Drops[packet.DropMessage] > 0) != c.bad {
+			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.MapEpoch(), st.Packets)
 		}
 	}
 }

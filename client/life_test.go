@@ -32,9 +32,9 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		{func(c *Config) { c.Token = c.Token[1:] }, ErrToken},
 		{func(c *Config) { c.Token = append([]byte("netcode 1.01"), c.Token[12:]...) }, ErrToken},
 		{func(c *Config) { c.Token = make([]byte, netcode.TokenSize) }, ErrToken},
-		{func(c *Config) { c.Every = 5 }, ErrPace},
-		{func(c *Config) { c.Kbps = 15 }, ErrPace},
-		{func(c *Config) { c.Kbps = 1 << 16 }, ErrPace},
+		{func(c *Config) { c.SnapshotEvery = 5 }, ErrSnapshotRate},
+		{func(c *Config) { c.MaxKbps = 15 }, ErrSnapshotRate},
+		{func(c *Config) { c.MaxKbps = 1 << 16 }, ErrSnapshotRate},
 	} {
 		cfg := good
 		c.change(&cfg)

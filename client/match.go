@@ -73,7 +73,7 @@ func (m *match) join(now time.Duration, w protocol.Welcome, conn *conn) (complet
 	if hasModel && missing == nil {
 		return true
 	}
-	m.queuePace(conn) // transfers keep to it, too
+	m.queueSnapshotRate(conn) // transfers keep to it, too
 	if !hasModel {
 		m.requestContent(now, protocol.ContentModel, conn)
 	}
@@ -90,17 +90,17 @@ func (m *match) ready(conn *conn) {
 	conn.queueForMap(r.Append(message[:0]))
 }
 
-// queuePace queues a request for another snapshot rate or bandwidth than the server's.
-func (m *match) queuePace(conn *conn) {
-	if m.cfg.Every > 1 || m.cfg.Kbps > 0 {
+// queueSnapshotRate queues a request for another snapshot rate or bandwidth than the server's.
+func (m *match) queueSnapshotRate(conn *conn) {
+	if m.cfg.SnapshotEvery > 1 || m.cfg.MaxKbps > 0 {
 		var message [4]byte
-		_ = conn.peer.QueueReliable(sim.AppendSnapshotRate(message[:0], uint8(m.cfg.Every), uint16(m.cfg.Kbps)))
+		_ = conn.peer.QueueReliable(sim.AppendSnapshotRate(message[:0], uint8(m.cfg.SnapshotEvery), uint16(m.cfg.MaxKbps)))
 	}
 }
 
 // findModel sets Models to those of a hash and reports whether the client has them.
 func (m *match) findModel(hash uint64) bool {
-	for _, models := range []netstate.Models{m.cfg.Models, m.cfg.Model(hash)} {
+	for _, models := range []netstate.Models{m.cfg.Models, m.cfg.FindModels(hash)} {
 		if models == (netstate.Models{}) {
 			continue
 		}

@@ -119,8 +119,8 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return nil
 	}
 	if n, ok := sim.ParseRoundEvent(raw); ok {
-		c.Round.addNews(n)
-		c.Chat.addNews(n)
+		c.Round.addEvent(n)
+		c.Chat.addRoundEvent(n)
 		return nil
 	}
 	if c.Spectate.message(raw) {

@@ -14,11 +14,11 @@ import (
 // Shot is a predicted shot.
 type Shot struct {
 	Tick   tick.Tick // of the command
-	Ray    geom.Ray  // as the server computes it if it agrees; with Config.Judge up to the first wall
+	Ray    geom.Ray  // as the server computes it if it agrees; with Config.PredictHits up to the first wall
 	Radius float32   // metres
 	View   tick.View // that the command carries
 
-	// With Config.Judge, the player that the shot hits in the own view. Hit is 0 for nobody.
+	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for nobody.
 	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part
@@ -55,18 +55,18 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	c.Shots.fired++
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
-	if !c.cfg.Judge || c.cfg.Decode != DecodeFull {
+	if !c.cfg.PredictHits || c.cfg.Decode != DecodeFull {
 		return
 	}
 	if t, ok := c.arena.Raycast(s.Ray); ok {
 		s.Ray.Max = t
 	}
-	c.judge(s, self.Team)
+	c.predictHit(s, self.Team)
 }
 
-// judge finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest living
+// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest living
 // player of another team, the lowest slot where two are equally near.
-func (c *Client) judge(s *Shot, team uint8) {
+func (c *Client) predictHit(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
 		if !ok || !p.Alive() || p.ID == c.welcome.NetID || p.Team() == team {

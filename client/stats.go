@@ -12,7 +12,7 @@ import (
 // Stats is what a client knows of its connection and of itself. Counters only grow.
 type Stats struct {
 	Datagrams    netcode.Counters // Received = sum of Accepted + sum of Drops
-	Packages     packet.Counters  // in datagrams of kind payload: Received = Accepted + sum of Drops
+	Packets      packet.Counters  // in datagrams of kind payload: Received = Accepted + sum of Drops
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
@@ -57,7 +57,7 @@ type Stats struct {
 func (c *Client) Stats() Stats {
 	net, rep := &c.conn.stats, &c.replica.stats
 	s := Stats{
-		Datagrams: *c.dial.Counters(), Packages: net.packets,
+		Datagrams: *c.dial.Counters(), Packets: net.packets,
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What the server sends as a train comes as the datagrams that it was made of: their bounds, their order, and whose they are.
+// What the server sends as a train comes as the datagrams that it was made of: their bounds,
+// their order, and whose they are.
 func TestFleetTakesTrainsApart(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustFleet(t, c.LocalAddr(), 3)

@@ -24,7 +24,8 @@ func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (g
 	return got
 }
 
-// Clients come and go; a number that is given out again does not inherit its former owner's datagrams.
+// Clients come and go; a number that is given out again does not inherit its former owner's
+// datagrams.
 func TestFleetMembersComeAndGo(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustFleet(t, c.LocalAddr(), 3)
@@ -121,7 +122,8 @@ func firstGone(gone map[int]bool) int {
 	}
 }
 
-// A server that is not there is an error sooner or later, never a hang; and when it comes, the fleet finds it.
+// A server that is not there is an error sooner or later, never a hang; and when it comes, the
+// fleet finds it.
 func TestFleetOutlivesItsServer(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	addr := c.LocalAddr()
@@ -151,7 +153,10 @@ func echoFleet(t *testing.T, c Conn, f *ClientPool) {
 	}
 	var b Batch
 	found := false
-	receive(t, c, &b, 1, func(d Datagram) { found = found || string(d.Data) == "hello" && d.Addr == f.LocalAddr(1) })
+	receive(t, c, &b, 1, func(d Datagram) {
+		found = found || string(d.Data) == "hello" &&
+			d.Addr == f.LocalAddr(1)
+	})
 	if !found {
 		t.Fatal("the fleet's datagram did not arrive")
 	}

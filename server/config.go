@@ -59,9 +59,9 @@ type Config struct {
 	JoinBytes     int             // bytes of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
 	ChecksumEvery int             // one snapshot in so many has a checksum; default 20, -1 none
 
-	// ObjectPaces are the snapshots between two changes of an object's row, by class; default
+	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class; default
 	// netstate.DefaultUpdateIntervals.
-	ObjectPaces netstate.UpdateIntervals
+	ObjectUpdateIntervals netstate.UpdateIntervals
 
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need
 	// RelevanceGrid.

@@ -134,7 +134,7 @@ func (s *lobbyConsole) addCommands() {
 	} {
 		s.console.AddCommand(console.Command{
 			Entry: console.Entry{Name: c.name, Help: c.help, Flags: console.Remote, Needs: c.needs},
-			Usage: c.usage, Least: c.least, Most: c.most, Run: c.run,
+			Usage: c.usage, MinArgs: c.least, MaxArgs: c.most, Run: c.run,
 		})
 	}
 }
@@ -178,7 +178,7 @@ func (s *lobbyConsole) apply() {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
 			c := &l.conns[slot]
-			c.repl.pacing.setPace(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
+			c.repl.pacing.setRate(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
 		}
 	}
 }
@@ -268,7 +268,7 @@ func (s *lobbyConsole) status(call *console.Call) error {
 	switch m := &l.maps; {
 	case m.pending.poll != nil:
 		call.Say("on the way to %s on %s", m.pending.spec.Mode, m.pending.spec.Map)
-	case m.failure != "" && call.Who.Rank >= console.Moderator:
+	case m.failure != "" && call.Caller.Rank >= console.Moderator:
 		call.Say("the last change of the map failed: %s", m.failure)
 	}
 	return nil
@@ -284,7 +284,7 @@ func (s *lobbyConsole) list(call *console.Call) error {
 			continue
 		}
 		address := ""
-		if call.Who.Rank >= console.Moderator {
+		if call.Caller.Rank >= console.Moderator {
 			address = fmt.Sprintf(" %v client %d", c.session.addr, c.roster.user)
 		}
 		call.Say("%d %s team %d %d/%d %d ms %d s%s",
@@ -397,8 +397,8 @@ func (s *lobbyConsole) changeMode(call *console.Call) error {
 }
 
 func (s *lobbyConsole) change(call *console.Call, spec MapSpec) error {
-	if call.Who.Rank < console.Admin {
-		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Who.Rank)
+	if call.Caller.Rank < console.Admin {
+		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Caller.Rank)
 	}
 	if err := s.l.ChangeMap(spec); err != nil {
 		return err

@@ -222,20 +222,20 @@ func (l *Lobby) Explain(client, entity netid.ID) Explanation {
 // ExplainObject is Explain for objects, including static ones, which have no net id. Call it
 // between ticks.
 func (l *Lobby) ExplainObject(client netid.ID, ref ObjectRef) Explanation {
-	return l.explainObject(client, ref, l.replication.objects.table.slotOf(ref))
+	return l.explainObject(&l.replication, client, ref, l.replication.objects.table.slotOf(ref))
 }
 
 // explainObject explains the object in a slot, -1 for none.
-func (l *Lobby) explainObject(client netid.ID, ref ObjectRef, slot int) Explanation {
+func (k *core) explainObject(r *replication, client netid.ID, ref ObjectRef, slot int) Explanation {
 	e := Explanation{Client: uint32(client), Object: ref.String(), Slot: -1}
 	if ref.Kind.Flies() {
 		e.Entity = ref.N
 	}
-	c, why := l.clientToExplain(client)
+	c, why := k.clientToExplain(client)
 	if why != ReasonSent {
 		return e.because(why)
 	}
-	return l.replication.explainObject(c, ref, slot, e)
+	return r.explainObject(c, ref, slot, e)
 }
 
 // ExplainAll appends the explanations of all players and objects for one client to dst; a single
@@ -250,24 +250,24 @@ func (l *Lobby) ExplainAll(dst []Explanation, client netid.ID) []Explanation {
 		}
 	}
 	l.replication.objects.table.each(func(slot int, ref ObjectRef) {
-		dst = append(dst, l.explainObject(client, ref, slot))
+		dst = append(dst, l.explainObject(&l.replication, client, ref, slot))
 	})
 	return dst
 }
 
 // clientToExplain returns the state of a client that gets snapshots, with ReasonSent; else why it
 // gets none.
-func (l *Lobby) clientToExplain(client netid.ID) (*connReplication, Reason) {
+func (k *core) clientToExplain(client netid.ID) (*connReplication, Reason) {
 	slot := client.Index()
-	if client == 0 || slot >= len(l.conns) || l.conns[slot].id != client || l.match.Vital(client) == nil {
+	if client == 0 || slot >= len(k.conns) || k.conns[slot].id != client || k.match.Vital(client) == nil {
 		return nil, ReasonNoClient
 	}
-	for _, s := range l.reconnectable {
+	for _, s := range k.reconnectable {
 		if int(s) == slot {
 			return nil, ReasonTimedOut
 		}
 	}
-	c := &l.conns[slot]
+	c := &k.conns[slot]
 	if !c.session.ready {
 		return nil, ReasonLoading
 	}

@@ -125,7 +125,7 @@ func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame { return l.replication.
 
 // queueUpdateIntervals tells a connection that has become ready how often objects are sent.
 func (k *core) queueUpdateIntervals(c *conn) {
-	if c.session.peer.QueueReliable(k.cfg.ObjectPaces.Append(k.message[:0])) != nil {
+	if c.session.peer.QueueReliable(k.cfg.ObjectUpdateIntervals.Append(k.message[:0])) != nil {
 		k.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

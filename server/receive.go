@@ -108,7 +108,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	if _, closed := c.session.peer.Closed(); closed {
 		in.l.join.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
-		if !c.here(data) { // made on a map that is not played any more
+		if !c.onCurrentMap(data) { // made on a map that is not played any more
 			in.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
@@ -171,7 +171,7 @@ func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
 		c.repl.acks.resyncRequested = true
 		in.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.repl.pacing.setPace(every, int(kbps), &in.cfg)
+		c.repl.pacing.setRate(every, int(kbps), &in.cfg)
 	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) {
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		in.l.join.fetch(now, c, f.Content)

@@ -150,8 +150,8 @@ func (c *Config) fitGrid() error {
 // nearer to each other than the distance of their cells.
 func CellRadius(metres, cell float32) int { return int(math.Ceil(float64(metres/cell))) + 1 }
 
-// grid is the configuration of the grid for this lobby.
-func (c *Config) grid() interest.Config {
+// interestConfig is the configuration of the grid for this lobby.
+func (c *Config) interestConfig() interest.Config {
 	g := GridConfig(c.Arena, c.CellSize)
 	g.Slots = c.Players
 	if c.Relevance == RelevanceGrid {

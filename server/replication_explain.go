@@ -167,7 +167,7 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 // staleness is how many ticks before frame f the row of an object was written, as its kind was not
 // due.
 func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
-	back := o.paces.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
+	back := o.updateIntervals.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
 	if back == 0 || back >= f.Tick {
 		return 0
 	}

@@ -32,7 +32,7 @@ type interestSet struct {
 // newInterestSet returns an interest set of so many slots for the map and the relevance of a
 // configuration.
 func newInterestSet(c *Config, slots int) interestSet {
-	cfg := c.grid()
+	cfg := c.interestConfig()
 	cfg.Slots = slots
 	var walls *pvs.Crowd
 	if c.PVS != nil && c.Relevance == RelevanceGrid {

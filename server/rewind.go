@@ -198,7 +198,7 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
 	k.CapTicks = tick.Tick(int64(w.cfg.Rules.RewindMillis) * int64(rate) / 1000)
 	k.NewestAcked, k.Newest, k.Oldest = c.repl.acks.newest, c.repl.pacing.sent, oldest
-	w.addAnnouncedView(c, k)
+	w.setAnnouncedView(c, k)
 	if c.rewind.lagSwitch.suspected {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}
@@ -209,9 +209,9 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	w.match.SetClampLimits(c.id, *k)
 }
 
-// addAnnouncedView adds the view that the client has announced for the coming tick, and the two
+// setAnnouncedView adds the view that the client has announced for the coming tick, and the two
 // snapshots around it. Without an announcement the view is the newest snapshot.
-func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
+func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	t := w.match.Tick() + 1
 	limit := k.MaxDelay(t)
 	if planted.On(planted.ClampOpen) {

@@ -101,7 +101,7 @@ func (l *outbound) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) er
 			from = 0
 		}
 		buf, seq := c.session.peer.Append(now, l.egress.packets.next())
-		c.opens(seq)
+		c.noteFirstSnapshot(seq)
 		buf = c.session.peer.AppendReliable(buf, reliableBudget)
 		out := snapshotPacket{seq: seq, ends: metrics.SectionEnds{First: first}}
 		buf = l.replication.appendSnapshot(now, buf, r, &out)

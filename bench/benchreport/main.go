@@ -1,4 +1,5 @@
-// Command benchreport writes BENCHMARKS.md from the output of go test -bench: make bench-report runs it.
+// Command benchreport writes BENCHMARKS.md from the output of go test -bench: make bench-report
+// runs it.
 package main
 
 import (

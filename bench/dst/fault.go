@@ -82,11 +82,11 @@ func (w *world) startFault(f *fault) {
 		}
 	case Crash:
 		if w.Clients[i] != nil {
-			w.Vanish(i)
+			w.Crash(i)
 			s.reconnectAt = now + f.For
 		}
 	case ServerStall:
-		w.Hold(int(f.For / w.rate.Period()))
+		w.StallServer(int(f.For / w.rate.Period()))
 	case WallJump:
 		w.wallJump += int64(f.Amount)
 	case Kill:
@@ -123,7 +123,7 @@ func (w *world) endFault(f *fault) {
 			w.Asleep(f.Client, false)
 		}
 	case ServerStall:
-		w.Hold(0)
+		w.StallServer(0)
 	case DiskFull:
 		w.recordings.disk.space = -1
 	case DiskError:

@@ -57,7 +57,7 @@ func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint
 		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks", at, m.Game().Mode.CaptureTotal(), nearest, contested)
 	}
 	for i, c := range s.Clients {
-		told, ok := c.Round.Standing()
+		told, ok := c.Round.Status()
 		if told.Winner != at.Winner || told.Point != at.Point || !ok {
 			t.Errorf("client %d knows %+v, the match %+v", i, told, at)
 		}

@@ -68,11 +68,11 @@ func TestJoinWithoutASpike(t *testing.T) {
 				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
 				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
-				Around: func(tick func() error) error {
+				WrapTick: func(tick func() error) error {
 					err := tick()
 					bytes := 0
-					for i := range b.line.out.letters {
-						if at, data := b.line.out.get(i); at == b.Address(0) {
+					for i := range b.wire.out.entries {
+						if at, data := b.wire.out.get(i); at == b.ClientAddr(0) {
 							bytes += len(data)
 						}
 					}

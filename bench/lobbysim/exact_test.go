@@ -145,9 +145,9 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		}
 		cfg.Arena, cfg.ArenaName = a, "arena-64"
 	}
-	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, Judge: true, Lobby: cfg,
-		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
-		Client: func(_ int, cfg *client.Config) { cfg.Every = c.every }})
+	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, PredictHits: true, Lobby: cfg,
+		Brain:        func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.SnapshotEvery = c.every }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,11 @@ func otherModels() netstate.Models {
 	return netstate.Train(c)
 }
 
-// strangers makes clients that lack what the lobby has, and notes what they are sent.
+// injectedCount makes clients that lack what the lobby has, and notes what they are sent.
 func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
 		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
-		cfg.Fetch, cfg.Kbps = true, kbps
+		cfg.Fetch, cfg.MaxKbps = true, kbps
 		cfg.Fetched = func(f client.Fetched) { *sent = append(*sent, f) }
 	}
 }
@@ -43,7 +43,7 @@ func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
 	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
-	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, Client: strangers(&sent, kbps)})
+	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, ChangeClient: strangers(&sent, kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v", i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
 		}
 		for _, d := range malformed {
-			if n := st.Packages.Drops[d]; n != 0 {
+			if n := st.Packets.Drops[d]; n != 0 {
 				t.Errorf("client %d: %d times %v", i, n, d)
 			}
 		}
@@ -167,7 +167,7 @@ func TestFetchRefused(t *testing.T) {
 			strangers(&sent, 0)(n, cfg)
 			cfg.Fetch = n > 0
 		}
-		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, Client: refuse})
+		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, ChangeClient: refuse})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestFetchTime(t *testing.T) {
 		}
 		b, err := New(Config{Clients: 1, Seed: 2, Link: impair.Profile{Delay: 20 * time.Millisecond},
 			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
-			Client: func(_ int, cfg *client.Config) {
+			ChangeClient: func(_ int, cfg *client.Config) {
 				if cfg.Fetch = !has; !has {
 					cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 				}

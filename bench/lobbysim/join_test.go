@@ -77,7 +77,7 @@ func TestJoinThroughHell(t *testing.T) {
 				t.Errorf("seed %d: %d times at the server: %v", seed, n, d)
 			}
 			for i, c := range b.Clients {
-				if n := c.Stats().Packages.Drops[d]; n != 0 {
+				if n := c.Stats().Packets.Drops[d]; n != 0 {
 					t.Errorf("seed %d: %d times at client %d: %v", seed, n, i, d)
 				}
 			}
@@ -117,7 +117,7 @@ func TestLossyKeepAlive(t *testing.T) {
 	spoken := gate.Counters().Sent[netcode.KindKeepAlive]
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
-		if state, _ := c.State(); state != client.Connecting || c.Stats().Packages.Received != 0 {
+		if state, _ := c.State(); state != client.Connecting || c.Stats().Packets.Received != 0 {
 			t.Errorf("client %d is %v", i, state)
 		}
 	}
@@ -160,7 +160,7 @@ func TestGrace(t *testing.T) {
 		if !playing(b.Clients[i]) {
 			t.Fatalf("client %d is not in", i)
 		}
-		b.Vanish(i)
+		b.Crash(i)
 		b.step(t, c.away)
 		if there := b.Lobby.Match().Vital(id) != nil; there != c.same {
 			t.Errorf("after %v its player is there: %v", c.away, there)

@@ -29,7 +29,7 @@ func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, 
 	lobby.Arena, lobby.ArenaName, lobby.Players = a, "arena-16", players
 	lobby.Rules = sim.Rules{Seed: 3, Mix: true, RespawnMillis: 2000, Game: game}
 	b, err := New(Config{Clients: players, Seed: 3, Lobby: lobby, Link: link,
-		Client: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func BenchmarkLobbies(b *testing.B) {
 				lobbies = append(lobbies, l)
 			}
 			for _, l := range lobbies[:c.n] {
-				l.cfg.Around = func(tick func() error) error {
+				l.cfg.WrapTick = func(tick func() error) error {
 					from := clock.ThreadCPU()
 					err := tick()
 					spent += clock.ThreadCPU() - from

@@ -56,7 +56,7 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 			}
 			return brain(s, n)
 		},
-		Client: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,15 +87,15 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 			}
 		}
 		for i, c := range s.Clients {
-			for n, ok := c.Round.NextNews(); ok; n, ok = c.Round.NextNews() {
+			for n, ok := c.Round.NextEvent(); ok; n, ok = c.Round.NextEvent() {
 				s.heard[i] = append(s.heard[i], n)
 			}
 			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-				if i == 0 && l.Kind == client.LineNews {
+				if i == 0 && l.Kind == client.LineRound {
 					s.words = append(s.words, string(l.Append(nil, c.ID())))
 				}
 			}
-			got, ok := c.Round.Standing()
+			got, ok := c.Round.Status()
 			if !ok {
 				continue
 			}
@@ -141,7 +141,7 @@ type stormer struct {
 }
 
 func (b *stormer) Decide(s *swarm.Observation) client.Intent {
-	at, ok := b.client().Round.Standing()
+	at, ok := b.client().Round.Status()
 	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
 	if !ok || s.Self.RespawnTicks > 0 {
 		return client.Intent{}
@@ -202,7 +202,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	})
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
-	if at, _ := s.Clients[0].Round.Standing(); at.Phase != mode.Active || at.Points != 3 {
+	if at, _ := s.Clients[0].Round.Status(); at.Phase != mode.Active || at.Points != 3 {
 		t.Errorf("after a capture client 0 knows %+v", at)
 	}
 	s.Leave(7)
@@ -212,7 +212,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	began, late := s.Now(), s.heard[7]
 	s.known[7] = false
 	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
-	at, _ := s.Clients[7].Round.Standing()
+	at, _ := s.Clients[7].Round.Status()
 	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
 		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
 	}
@@ -257,7 +257,7 @@ func TestAssaultDefended(t *testing.T) {
 	})
 	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Standing(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -280,7 +280,7 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 		t.Fatalf("%+v", won)
 	}
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Standing(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -316,7 +316,7 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 		for end := s.Now() + 2*time.Second; !playing(s.Clients[2]) && s.Now() < end; {
 			s.step(t, 10*time.Millisecond)
 		}
-		at, ok := s.Clients[2].Round.Standing()
+		at, ok := s.Clients[2].Round.Status()
 		if !playing(s.Clients[2]) || !ok || at.Phase != mode.Active || s.Clients[2].SecondsLeft() < 300 {
 			t.Errorf("at %v: %+v, %v", s.Now(), at, ok)
 		}
@@ -332,7 +332,7 @@ func TestStandingIsToldSeldom(t *testing.T) {
 	told, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
-		if at, _ := s.Clients[0].Round.Standing(); at != was {
+		if at, _ := s.Clients[0].Round.Status(); at != was {
 			told, was = told+1, at
 		}
 		return s.Lobby.Match().Mode().Phase == mode.Ended

@@ -127,7 +127,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 			t.Fatal(err)
 		}
 		for data, binding, ok := b.down[s.place].Pop(b.now); ok; data, binding, ok = b.down[s.place].Pop(b.now) {
-			if binding == b.bound[s.place] {
+			if binding == b.binding[s.place] {
 				s.receive(t, data)
 			}
 		}
@@ -140,7 +140,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 		}
 		for k := range s.out.Len() {
 			_, data := s.out.At(k)
-			b.up[s.place].Push(b.now, data, b.bound[s.place])
+			b.up[s.place].Push(b.now, data, b.binding[s.place])
 		}
 		s.out.Reset()
 	}
@@ -148,7 +148,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 
 func (s *standard) receive(t *testing.T, data []byte) {
 	t.Helper()
-	pack, err := s.dial.Receive(s.b.now, home, data, &s.out)
+	pack, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
 	if err != nil || pack == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second, timeout + time.Second} {
 		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
 		const i = 3
-		b.Vanish(i)
+		b.Crash(i)
 		s := b.enter(t, i)
 		s.step(t, 3*time.Second)
 		id := netid.ID(s.welcome.NetID)

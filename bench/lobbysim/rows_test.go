@@ -24,8 +24,8 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
 	s := newStadium(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
 	for i := range wished {
-		i, was := i, s.cfg.Client
-		s.cfg.Client = func(n int, cfg *client.Config) {
+		i, was := i, s.cfg.ChangeClient
+		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
 			if was(n, cfg); n == i {
 				cfg.Name = wished[i]
 			}

@@ -31,7 +31,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 		t.Fatal(err)
 	}
 	b, err := New(Config{
-		Clients: clients, Seed: seed, Link: link, Judge: true,
+		Clients: clients, Seed: seed, Link: link, PredictHits: true,
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
 			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000, Mix: true}},
 	})
@@ -371,8 +371,8 @@ func (c *checker) done() {
 	}
 	for i, cl := range c.b.Clients {
 		st := cl.Stats()
-		if !st.Datagrams.Balanced() || !st.Packages.Balanced() || st.Packages.Received != st.Datagrams.Accepted[netcode.KindPayload] {
-			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packages.Received)
+		if !st.Datagrams.Balanced() || !st.Packets.Balanced() || st.Packets.Received != st.Datagrams.Accepted[netcode.KindPayload] {
+			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packets.Received)
 		}
 		if st.Undecoded != 0 || st.Resyncs != 0 {
 			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)

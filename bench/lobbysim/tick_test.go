@@ -42,7 +42,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	b, err := New(Config{
 		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
-		Around: func(tick func() error) error {
+		WrapTick: func(tick func() error) error {
 			if measuring {
 				return around(tick)
 			}

@@ -15,8 +15,9 @@ import (
 //
 //	BenchmarkPlan/players=100 240 412000 ns/tick 390000 p50-ns/tick ... 12500 B/client/s ...
 //
-// The count is the number of ticks measured; values have six significant digits. File configuration names the machine and the commit; to compare two
-// commits: benchstat -ignore commit old/bench.txt new/bench.txt
+// The count is the number of ticks measured; values have six significant digits. File configuration
+// names the machine and the commit; to compare two commits: benchstat -ignore commit old/bench.txt
+// new/bench.txt
 func WriteBench(w io.Writer, p Plan) error {
 	p = p.Clean()
 	out := benchfmt.NewWriter(w)

@@ -10,8 +10,8 @@ import (
 // count writes a whole number with thousands separators: 12,345.
 func count[T ~int | ~uint64](n T) string { return separate(strconv.FormatInt(int64(n), 10)) }
 
-// number writes x with about three significant digits, at most two after the point, and thousands separators: 0.03,
-// 2.10, 14.2, 1,240. Columns of it line up.
+// number writes x with about three significant digits, at most two after the point, and thousands
+// separators: 0.03, 2.10, 14.2, 1,240. Columns of it line up.
 func number(x float64) string { return separate(strconv.FormatFloat(x, 'f', places(x), 64)) }
 
 // significant is number for coefficients, where small ones matter: 0.00213.

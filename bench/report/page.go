@@ -10,7 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/search"
-	"github.com/tickrate/tickrate/internal/plot"
+	"github.com/tickrate/tickrate/internal/webplot"
 )
 
 //go:embed assets
@@ -74,8 +74,8 @@ func WritePage(w io.Writer, p Plan) error {
 	p = p.Clean()
 	v := page{
 		Plan:     light(p),
-		CSS:      template.CSS(plot.Style()),
-		JS:       template.JS(plot.Script() + "\n" + asset("page.js")),
+		CSS:      template.CSS(webplot.Style()),
+		JS:       template.JS(webplot.Script() + "\n" + asset("page.js")),
 		Headline: headline(p),
 		Why:      why(p),
 		Facts:    facts(p),
@@ -103,7 +103,8 @@ func headline(p Plan) string {
 	case p.Knee.Bound == search.Measured:
 		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
 	case p.Knee.Swarm:
-		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's", count(p.Knee.Players), where(p))
+		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's",
+			count(p.Knee.Players), where(p))
 	default:
 		return fmt.Sprintf("At least %s players in %s", count(p.Knee.Players), where(p))
 	}
@@ -124,7 +125,8 @@ func why(p Plan) string {
 		return "Nothing was measured yet: no step of the plan has come to its end, so nothing can be said about this machine."
 	case k.Bound == search.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
-		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players), count(k.FirstFail), above)
+		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players),
+			count(k.FirstFail), above)
 	case k.Bound == search.Measured:
 		return fmt.Sprintf("Not even %s players held the service level.", count(k.FirstFail))
 	case k.Players == 0:
@@ -152,7 +154,8 @@ func facts(p Plan) []fact {
 	}
 	if s.Bytes != nil && len(s.Bytes.Cells) > 0 {
 		most := s.Bytes.Components()[0]
-		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent), "% of " + number(s.Bytes.PerSecond()) + " B/s"})
+		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent),
+			"% of " + number(s.Bytes.PerSecond()) + " B/s"})
 	}
 	return all
 }
@@ -168,7 +171,8 @@ func notes(p Plan) []fact {
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:
-		n = append(n, fact{"Void steps", fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
+		n = append(n, fact{"Void steps",
+			fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
 	case len(p.Steps) > 0:
 		n = append(n, fact{"Void steps", "none: the swarm kept its schedule in every step", ""})
 	}
@@ -236,7 +240,8 @@ func curves(p Plan) []curveRow {
 				worst = max(worst, 100*max(r.Fitted/r.Measured-1, 1-r.Fitted/r.Measured))
 			}
 		}
-		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst), i == len(p.Fit.Stages)})
+		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst),
+			i == len(p.Fit.Stages)})
 	}
 	return all
 }

@@ -16,8 +16,9 @@ const (
 	BenchFile = "bench.txt"
 )
 
-// Write writes the three files of a report into dir, which it makes if need be. Files of an earlier report are
-// replaced one by one, each in one step; a plan may be written again after every measurement.
+// Write writes the three files of a report into dir, which it makes if need be. Files of an earlier
+// report are replaced one by one, each in one step; a plan may be written again after every
+// measurement.
 func Write(dir string, p Plan) error {
 	p = p.Clean()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

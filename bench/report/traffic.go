@@ -36,7 +36,8 @@ func traffic(p Plan) bytesTables {
 	if s.Pass && s.Players == p.Knee.Players {
 		at = "At the knee, with"
 	}
-	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit", count(b.Received))
+	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit",
+		count(b.Received))
 	if err := b.Check(); err != nil {
 		proof = "but " + err.Error()
 	}
@@ -45,7 +46,8 @@ func traffic(p Plan) bytesTables {
 		sampled = "a sample of " + count(b.Clients) + " clients"
 	}
 	t := bytesTables{Note: fmt.Sprintf("%s %s players, each client received %s B/s in %s datagrams a second. The figures are those of %s, %s. "+
-		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players), number(b.PerSecond()), number(b.DatagramsPerSecond()),
+		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players),
+		number(b.PerSecond()), number(b.DatagramsPerSecond()),
 		sampled, proof, measure.OverIPv4, number(measure.OverIPv4*b.DatagramsPerSecond()), measure.OverIPv6)}
 	for _, table := range []struct {
 		id, name, unit string

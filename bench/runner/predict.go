@@ -21,11 +21,12 @@ type PredictConfig struct {
 	Commit  string // of this build
 }
 
-// Predict simulates the scenario of cfg, measures its sockets live, and adds the two. The runner that it returns can
-// measure the same scenario live.
+// Predict simulates the scenario of cfg, measures its sockets live, and adds the two. The runner
+// that it returns can measure the same scenario live.
 func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Prediction, *Runner, error) {
 	sc := cfg.Scenario
-	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc, Repeats: how.Repeats}
+	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc,
+		Repeats: how.Repeats}
 	windows := simbench.Windows(sc)
 	if how.Opening {
 		windows = windows[:1]
@@ -55,8 +56,8 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	return p, r, nil
 }
 
-// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on the server's processor,
-// and the clients here.
+// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on
+// the server's processor, and the clients here.
 func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbench.Load) (costs []simbench.SocketCost, err error) {
 	s := socketRun{Runner: r}
 	defer s.stop()

@@ -18,7 +18,8 @@ const (
 	codecPlays   = 3
 )
 
-// CompareCodecs plays one lobby with every codec, the scenario's first. It returns nil if it is interrupted.
+// CompareCodecs plays one lobby with every codec, the scenario's first. It returns nil if it is
+// interrupted.
 func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, error) {
 	runtime.LockOSThread() // for its CPU time
 	defer runtime.UnlockOSThread()
@@ -26,7 +27,8 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 	if err != nil {
 		return nil, err
 	}
-	s.Lobby.Players, s.Lobby.Spectators, s.Play.LeavesPerMinute, s.Rates.Kbps, s.Network.Link = codecPlayers, 0, 0, 0, "clean"
+	s.Lobby.Players, s.Lobby.Spectators, s.Play.LeavesPerMinute, s.Rates.Kbps,
+		s.Network.Link = codecPlayers, 0, 0, 0, "clean"
 	s.Measure.Warmup, s.Measure.Duration, s.Play.Traces = codecWarmup, codecTime, nil
 	all := &measure.Codecs{Players: codecPlayers, Seconds: codecTime.Seconds()}
 	for i := range schema.Codecs {
@@ -39,7 +41,8 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 		if err != nil {
 			return nil, err
 		}
-		all.Each = append(all.Each, measure.Codec{Name: s.Network.Codec, BytesPerSecond: l.BytesPerClient, TickMicros: 1000 * l.TickCPUMillis.Mean})
+		all.Each = append(all.Each, measure.Codec{Name: s.Network.Codec, BytesPerSecond: l.BytesPerClient,
+			TickMicros: 1000 * l.TickCPUMillis.Mean})
 	}
 	return all, nil
 }

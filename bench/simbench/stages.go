@@ -13,19 +13,20 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// benchDelay is the delay of links in comparisons of builds and of codecs: snapshots have baselines of some age.
+// benchDelay is the delay of links in comparisons of builds and of codecs: snapshots have baselines
+// of some age.
 const benchDelay = 40 * time.Millisecond
 
-// Least is what one match costs when the machine disturbs it least: the match is played several times, and of each tick
-// the least time counts, stage by stage.
+// Least is what one match costs when the machine disturbs it least: the match is played several
+// times, and of each tick the least time counts, stage by stage.
 type Least struct {
 	Stages         []measure.Stage // µs a tick
 	BytesPerClient float64         // UDP payload a second
 	TickCPUMillis  measure.Quantiles
 }
 
-// PlayLeast plays a scenario's lobby several times. Burn, if set, is told what a stage took and burns more in it. The
-// calling goroutine must be bound to its thread.
+// PlayLeast plays a scenario's lobby several times. Burn, if set, gets the time of each stage and
+// burns more. The calling goroutine must be bound to its thread.
 func PlayLeast(ctx context.Context, s scenario.Scenario, plays int, burn func(stage string, took time.Duration)) (Least, error) {
 	var ticks [][]time.Duration // by tick, by stage
 	var bytes float64
@@ -78,7 +79,8 @@ type stagePlay struct {
 }
 
 func (p *stagePlay) run(ctx context.Context) error {
-	m, err := NewMatch(p.s, Options{Link: impair.Profile{Delay: benchDelay}, Lobby: func(c *server.Config) { c.EnterStage, c.ShotLogSize = p.enter, 0 }})
+	m, err := NewMatch(p.s, Options{Link: impair.Profile{Delay: benchDelay},
+		Lobby: func(c *server.Config) { c.EnterStage, c.ShotLogSize = p.enter, 0 }})
 	if err != nil {
 		return err
 	}

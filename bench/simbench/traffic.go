@@ -37,8 +37,8 @@ func ReadTraffic(r io.Reader) (t Traffic, err error) {
 	return t, err
 }
 
-// meter wraps the server's connection of a match: it measures the CPU time that the connection takes, which is none of
-// the lobby's, and records the datagrams.
+// meter wraps the server's connection of a match: it measures the CPU time that the connection
+// takes, which is none of the lobby's, and records the datagrams.
 type meter struct {
 	netio.Conn
 	clients map[netip.AddrPort]uint16

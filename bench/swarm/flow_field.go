@@ -34,7 +34,7 @@ const (
 
 // AddTo lets a bot see the point that its team and the other fight for, as far as its client has been told of it.
 func (w *FlowField) AddTo(s *Observation, c *client.Client) {
-	at, ok := c.Round.Standing()
+	at, ok := c.Round.Status()
 	if !ok || s.Arena == nil || at.Phase != mode.Active || at.Point >= at.Points {
 		return
 	}

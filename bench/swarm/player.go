@@ -25,7 +25,7 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 	}
 	c, err := client.New(client.Config{
 		Token: token, Name: "bot " + strconv.Itoa(n), Rules: sim.Rules{Rate: s.cfg.Rate}, Decode: s.cfg.decode(n),
-		Arena: s.content.arena, Models: s.cfg.Models, Model: s.content.model, Content: s.cfg.Content,
+		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
 		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
 	if err != nil {

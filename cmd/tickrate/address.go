@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"net"
 	"net/netip"

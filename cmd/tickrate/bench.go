@@ -61,9 +61,11 @@ func newBenchRecord() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "rounds.json", "`file` to add rounds to; made if it is missing")
-	c.Flags().StringVar(&only, "only", "", "play only the lobby of this `name`: duel, match or crowd; default all three")
+	c.Flags().StringVar(&only, "only", "",
+		"play only the lobby of this `name`: duel, match or crowd; default all three")
 	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
-	c.Flags().StringVar(&slow, "slow", "", "burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
+	c.Flags().StringVar(&slow, "slow", "",
+		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
 	_ = c.Flags().MarkHidden("slow") // the flag is there
 	return c
 }
@@ -123,7 +125,8 @@ func newBenchCompare() *cobra.Command {
 			if asJSON {
 				e := json.NewEncoder(c.OutOrStdout())
 				e.SetIndent("", "  ")
-				err = e.Encode(map[string]any{"version": gate.Version, "old": old.Commit, "new": now.Commit, "changes": all, "regressed": len(worse)})
+				err = e.Encode(map[string]any{"version": gate.Version, "old": old.Commit, "new": now.Commit,
+					"changes": all, "regressed": len(worse)})
 			} else {
 				printGate(c.OutOrStdout(), old, now, all)
 			}
@@ -138,7 +141,8 @@ func newBenchCompare() *cobra.Command {
 }
 
 func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
-	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n", old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
+	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n",
+		old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
 	for _, c := range all {
 		if c.Of == "tick" || c.Of == "bytes" {
 			fmt.Fprintf(w, "  %v\n", c)
@@ -153,7 +157,8 @@ func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	}
 }
 
-// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a slower stage must fail.
+// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a
+// slower stage must fail.
 func newBenchSelfTest() *cobra.Command {
 	var only, slow string
 	c := &cobra.Command{

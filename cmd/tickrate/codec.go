@@ -1,6 +1,9 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+)
 
 func newCodec() *cobra.Command {
 	c := &cobra.Command{

@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
 // replayDictBytes is the size of the dictionary of replays.
@@ -81,12 +82,13 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 }
 
 // recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
-func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.RecordingChunk)) error {
+func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration,
+	move assets.BotSource, keep func(server.RecordingChunk)) error {
 	a, err := assets.Map(ground)
 	if err != nil {
 		return err
 	}
-	game, err := openGame("", ground, "deathmatch")
+	game, err := assets.Game(content.Default(), ground, "deathmatch")
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func train(c *cobra.Command, f trainFlags) error {
 }
 
 // count plays a lobby and counts the symbols of its snapshots.
-func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move movement) error {
+func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move assets.BotSource) error {
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.Brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},

@@ -23,7 +23,7 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {
 		t.Fatal(errs)
 	}
-	cmd, errs, line := serving(t, "--ready", "--arena", world, "--model", model, "--players", "6")
+	cmd, errs, line := serving(t, "--ready", "--map", world, "--model", model, "--players", "6")
 	var r ready
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)

@@ -106,7 +106,7 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 		}
 	})
 	cmd, r = readyServer(t, keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
-		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--timeout-seconds", "1"}, args...)...))
+		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--session-timeout", "1s"}, args...)...))
 	return cmd, r, proxy.Addr()
 }
 
@@ -218,7 +218,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey, "--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
-	k, err := httpTickets(t.Context(), r.HTTP, "")
+	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type player struct {
 	udp    *net.UDPConn
 }
 
-func newPlayer(t *testing.T, k *tickets, n int) *player {
+func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	t.Helper()
 	raw, err := k.Token(n)
 	if err != nil {
@@ -81,9 +81,9 @@ func TestThreat40Lobby(t *testing.T) {
 		t.Skip("a process and its sockets")
 	}
 	for _, socket := range []string{"gnet", "mmsg"} {
-		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--arena", "arena-16", "--socket", socket,
+		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
 			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
-		k, err := httpTickets(t.Context(), r.HTTP, "")
+		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
 		}

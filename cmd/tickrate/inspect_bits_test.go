@@ -55,7 +55,7 @@ func TestInspectARunningServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--http-token", "s"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -77,19 +77,5 @@ func TestInspectARunningServer(t *testing.T) {
 		if code != 0 || !strings.Contains(out, "there is no such client") {
 			t.Errorf("%v: %d: %s %s", args, code, out, errs)
 		}
-	}
-}
-
-// A table of verdicts has who was not told first, the nearest of them before others.
-func TestPrintWhys(t *testing.T) {
-	var out strings.Builder
-	if err := printWhys(&out, []server.Explanation{
-		{Client: 9, Entity: 9, Reason: server.ReasonSent, Tick: 30}, {Client: 9, Object: "barrel:1", Reason: server.ReasonRange, Text: "out of range", Metres: 40, Tick: 30},
-		{Client: 9, Entity: 12, Reason: server.ReasonOccluded, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
-		t.Fatal(err)
-	}
-	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  why\n12        7       sight: walls\nbarrel:1  40      range: out of range\n9         0       told: \n"
-	if out.String() != want {
-		t.Errorf("%q", out.String())
 	}
 }

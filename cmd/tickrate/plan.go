@@ -55,7 +55,8 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one for each step, then the knee")
-	fl.IntVar(&f.start, "start", 0, "`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
+	fl.IntVar(&f.start, "start", 0,
+		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
 	fl.IntVar(&f.max, "max", 0, "largest `number` to try; default the scenario's")
 	fl.IntVar(&f.repeat, "repeat", 0, "further `measurements` of the knee; default the scenario's, 2")
 	fl.DurationVar(&f.limit, "limit", 0, "`time` after which no step begins; default 85s, quick 40s")
@@ -115,8 +116,9 @@ func plan(c *cobra.Command, f planFlags) error {
 		return err
 	}
 	cfg := runner.PlanConfig{
-		Start: f.start, Max: f.max, Limit: f.limit, Commit: version, Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save: func(p report.Plan) error { return report.Write(f.out, p) },
+		Start: f.start, Max: f.max, Limit: f.limit, Commit: version,
+		Command: "tickrate " + strings.Join(os.Args[1:], " "),
+		Save:    func(p report.Plan) error { return report.Write(f.out, p) },
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15
@@ -127,7 +129,8 @@ func plan(c *cobra.Command, f planFlags) error {
 		return err
 	}
 	if f.json {
-		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version, "knee": p.Knee, "repeats": p.Repeats, "units": p.Units,
+		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version,
+			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units,
 			"partial": p.Partial, "report": f.out})
 	}
 	printPlan(c.OutOrStdout(), f.out, p)

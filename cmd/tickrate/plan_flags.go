@@ -6,16 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -27,7 +25,8 @@ const (
 	quickWarmup   = scenario.Duration(time.Second)
 )
 
-// scenarioFlags choose a scenario and override its keys: they are common to plan, plan predict and plan verify.
+// scenarioFlags choose a scenario and override its keys: they are common to plan, plan predict and
+// plan verify.
 type scenarioFlags struct {
 	scenario, slo                        string
 	model, content                       string
@@ -44,29 +43,39 @@ type scenarioFlags struct {
 
 func (f *scenarioFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.scenario, "scenario", "one-lobby", "`name` of a scenario (plan scenarios lists them), or a TOML file")
+	fl.StringVar(&f.scenario, "scenario", "one-lobby",
+		"`name` of a scenario (plan scenarios lists them), or a TOML file")
 	fl.StringVar(&f.slo, "slo", "", "service level, an `expression`; default "+slo.DefaultExpr)
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.every, "interval", 0, "`ticks` between two snapshots to one client; 0 for the value nearest to 20 Hz")
-	fl.IntVar(&f.full, "full", 4, "`number` of players that decode everything they receive; the others decode their own state only")
+	fl.IntVar(&f.every, "interval", 0,
+		"`ticks` between two snapshots to one client; 0 for the value nearest to 20 Hz")
+	fl.IntVar(&f.full, "full", 4,
+		"`number` of players that decode everything they receive; the others decode their own state only")
 	fl.DurationVar(&f.duration, "duration", 0, "measured `time` of each step; default the scenario's, 6s")
 	fl.DurationVar(&f.warmup, "warmup", 0, "warm-up `time` of each step; default the scenario's, 2s")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket `backend` of the server: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the model of this build")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve: huffman, range or stored")
-	fl.StringVar(&f.relevance, "relevance", "auto", "interest `management`, as of serve: auto, off, all or grid")
-	fl.StringVar(&f.maps, "map", "gen", "`kind` of map, generated for each size: gen (low walls) or town (houses that block the view)")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(),
+		"`codec` of snapshots, as of serve: huffman, range or stored")
+	fl.StringVar(&f.relevance, "relevance", "auto",
+		"interest `management`, as of serve: auto, off, all or grid")
+	fl.StringVar(&f.maps, "map", "gen",
+		"`kind` of map, generated for each size: gen (low walls) or town (houses that block the view)")
 	fl.StringVar(&f.mode, "mode", "deathmatch", assets.ModeUsage)
 	fl.StringVar(&f.content, "content", "", assets.ContentUsage)
-	fl.Float64Var(&f.viewDistance, "view-distance", 0, "`metres` beyond which players are not replicated; 0 for no limit")
+	fl.Float64Var(&f.viewDistance, "view-distance", 0,
+		"`metres` beyond which players are not replicated; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
-	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	fl.StringArrayVar(&f.traces, "trace", nil,
+		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
+	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string,
+		cobra.ShellCompDirective) {
 		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
 	})
 }
 
-// load reads the scenario, overrides its keys by the flags that were typed, and compiles the service level.
+// load reads the scenario, overrides its keys by the flags that were typed, and compiles the
+// service level.
 func (f *scenarioFlags) load(c *cobra.Command) error {
 	s, err := openScenario(f.scenario)
 	if err != nil {
@@ -95,7 +104,8 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 		return err
 	}
 	f.s = s
-	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(), Expr: s.Measure.SLO})
+	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(),
+		Expr: s.Measure.SLO})
 	return f.at(c, "slo", "measure.slo", err)
 }
 

@@ -44,7 +44,8 @@ Hosts and money follow from the cores of whole processes, system calls included.
 	sizeFlag(c, &f.size, &f.repeats)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.StringVar(&f.prices, "prices", "", "TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
+	fl.StringVar(&f.prices, "prices", "",
+		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
 	return c
@@ -52,7 +53,8 @@ Hosts and money follow from the cores of whole processes, system calls included.
 
 // sizeFlag are the flags that predict and verify have in common.
 func sizeFlag(c *cobra.Command, size, repeats *int) {
-	c.Flags().IntVar(size, "size", 0, "`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
+	c.Flags().IntVar(size, "size", 0,
+		"`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
 	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to simulate, 1 to 100")
 }
 
@@ -97,8 +99,10 @@ func predict(c *cobra.Command, f predictFlags) error {
 	}
 	level := f.objective.Level()
 	p.Prices = prices
-	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom, CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
-	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil && tick > level.TickLimitMillis {
+	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom,
+		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
+	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil &&
+		tick > level.TickLimitMillis {
 		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
 	}
 	if p.Hosts = &hosts; err != nil {
@@ -134,7 +138,8 @@ func readPrices(path string) (simbench.Prices, error) {
 
 func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	s := p.Scenario
-	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
+	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"),
+		several(s.Lobby.Players, "player"),
 		s.Rates.TickHz, several(p.Repeats, "match"), p.Machine.CPU)
 	for _, c := range p.Windows {
 		printCost(w, p, c)
@@ -154,7 +159,8 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 		c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
 	for _, st := range c.Stages {
 		if st.Mean >= 0.02*c.TickMicros.Mean {
-			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr, 100*st.Mean/c.TickMicros.Mean)
+			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr,
+				100*st.Mean/c.TickMicros.Mean)
 		}
 	}
 	k := c.Sockets
@@ -169,16 +175,21 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 
 func printHosts(w io.Writer, p simbench.Prediction, headroom float64) {
 	h := p.Hosts
-	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n", several(p.Prices.HostCores, "core"), 100*headroom,
+	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n",
+		several(p.Prices.HostCores, "core"), 100*headroom,
 		several(h.LobbiesPerHost, "lobby"), several(h.PlayersPerHost, "player"), h.Binding)
 	for _, l := range h.Limits {
-		fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies), noun(math.Floor(l.Lobbies) == 1, "lobby"))
+		fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies),
+			noun(math.Floor(l.Lobbies) == 1, "lobby"))
 	}
-	fmt.Fprintf(w, "  %.0f players a core, system calls included, nothing kept free\n", math.Floor(h.PlayersPerCore))
+	fmt.Fprintf(w, "  %.0f players a core, system calls included, nothing kept free\n",
+		math.Floor(h.PlayersPerCore))
 	money := ""
 	if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
-		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour", h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.PlayerHour)
+		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour",
+			h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.PlayerHour)
 	}
-	fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out at peak, %.0f in the steady state%s\n", several(h.Concurrent, "player"),
+	fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out at peak, %.0f in the steady state%s\n",
+		several(h.Concurrent, "player"),
 		several(h.Hosts, "host"), h.EgressMbps, h.MeanMbps, money)
 }

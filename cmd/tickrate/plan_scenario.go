@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // newScenarios lists the scenarios of this build.
@@ -55,13 +54,16 @@ func openScenario(name string) (scenario.Scenario, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return scenario.Scenario{}, usage.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(), ", "))
+		return scenario.Scenario{},
+			usage.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
+				", "))
 	}
 	s, err := scenario.Parse(name, text)
 	return s, usage.Error(err)
 }
 
-// at adds the line of the scenario's file that holds the key, unless the flag was typed in its place.
+// at adds the line of the scenario's file that holds the key, unless the flag was typed in its
+// place.
 func (f *scenarioFlags) at(c *cobra.Command, flag, key string, err error) error {
 	if err == nil {
 		return nil

@@ -34,7 +34,7 @@ func newSockets() *cobra.Command {
 			if err != nil {
 				return usage.Errorf("%s: %w", file, err)
 			}
-			places(3) // as serve
+			setMinProcs(3) // as serve
 			_, stop := hiccups()
 			defer stop()
 			listen := netio.ListenGnet
@@ -47,8 +47,9 @@ func newSockets() *cobra.Command {
 			}
 			defer conn.Close()
 			fmt.Fprintln(c.OutOrStdout(), conn.LocalAddr())
-			ctx := leashed(c.Context(), true, c.InOrStdin())
-			cost, err := simbench.ServeTraffic(ctx, conn, t, load, func() { fmt.Fprintln(c.OutOrStdout(), "started") })
+			ctx := untilEOF(c.Context(), c.InOrStdin())
+			cost, err := simbench.ServeTraffic(ctx, conn, t, load,
+				func() { fmt.Fprintln(c.OutOrStdout(), "started") })
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,8 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true, Commit: version})
+	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true,
+		Commit: version})
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,8 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": simbench.PredictionVersion, "prediction": p, "measured": step, "verdicts": verdicts})
+		return e.Encode(map[string]any{"version": simbench.PredictionVersion, "prediction": p,
+			"measured": step, "verdicts": verdicts})
 	}
 	printVerdicts(c.OutOrStdout(), p, step, verdicts)
 	return nil
@@ -72,20 +74,23 @@ func verify(c *cobra.Command, f verifyFlags) error {
 
 func printVerdicts(w io.Writer, p simbench.Prediction, live measure.Step, all []simbench.Verdict) {
 	s := p.Scenario
-	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name, several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
+	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name,
+		several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
 		several(p.Repeats, "match"), live.Duration.Seconds())
 	for _, v := range all {
 		within := "within"
 		if !v.Within() {
 			within = "MISSED, expected within"
 		}
-		fmt.Fprintf(w, "  %-44s predicted %10.4g ± %.2g, measured %10.4g %s: %+.1f %% (%s %.0f %%)\n", v.Of, v.Predicted, v.StdErr, v.Measured, v.Unit, 100*v.Error(), within, 100*v.Wanted)
+		fmt.Fprintf(w, "  %-44s predicted %10.4g ± %.2g, measured %10.4g %s: %+.1f %% (%s %.0f %%)\n", v.Of,
+			v.Predicted, v.StdErr, v.Measured, v.Unit, 100*v.Error(), within, 100*v.Wanted)
 	}
 	fmt.Fprintln(w, "  by stage, µs a tick:")
 	for _, st := range p.Windows[0].Stages {
 		for _, m := range live.StageCPUMicros {
 			if m.Name == st.Name && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMicros.Mean {
-				fmt.Fprintf(w, "    %-11s predicted %8.1f ± %5.1f, measured %8.1f: %+.1f %%\n", st.Name, st.Mean, st.StdErr, m.Mean, 100*(st.Mean/m.Mean-1))
+				fmt.Fprintf(w, "    %-11s predicted %8.1f ± %5.1f, measured %8.1f: %+.1f %%\n", st.Name,
+					st.Mean, st.StdErr, m.Mean, 100*(st.Mean/m.Mean-1))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,12 +45,12 @@ func TestReplayCommand(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
-	var got replayed
+	var got playback.Result
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same || got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	out, err = output(t, "replay", path, "--json")
-	whole := replayed{}
+	whole := playback.Result{}
 	if err != nil || json.Unmarshal([]byte(out), &whole) != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -77,7 +78,7 @@ func TestReplayCommand(t *testing.T) {
 }
 
 // rounds counts those of all who hit somebody.
-func rounds(of []scored) (n uint32) {
+func rounds(of []playback.PlayerScore) (n uint32) {
 	for _, p := range of {
 		if p.Aim != nil {
 			n += p.Aim.Rounds

@@ -125,7 +125,7 @@ func (p *swarmPlay) check(lobbies int) error {
 }
 
 // swarmConfig gathers the configuration of the swarm. addresses are the lobbies'.
-func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move movement, terms string, err error) {
+func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move assets.BotSource, terms string, err error) {
 	models, err := assets.Models(f.model)
 	if err != nil {
 		return cfg, move, "", err
@@ -170,7 +170,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
-	places(swarmPlaces)
+	setMinProcs(swarmPlaces)
 	s, err := swarm.Open(cfg)
 	if err != nil {
 		return err

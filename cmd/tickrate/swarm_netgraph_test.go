@@ -13,7 +13,7 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}
-	cmd, _, first := serving(t, "--ready", "--arena", "arena-16", "--players", "4")
+	cmd, _, first := serving(t, "--ready", "--map", "arena-16", "--players", "4")
 	var r ready
 	if err := json.Unmarshal([]byte(first), &r); err != nil {
 		t.Fatalf("%q: %v", first, err)

@@ -18,7 +18,7 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 	var http, udp []string
 	var at []ready
 	for range 2 {
-		cmd, _, line := serving(t, "--ready", "--arena", "gen:24:1", "--players", "24", "--journal", "none")
+		cmd, _, line := serving(t, "--ready", "--map", "gen:24:1", "--players", "24", "--journal", "none")
 		var r ready
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func (f *swarmTokens) register(c *cobra.Command) {
 }
 
 // sources decides where tokens come from, one source for each lobby.
-func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tickets, err error) {
+func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSource, err error) {
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tickets
 		return nil, usage.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http))
 	}
 	for i, addr := range f.http {
-		t, err := askedTickets(c.Context(), addr, secret, spectators)
+		t, err := requestTokens(c.Context(), addr, secret, spectators)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tickets
 }
 
 // minted are sources of tokens made here.
-func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectators bool) (all []*tickets, err error) {
+func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectators bool) (all []*tokenSource, err error) {
 	key, err := f.key.read(false, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 			ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
 			Servers: []netip.AddrPort{at},
 		}
-		t, err := mintedTickets(key, marked(mint, spectators))
+		t, err := mintTokens(key, marked(mint, spectators))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 
 // mixedTokens are tokens of a swarm: the first players play, the others spectate, each from sources of
 // their own. Client n goes to lobby n modulo their count.
-func mixedTokens(players int, play, spectate []*tickets) func(n int) ([]byte, error) {
+func mixedTokens(players int, play, spectate []*tokenSource) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		if n < players {
 			return play[n%len(play)].Token(n)
@@ -113,7 +113,7 @@ func mixedTokens(players int, play, spectate []*tickets) func(n int) ([]byte, er
 }
 
 // allTokens are the tokens of the players, and after them of the spectators.
-func (f *swarmFlags) allTokens(c *cobra.Command, play []*tickets) (func(n int) ([]byte, error), error) {
+func (f *swarmFlags) allTokens(c *cobra.Command, play []*tokenSource) (func(n int) ([]byte, error), error) {
 	if f.play.spectators == 0 {
 		return mixedTokens(f.play.players, play, nil), nil
 	}

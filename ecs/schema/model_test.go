@@ -148,7 +148,7 @@ func TestCorruptModelFile(t *testing.T) {
 		{append(bytes.Clone(file), 0), "checksum"},
 		{seal(append(bytes.Clone(body), 0)), "1 bytes behind"},
 		{seal(body[:13]), "cut short"},
-		{seal(append(bytes.Clone(body[:12]), 9)), "9 signals"},
+		{seal(append(bytes.Clone(body[:12]), 9)), "9 context fields"},
 		{seal(append(append(bytes.Clone(body[:12]), 2, 1, 1), body[13:]...)), ""},
 		{seal(append(append(bytes.Clone(body[:12]), 1, 4), body[13:]...)), ""},
 		{words(0x0), "bytes behind"},

@@ -1,11 +1,11 @@
-// Package ringbuf keeps the newest items of a stream in bounded memory. Items go in one by one; they come
-// out either once each and in order (Pop), or as often as somebody asks for those behind a number (Since).
-// One goroutine owns a Ring.
+// Package ringbuf keeps the newest items of a stream in bounded memory. Items go in one by one;
+// they come out either once each and in order (Pop), or as often as somebody asks for those
+// behind a number (Since). One goroutine owns a Ring.
 package ringbuf
 
-// Ring holds the newest items up to its capacity; a new item replaces the oldest one of a full ring.
-// Items are numbered from 0 in the order in which they came. The memory is made with the first item,
-// all at once. The zero value has no capacity: use New.
+// Ring holds the newest items up to its capacity; a new item replaces the oldest one of a full
+// ring. Items are numbered from 0 in the order in which they came. The memory is made with the
+// first item, all at once. The zero value has no capacity: use New.
 type Ring[T any] struct {
 	items    []T
 	capacity int
@@ -62,8 +62,8 @@ func (r *Ring[T]) First(from uint64) uint64 {
 	return max(from, r.in-min(r.in, uint64(len(r.items))))
 }
 
-// Since appends to out the items numbered from on that are still there, oldest first. It is for rings
-// whose items nobody pops.
+// Since appends to out the items numbered from on that are still there, oldest first. It is for
+// rings whose items nobody pops.
 func (r *Ring[T]) Since(from uint64, out []T) []T {
 	for n := r.First(from); n < r.in; n++ {
 		out = append(out, *r.At(n))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/plot"
+	"github.com/tickrate/tickrate/internal/webplot"
 )
 
 //go:embed assets/page.html
@@ -42,8 +42,8 @@ func newText(kind, body string) text {
 func (d *Dash) Routes(mux *http.ServeMux) {
 	for path, t := range map[string]text{
 		"/{$}":              newText("text/html; charset=utf-8", pageHTML),
-		Prefix + "page.css": newText("text/css; charset=utf-8", plot.Style()+"\n"+style),
-		Prefix + "page.js":  newText("text/javascript; charset=utf-8", plot.Script()+"\n"+script),
+		Prefix + "page.css": newText("text/css; charset=utf-8", webplot.Style()+"\n"+style),
+		Prefix + "page.js":  newText("text/javascript; charset=utf-8", webplot.Script()+"\n"+script),
 	} {
 		mux.HandleFunc("GET "+path, t.serve)
 	}

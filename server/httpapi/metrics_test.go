@@ -132,7 +132,7 @@ func TestMetricsKeepTheConventions(t *testing.T) {
 			}
 			for _, m := range f.Metric {
 				for _, label := range m.Label {
-					if strings.Contains(label.GetValue(), l.sim.Address(0).Addr().String()) {
+					if strings.Contains(label.GetValue(), l.sim.ClientAddr(0).Addr().String()) {
 						t.Errorf("%s names a client: %s", f.GetName(), label.GetValue())
 					}
 				}

@@ -34,30 +34,31 @@ type Options struct {
 
 // Result is the outcome of a playback.
 type Result struct {
-	Map      string    `json:"map"`
-	Mode     string    `json:"mode"`
-	Hz       int       `json:"hz"`
-	Slots    int       `json:"slots"`
-	From     tick.Tick `json:"from"`
-	To       tick.Tick `json:"to"`
-	Ticks    int       `json:"ticks"`
-	Compared int       `json:"checksums"`
-	Bytes    int64     `json:"bytes"`
-	Speed    float64   `json:"speed"` // ratio of match time to elapsed time
-	Kills    []killed  `json:"kills"`
-	Scores   []int32   `json:"scores"`
-	Players  []scored  `json:"players"`
-	Same     bool      `json:"same"`
-	Error    string    `json:"error,omitempty"`
-	Diverged *diverged `json:"diverged,omitempty"`
-	Phase    string    `json:"phase"`
-	End      string    `json:"end,omitempty"` // how the file ends, if it was read to the end
+	Map      string        `json:"map"`
+	Mode     string        `json:"mode"`
+	Hz       int           `json:"hz"`
+	Slots    int           `json:"slots"`
+	From     tick.Tick     `json:"from"`
+	To       tick.Tick     `json:"to"`
+	Ticks    int           `json:"ticks"`
+	Compared int           `json:"checksums"`
+	Bytes    int64         `json:"bytes"`
+	Speed    float64       `json:"speed"` // ratio of match time to elapsed time
+	Kills    []Kill        `json:"kills"`
+	Scores   []int32       `json:"scores"`
+	Players  []PlayerScore `json:"players"`
+	Same     bool          `json:"same"`
+	Error    string        `json:"error,omitempty"`
+	Diverged *Difference   `json:"Difference,omitempty"`
+	Phase    string        `json:"phase"`
+	End      string        `json:"end,omitempty"` // how the file ends, if it was read to the end
 
 	rate tick.Rate
 	aim  *aim.Tracker
 }
 
-type killed struct {
+// Kill is one kill.
+type Kill struct {
 	Tick   tick.Tick `json:"tick"`
 	Killer string    `json:"killer"`
 	Victim string    `json:"victim"`
@@ -65,16 +66,17 @@ type killed struct {
 	Head   bool      `json:"head,omitempty"`
 }
 
-type scored struct {
-	ID     string `json:"id"`
-	Team   uint8  `json:"team"`
-	Kills  uint16 `json:"kills"`
-	Deaths uint16 `json:"deaths"`
-	Aim    *aimed `json:"aim,omitempty"` // of players that hit somebody
+// PlayerScore is a player at the end.
+type PlayerScore struct {
+	ID     string    `json:"id"`
+	Team   uint8     `json:"team"`
+	Kills  uint16    `json:"kills"`
+	Deaths uint16    `json:"deaths"`
+	Aim    *AimStats `json:"aim,omitempty"` // of players that hit somebody
 }
 
-// aimed is a player's statistics of aiming, see aim.Features.
-type aimed struct {
+// AimStats are a player's statistics of aiming, see aim.Features.
+type AimStats struct {
 	Rounds   uint32  `json:"rounds"`
 	Hits     uint32  `json:"hits"`
 	OnTarget float32 `json:"on_target"`
@@ -83,7 +85,8 @@ type aimed struct {
 	Score    float32 `json:"score"`
 }
 
-type diverged struct {
+// Difference is the first difference: found at Tick, between it and the equal state of Since.
+type Difference struct {
 	Since tick.Tick `json:"since"`
 	Tick  tick.Tick `json:"tick"`
 	What  string    `json:"what"`
@@ -108,7 +111,7 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []killed{}}
+	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
 	begun := time.Now()
 	err = out.play(ctx, &o, r, p)
 	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
@@ -120,7 +123,7 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 		err = fmt.Errorf("%s: %w", path, err)
 		out.Error = err.Error()
 		if d := (*replay.Divergence)(nil); errors.As(err, &d) {
-			out.Diverged = &diverged{d.Since, d.Tick, d.What}
+			out.Diverged = &Difference{d.Since, d.Tick, d.What}
 		}
 	}
 	out.print(w, &o)
@@ -210,7 +213,7 @@ func (o *Result) tick(f *Options, m *sim.Match) {
 	o.aim.Tick(m)
 	for _, e := range m.Outcome().Events {
 		if e.Kind == sim.EventKill {
-			o.Kills = append(o.Kills, killed{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
+			o.Kills = append(o.Kills, Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
 		}
 	}
 }
@@ -225,18 +228,18 @@ func (o *Result) score(m *sim.Match) {
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
 		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
-			o.Players = append(o.Players, scored{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
+			o.Players = append(o.Players, PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
 	}
 }
 
 // aimOf returns the aiming statistics of the player in a slot, nil if it hit nobody.
-func (o *Result) aimOf(slot int) *aimed {
+func (o *Result) aimOf(slot int) *AimStats {
 	f := o.aim.Features(slot)
 	if f.Hits == 0 {
 		return nil
 	}
-	return &aimed{f.Shots, f.Hits, f.OnTarget, f.Snap, f.Reaction, f.Score()}
+	return &AimStats{f.Shots, f.Hits, f.OnTarget, f.Snap, f.Reaction, f.Score()}
 }
 
 // clock formats a tick as time since the match began.

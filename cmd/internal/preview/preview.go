@@ -86,7 +86,7 @@ func (o *Options) Open() (*lobbysim.Sim, error) {
 			Rules: sim.Rules{Rate: tick.Rate(o.Rate), Seed: o.Seed, Mix: true, Game: game},
 		},
 		// A client learns the rules from the server.
-		Client: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack },
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack },
 	})
 	return s, usage.Error(err)
 }

@@ -17,15 +17,15 @@ const epoch = 1_800_000_000
 // timeoutSeconds of silence end a session.
 const timeoutSeconds = 10
 
-// mint makes tokens from the seed.
-type mint struct {
+// tokenMint makes tokens from the seed.
+type tokenMint struct {
 	key      netcode.Key
 	protocol uint64
 	random   io.Reader
 }
 
 // newMint takes the key of a configuration, or gives it one, and all else that a gate needs.
-func newMint(cfg *Config) mint {
+func newMint(cfg *Config) tokenMint {
 	var seed [32]byte
 	copy(seed[:], "tokens of a lobby in a bottle")
 	binary.LittleEndian.PutUint64(seed[24:], cfg.Seed)
@@ -40,18 +40,20 @@ func newMint(cfg *Config) mint {
 	if g.ProtocolID == 0 {
 		g.ProtocolID = protocol.ProtocolID
 	}
-	g.Addresses = []netip.AddrPort{home}
+	g.Addresses = []netip.AddrPort{serverAddr}
 	g.AllowTokenReuse = g.Journal == nil // nothing outlives the simulation
-	return mint{g.PrivateKey, g.ProtocolID, random}
+	return tokenMint{g.PrivateKey, g.ProtocolID, random}
 }
 
 // token makes a token for a client id.
-func (m *mint) token(client uint64, unix int64) ([]byte, error) { return m.admit(client, unix, false) }
+func (m *tokenMint) token(client uint64, unix int64) ([]byte, error) {
+	return m.mintToken(client, unix, false)
+}
 
-// admit makes a token for a client id who plays, or looks on.
-func (m *mint) admit(client uint64, unix int64, looksOn bool) ([]byte, error) {
+// mintToken makes a token for a client id who plays, or looks on.
+func (m *tokenMint) mintToken(client uint64, unix int64, looksOn bool) ([]byte, error) {
 	t := netcode.Mint{ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
-		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{home}}
+		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{serverAddr}}
 	if looksOn {
 		protocol.MarkSpectator(t.UserData[:])
 	}
@@ -60,8 +62,8 @@ func (m *mint) admit(client uint64, unix int64, looksOn bool) ([]byte, error) {
 
 // unix is the wall clock.
 func (b *Sim) unix() int64 {
-	if b.cfg.Wall != nil {
-		return b.cfg.Wall(b.now)
+	if b.cfg.WallClock != nil {
+		return b.cfg.WallClock(b.now)
 	}
 	return epoch + int64(b.now/time.Second)
 }

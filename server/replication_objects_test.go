@@ -19,7 +19,7 @@ func TestConfigOfThings(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
+		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()

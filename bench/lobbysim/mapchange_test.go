@@ -24,7 +24,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 		}
 		var sent []client.Fetched
 		b, err := New(Config{
-			Clients: 12, Seed: uint64(seed + 1), Client: func(n int, cfg *client.Config) {
+			Clients: 12, Seed: uint64(seed + 1), ChangeClient: func(n int, cfg *client.Config) {
 				strangers(&sent, 0)(n, cfg)
 				if n%2 == 1 { // half of them have the first map alone
 					cfg.Arena = func(name string, hash [32]byte) (*arena.Arena, error) {

@@ -1,4 +1,4 @@
-package plot
+package webplot
 
 import (
 	"crypto/sha256"

@@ -259,7 +259,7 @@ func TestThingsUnderLoss(t *testing.T) {
 		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
 				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
+				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			var n telling
 			steps := 0
@@ -269,7 +269,7 @@ func TestThingsUnderLoss(t *testing.T) {
 				}
 				if steps++; steps%311 == 0 {
 					i := steps / 311 % len(y.Clients)
-					y.Vanish(i)
+					y.Crash(i)
 					if err := y.Connect(i); err != nil {
 						t.Fatal(err)
 					}
@@ -487,8 +487,8 @@ func TestRatesOfThings(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
-			c.Lobby.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: n}
-			c.Client = func(int, *client.Config) {}
+			c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: n}
+			c.ChangeClient = func(int, *client.Config) {}
 		})
 		m := y.Lobby.Match()
 		var row, last [netstate.ObjectStateFields]int32

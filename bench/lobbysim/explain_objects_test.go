@@ -41,7 +41,7 @@ func TestWhyIsRightForThings(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
 				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
-				l.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
+				l.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			w := whyOfThings{yard: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
 			w.far = int(cfg.ViewDistance/cell) + 2
@@ -91,7 +91,7 @@ type whyOfThings struct {
 	verdicts []server.Explanation
 }
 
-// look looks at all snapshots of this tick.
+// lookAround looks at all snapshots of this tick.
 func (w *whyOfThings) look() {
 	m := w.Lobby.Match()
 	now := m.Tick()

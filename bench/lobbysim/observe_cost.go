@@ -2,22 +2,22 @@ package lobbysim
 
 import "time"
 
-// Turns are what a tick of a lobby cost in turns of several ticks: while it was observed and while it was not. Those of one index
+// ObserveCost are what a tick of a lobby cost in turns of several ticks: while it was observed and while it was not. Those of one index
 // were played one after the other.
-type Turns struct{ Off, On []float64 } // ns of CPU time a tick
+type ObserveCost struct{ Off, On []float64 } // ns of CPU time a tick
 
-// Observed plays so many pairs of turns of so many ticks each: in one the lobby is observed (server.Lobby.Observe), in the other it
+// CompareObserved plays so many pairs of turns of so many ticks each: in one the lobby is observed (server.Lobby.Observe), in the other it
 // is not, and which comes first takes turns as well. cpu is the CPU time of the calling thread; it counts the server's tick alone.
-func (b *Sim) Observed(cpu func() time.Duration, pairs, ticks int) (t Turns, err error) {
-	around, spent := b.cfg.Around, time.Duration(0)
-	b.cfg.Around = func(tick func() error) error {
+func (b *Sim) CompareObserved(cpu func() time.Duration, pairs, ticks int) (t ObserveCost, err error) {
+	around, spent := b.cfg.WrapTick, time.Duration(0)
+	b.cfg.WrapTick = func(tick func() error) error {
 		from := cpu()
 		err := around(tick)
 		spent += cpu() - from
 		return err
 	}
 	defer func() {
-		b.cfg.Around = around
+		b.cfg.WrapTick = around
 		b.Lobby.Observe(true)
 	}()
 	turn := func(on bool) (float64, error) {

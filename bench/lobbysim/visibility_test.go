@@ -33,7 +33,7 @@ type oracle struct {
 	left   map[netid.ID]int // for how many snapshots somebody stays seen
 }
 
-// look takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
+// lookAround takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
 func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	var row [netstate.PublicFields]int32
 	grid := server.GridConfig(o.cfg.Arena, o.cfg.CellSize)
@@ -215,7 +215,7 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, Judge: true,
+		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, PredictHits: true,
 			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
 				Relevance: server.RelevanceGrid, CellSize: 4, CellVisible: maze(a, 4), Hysteresis: 2}})
 		if err != nil {

@@ -169,7 +169,7 @@ func TestWhyOfWhoIsNotThere(t *testing.T) {
 	if v := b.Lobby.Explain(me, other); v.Acked == 0 || v.Acked > v.Tick || v.Age > 3 || v.Interval != 3 {
 		t.Errorf("a verdict of %+v", v)
 	}
-	b.Vanish(1) // and times out
+	b.Crash(1) // and times out
 	step(60 * 11)
 	why(other, me, server.ReasonTimedOut)
 	b.Leave(2)

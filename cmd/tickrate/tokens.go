@@ -1,12 +1,12 @@
 package main
 
 import (
-	"github.com/tickrate/tickrate/cmd/internal/serverapi"
-	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"io"
 	"net/http"
 	"net/netip"
@@ -19,11 +19,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// serverapi.TokenVariable holds the secret of --http-token.
-const serverapi.TokenVariable = "TICKRATE_HTTP_TOKEN"
-
-// tickets are connect tokens for a swarm's players, each for one session.
-type tickets struct {
+// tokenSource gives connect tokens to a swarm, one for each session.
+type tokenSource struct {
 	next  func() ([]byte, error)
 	first []byte         // made already, to learn the server
 	at    netip.AddrPort // the server that tokens name
@@ -31,7 +28,7 @@ type tickets struct {
 }
 
 // Token returns a fresh token for player n.
-func (t *tickets) Token(n int) ([]byte, error) {
+func (t *tokenSource) Token(n int) ([]byte, error) {
 	if raw := t.first; raw != nil {
 		t.first = nil
 		return raw, nil
@@ -43,8 +40,8 @@ func (t *tickets) Token(n int) ([]byte, error) {
 	return raw, nil
 }
 
-// newTickets takes the first token and learns from it where the server is.
-func newTickets(next func() ([]byte, error)) (*tickets, error) {
+// newTokenSource takes the first token and learns from it where the server is.
+func newTokenSource(next func() ([]byte, error)) (*tokenSource, error) {
 	raw, err := next()
 	if err != nil {
 		return nil, err
@@ -53,14 +50,14 @@ func newTickets(next func() ([]byte, error)) (*tickets, error) {
 	if err := p.Parse(raw); err != nil {
 		return nil, fmt.Errorf("the token that came: %w", err)
 	}
-	return &tickets{next: next, first: raw, at: p.Servers[0]}, nil
+	return &tokenSource{next: next, first: raw, at: p.Servers[0]}, nil
 }
 
-// mintedTickets are made here, with the server's key.
-func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
-	t, err := newTickets(func() ([]byte, error) {
+// mintTokens are made here, with the server's key.
+func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
+	t, err := newTokenSource(func() ([]byte, error) {
 		m.ClientID = randomID()
-		return mintNow(&m, &key, int(httpapi.DefaultTokenLifetime/time.Second))
+		return mintNow(&m, &key, httpapi.DefaultTokenLifetime)
 	})
 	if err == nil {
 		t.terms = ", by this name, with this key and protocol id,"
@@ -68,22 +65,22 @@ func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
 	return t, err
 }
 
-// httpTickets are asked for at a server's HTTP port, one after another over one connection.
-func httpTickets(ctx context.Context, addr, secret string) (*tickets, error) {
-	return askedTickets(ctx, addr, secret, false)
+// tokensOverHTTP are asked for at a server's HTTP port, one after another over one connection.
+func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
+	return requestTokens(ctx, addr, secret, false)
 }
 
-// askedTickets are tokens for who plays, or for who looks on.
-func askedTickets(ctx context.Context, addr, secret string, looksOn bool) (*tickets, error) {
+// requestTokens are tokens for who plays, or for who looks on.
+func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*tokenSource, error) {
 	c := http.Client{
 		Timeout:       5 * time.Second,
 		Transport:     &http.Transport{MaxConnsPerHost: 1, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return newTickets(func() (raw []byte, err error) {
+	return newTokenSource(func() (raw []byte, err error) {
 		for try := 0; ; try++ {
 			var again bool
-			raw, again, err = askTicket(ctx, &c, addr, secret, looksOn)
+			raw, again, err = requestToken(ctx, &c, addr, secret, spectator)
 			if err == nil || !again || try == 10 {
 				return raw, err
 			}
@@ -99,10 +96,10 @@ func askedTickets(ctx context.Context, addr, secret string, looksOn bool) (*tick
 // maxReply is more than any answer has, in bytes.
 const maxReply = 16 << 10
 
-// askTicket asks once. again says that a second later it may go well.
-func askTicket(ctx context.Context, c *http.Client, addr, secret string, looksOn bool) (raw []byte, again bool, err error) {
+// requestToken asks once. again says that a second later it may go well.
+func requestToken(ctx context.Context, c *http.Client, addr, secret string, spectator bool) (raw []byte, again bool, err error) {
 	var ask io.Reader
-	if looksOn {
+	if spectator {
 		ask = strings.NewReader(`{"spectate": true}`)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)

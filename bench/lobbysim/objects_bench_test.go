@@ -55,7 +55,7 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 		Brain: func(i int) swarm.Brain {
 			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
-		Around: func(tick func() error) error {
+		WrapTick: func(tick func() error) error {
 			from := clock.ThreadCPU()
 			err := tick()
 			spent += clock.ThreadCPU() - from

@@ -42,7 +42,7 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 func TestObservingChangesNothing(t *testing.T) {
 	play := func(switching bool) (uint64, *Sim) {
 		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()
-		b.line.said = func(_ netip.AddrPort, data []byte) { sum.Write(data) }
+		b.wire.onSend = func(_ netip.AddrPort, data []byte) { sum.Write(data) }
 		for n := range 600 {
 			if switching {
 				b.Lobby.Observe(n/7%2 == 0)
@@ -97,7 +97,7 @@ func BenchmarkObserved(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
-			turns, err := l.Observed(clock.ThreadCPU, max(20, b.N/24), 12)
+			turns, err := l.CompareObserved(clock.ThreadCPU, max(20, b.N/24), 12)
 			if err != nil {
 				b.Fatal(err)
 			}

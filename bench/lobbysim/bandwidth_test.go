@@ -94,7 +94,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }
 			}
 			if c.lack {
-				all.Client = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
+				all.ChangeClient = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
 			}
 			b, err := New(all)
 			if err != nil {
@@ -118,7 +118,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 				}
 				balanced(t, b)
 			}
-			if err := b.Lobby.Close(b.Now(), &b.line, 1); err != nil {
+			if err := b.Lobby.Close(b.Now(), &b.wire, 1); err != nil {
 				t.Fatal(err)
 			}
 			l := balanced(t, b)

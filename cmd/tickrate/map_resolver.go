@@ -2,22 +2,22 @@ package main
 
 import (
 	"fmt"
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
 )
 
-// atlas finds maps for a server that runs: those built in, generated ones, those of the content pack, and files below the working
-// directory, as others than the operator may ask for them. first is the map that it began with, which may be a file anywhere.
-func atlas(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
-	files := map[string]string{assets.MapName(first): first} // by what players are told
+// mapResolver loads maps for a running server: built-in and generated ones, those of the content pack, and files below
+// the working directory, since players can ask for them. first is the map of the start, which may be a file anywhere.
+func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
+	files := map[string]string{assets.MapName(first): first} // by the name that players are told
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		name := c.Map
 		if file, ok := files[name]; ok {
@@ -37,7 +37,7 @@ func atlas(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap
 	}
 }
 
-// reachable says why a name is none that a running server opens.
+// reachable refuses names that a running server must not open.
 func reachable(p *content.Pack, name string) error {
 	of := func(m content.Map) bool { return m.Name == name }
 	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) || strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
@@ -49,8 +49,8 @@ func reachable(p *content.Pack, name string) error {
 	return nil
 }
 
-// courses reads --rotate, and tries whether each could be played.
-func courses(p *content.Pack, flags []string) (all []server.MapSpec, err error) {
+// parseRotation reads --rotate and checks that each map can be played.
+func parseRotation(p *content.Pack, flags []string) (all []server.MapSpec, err error) {
 	for _, flag := range flags {
 		var c server.MapSpec
 		c.Map, c.Mode, _ = strings.Cut(flag, "=")

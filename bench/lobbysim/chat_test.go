@@ -111,7 +111,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 func listen(b *Sim, heard [][]string) {
 	for i, c := range b.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
+			if l.Kind != client.LineKilled && l.Kind != client.LineRound {
 				heard[i] = append(heard[i], l.FromName+"|"+l.Text)
 			}
 		}
@@ -128,7 +128,7 @@ func TestRow57LinesInWords(t *testing.T) {
 	}
 	words := func(c *client.Client) (all []string) {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
+			if l.Kind != client.LineKilled && l.Kind != client.LineRound {
 				all = append(all, string(l.Append(nil, c.ID())))
 			}
 		}
@@ -191,7 +191,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 		step(t, b, 30)
 		for i, c := range b.Clients {
 			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-				if l.Kind == client.LineNews {
+				if l.Kind == client.LineRound {
 					continue
 				}
 				words := string(l.Append(nil, c.ID()))

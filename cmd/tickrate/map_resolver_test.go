@@ -18,7 +18,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}
-	cmd, errs, line := serving(t, "--ready", "--arena", "arena-16", "--players", "8", "--spectators", "1", "--rate", "60", "--net-rate", "20", "--max-steps", "4")
+	cmd, errs, line := serving(t, "--ready", "--map", "arena-16", "--players", "8", "--spectators", "1", "--rate", "60", "--snapshot-rate", "20", "--max-steps", "4")
 	var r ready
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
@@ -111,8 +111,8 @@ func TestLifecycleFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--net-rate", "20", "--interval", "3"}, "leave out one"},
-		{[]string{"--net-rate", "61"}, "61 snapshots a second at 60 Hz: expected 3 to 60"},
+		{[]string{"--snapshot-rate", "20", "--send-interval", "3"}, "leave out one"},
+		{[]string{"--snapshot-rate", "61"}, "61 snapshots a second at 60 Hz: expected 3 to 60"},
 		{[]string{"--max-steps", "17"}, "17 steps a frame: expected 1 to 16"},
 		{[]string{"--max-batch", "5"}, "batches of 5 steps: expected 1 to 4"},
 		{[]string{"--spectators", "-1"}, "-1 spectators beside 64 players"},

@@ -237,7 +237,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				began, sent := b.now, map[int32]uint64{}
 				for _, slot := range b.lobby.live {
 					g := &b.lobby.conns[slot]
-					g.repl.pacing.setPace(c.every, 0, &b.lobby.cfg)
+					g.repl.pacing.setRate(c.every, 0, &b.lobby.cfg)
 					sent[slot] = g.session.stats.down
 				}
 				for range 120 {
@@ -474,7 +474,7 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 func (b *table) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
-		b.lobby.conns[slot].repl.pacing.setPace(1, 0, &b.lobby.cfg)
+		b.lobby.conns[slot].repl.pacing.setRate(1, 0, &b.lobby.cfg)
 	}
 }
 

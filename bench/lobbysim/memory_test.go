@@ -40,7 +40,7 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 	}
 }
 
-// said is a sum of all that a lobby of 70 sends, and how many it hits.
+// onSend is a sum of all that a lobby of 70 sends, and how many it hits.
 func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 	t.Helper()
 	const n = 70 // more words of slots than one, and more than a newcomer is told at once
@@ -48,8 +48,8 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
 	b, err := New(Config{
-		Clients: n, Lookers: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
-		Said: func(to netip.AddrPort, data []byte) {
+		Clients: n, Spectators: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		OnSend: func(to netip.AddrPort, data []byte) {
 			fmt.Fprint(h, to)
 			h.Write(data)
 		},
@@ -110,8 +110,8 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules, cfg.Players = arena.Generate(n, 11), "test", sim.Rules{Seed: 11}, n
 	var before, after runtime.MemStats
 	b, err := New(Config{
-		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
-		Around: func(tick func() error) error {
+		Clients: n, Seed: 11, Lobby: cfg, ChangeClient: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
+		WrapTick: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
 			from := clock.ThreadCPU()
 			err := tick()
