@@ -222,7 +222,7 @@ func TestDashOfNobody(t *testing.T) {
 	ctx, seen := browser(t)
 	open(t, ctx, runHost(t, 0), 380, "dark")
 	until(t, ctx, `document.documentElement.dataset.frames > 3`)
-	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-starved, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
+	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-inputs-missing, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
 		t.Errorf("it says %q", got)
 	}
 	if text := evaluate[string](t, ctx, `document.body.innerText`); strings.Contains(text, "NaN") || strings.Contains(text, "Infinity") || strings.Contains(text, "undefined") {

@@ -57,7 +57,7 @@ type Config struct {
 	Models        netstate.Models // compression; default netstate.Trained
 	Codec         schema.Codec    // of public rows; default that of Models, which is Huffman
 	JoinBytes     int             // bytes of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
-	ChecksumEvery int             // one snapshot in so many has a checksum; default 20, -1 none
+	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
 	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class; default
 	// netstate.DefaultUpdateIntervals.
@@ -92,7 +92,7 @@ type Config struct {
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
 
-	// SampleEvery has one datagram in so many accounted to the bit, and one snapshot in so many
+	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int
 }
@@ -167,7 +167,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c.withRelevance()
 }
 
-// checkNumbers checks the ranges of a filled configuration with slots for so many players.
+// checkNumbers checks the ranges of a filled configuration. players are its slots without spectators.
 func (c *Config) checkNumbers(players int) error {
 	switch {
 	case !c.Rules.Rate.Valid():

@@ -33,7 +33,7 @@ type lobbyConsole struct {
 type consoleVars struct {
 	name               *console.Var
 	respawn            *console.Var
-	respawnSet         bool // somebody changed respawn: from then on it overrides that of the mode
+	respawnSet         bool // respawn was changed: from then on it overrides that of the mode
 	kbps               *console.Var
 	idleWarn, idleKick *console.Var
 }
@@ -294,8 +294,13 @@ func (s *lobbyConsole) list(call *console.Call) error {
 	return nil
 }
 
+<<<<<<< HEAD
 // errNobody is the error for a word that names no player.
 var errNobody = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
+=======
+// errNoPlayer is the error for a name or id that no player has.
+var errNoPlayer = errors.New("expected the name or id (8.1, or 2049) of a player; see list")
+>>>>>>> dev
 
 // find returns the connection of the player that a word names, see Lobby.FindPlayer.
 func (s *lobbyConsole) find(word string) (*conn, error) {
@@ -303,7 +308,14 @@ func (s *lobbyConsole) find(word string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
+<<<<<<< HEAD
 	return &s.l.conns[id.Index()], nil
+=======
+	if !ok {
+		return nil, errNoPlayer
+	}
+	return &l.conns[slot], nil
+>>>>>>> dev
 }
 
 // kick is the command kick.
@@ -370,7 +382,7 @@ func (s *lobbyConsole) mute(call *console.Call) error {
 
 // say is the command say: the words of the line, with one space between two.
 func (s *lobbyConsole) say(call *console.Call) error {
-	s.l.Announce(s.now, strings.Join(call.Args, " "))
+	s.l.chat.announce(s.now, strings.Join(call.Args, " "))
 	return nil
 }
 

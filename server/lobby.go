@@ -32,7 +32,7 @@ type Lobby struct {
 	rewind      rewind
 }
 
-// NewLobby makes a lobby with nobody in it.
+// NewLobby returns an empty lobby, or the error of an invalid configuration.
 func NewLobby(cfg Config) (*Lobby, error) {
 	given := cfg
 	cfg, err := cfg.withDefaults()
@@ -80,22 +80,21 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// Netcode is what lets clients in: for looking, between ticks.
+// Netcode returns the netcode server, to read between ticks.
 func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 
-// Match is the lobby's match: for looking, between ticks.
+// Match returns the match, to read between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
-// ticks.
+// ShotLog returns the records of how shots were judged, to read between ticks; nil if none are kept.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
-// Tick.
+// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid until
+// the next tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
-// may have counts of other lobbies.
+// CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may have
+// counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.countSymbols(n)
 	for _, slot := range l.live {

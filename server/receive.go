@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -30,8 +31,8 @@ func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error
 		l.join.event(now, e)
 	}
 	l.join.expire(now)
-	l.housekeeping(now)
-	l.pollMap(now)
+	in.housekeeping(now)
+	in.pollMap(now)
 	l.join.admit(now)
 	if err := in.sendOutbox(now, sock); err != nil {
 		return err
@@ -57,6 +58,41 @@ func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error
 		}
 	}
 	return nil
+}
+
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
+// the slots, so that each has its turn once a second, the team in the roster and the idle player.
+func (in *inbound) housekeeping(now time.Duration) {
+	l := in.l
+	l.console.run(now)
+	rate := int(l.cfg.Rules.Rate)
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
+		if !l.roster.viewers[slot].ready {
+			continue
+		}
+		l.roster.updateTeam(slot)
+		c := &l.conns[slot]
+		switch l.idle.due(slot) {
+		case idle.Warn:
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
+		case idle.Kick:
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
+		}
+	}
+}
+
+// pollMap changes to the pending map once it is loaded.
+func (in *inbound) pollMap(now time.Duration) {
+	loaded, err := in.l.maps.poll()
+	if loaded == nil && err == nil {
+		return
+	}
+	if err == nil {
+		err = in.l.InstallMap(now, *loaded)
+	}
+	in.l.maps.finish(err)
 }
 
 // takeEvent does what one opened datagram says, and reports whether it held a packet that was

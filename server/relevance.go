@@ -16,20 +16,20 @@ type Relevance uint8
 // The kinds of relevance.
 const (
 	// RelevanceAuto is RelevanceGrid where something may hide players: there is a Config.PVS or a
-	// Config.CellVisible, or Config.ViewDistance is below the size of the map. Else it is RelevanceAll: a
-	// grid would cost time and hide nothing.
+	// Config.CellVisible, or Config.ViewDistance is below the size of the map. Else it is
+	// RelevanceAll: a grid would cost time and hide nothing.
 	RelevanceAuto Relevance = iota
 
 	// RelevanceOff sends all rows, in snapshots that are sent whole or not at all.
 	RelevanceOff
 
-	// RelevanceAll sends all rows, so that clients share encoded blocks. A client that is joining, or
-	// whose bandwidth is below that, is sent rows by priority.
+	// RelevanceAll sends all rows, so that clients share encoded blocks. A client that is joining,
+	// or whose bandwidth is below that, is sent rows by priority.
 	RelevanceAll
 
-	// RelevanceGrid sends the players in view distance and in sight of the client's cell, its team, and
-	// those that were visible a moment ago. Of others there is nothing in the bytes. Budgets are as
-	// with RelevanceAll.
+	// RelevanceGrid sends the players in view distance and in sight of the client's cell, its team,
+	// and those that were visible a moment ago. Of others there is nothing in the bytes. Budgets
+	// are as with RelevanceAll.
 	RelevanceGrid
 )
 
@@ -62,7 +62,7 @@ const (
 	maxCells      = 256 // along each side of a grid
 )
 
-// DefaultHysteresis is the default of Config.Hysteresis, in snapshots: a fifth of a second at 20 Hz.
+// DefaultHysteresis is the default of Config.Hysteresis: a fifth of a second at 20 Hz.
 const DefaultHysteresis = 4
 
 const (
@@ -71,16 +71,17 @@ const (
 )
 
 // GridConfig is the grid that covers a map with cells of so many metres, as a lobby makes it for
-// Config.CellSize. Config.CellVisible is asked for its cells, and pvs.Fit makes the same grid. 0 metres
-// means the default: 8, or more where a side would have more than 256 cells.
+// Config.CellSize. Config.CellVisible is asked for its cells, and pvs.Fit makes the same grid. 0
+// metres means the default: 8, or more where a side would have more than 256 cells.
 func GridConfig(a *arena.Arena, metres float32) interest.Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	if metres == 0 {
 		metres = max(defaultCell, float32(math.Ceil(float64(max(size.X, size.Z)/maxCells))))
 	}
 	side := func(length float32) int { return max(1, int(math.Ceil(float64(length/metres)))) }
-	corner := a.Bounds.Min
-	return interest.Config{MinX: corner.X, MinZ: corner.Z, Cell: metres, Wide: side(size.X), Deep: side(size.Z)}
+	return interest.Config{
+		MinX: a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: metres, Wide: side(size.X), Deep: side(size.Z),
+	}
 }
 
 // withRelevance fills and checks what a configuration says of relevance.
@@ -89,13 +90,16 @@ func (c Config) withRelevance() (Config, error) {
 	case c.Relevance > RelevanceGrid:
 		return c, fmt.Errorf("relevance %d: expected auto, off, all or grid", c.Relevance)
 	case !(c.ViewDistance >= 0 && c.ViewDistance <= 4*arena.Limit): // NaN is neither
-		return c, fmt.Errorf("view distance of %g m: expected 0 to %d, 0 for no limit", c.ViewDistance, 4*arena.Limit)
+		return c, fmt.Errorf("view distance of %g m: expected 0 to %d, 0 for no limit",
+			c.ViewDistance, 4*arena.Limit)
 	case c.Hysteresis < -1 || c.Hysteresis > maxHysteresis:
 		return c, fmt.Errorf("hysteresis of %d snapshots: expected -1 to %d", c.Hysteresis, maxHysteresis)
 	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
-		return c, fmt.Errorf("%d bytes of a join snapshot: expected %d to %d", c.JoinBytes, minJoinBytes, maxJoinBytes)
+		return c, fmt.Errorf("%d bytes of a join snapshot: expected %d to %d",
+			c.JoinBytes, minJoinBytes, maxJoinBytes)
 	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
-		return c, fmt.Errorf("checksum every %d snapshots: expected 1 to %d, or -1 for none", c.ChecksumEvery, 1<<16)
+		return c, fmt.Errorf("checksum every %d snapshots: expected 1 to %d, or -1 for none",
+			c.ChecksumEvery, 1<<16)
 	case c.CellSize != 0 && !(c.CellSize >= minCell && c.CellSize <= arena.Limit):
 		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.CellSize, minCell, arena.Limit)
 	}
@@ -105,7 +109,7 @@ func (c Config) withRelevance() (Config, error) {
 	if c.Hysteresis == 0 {
 		c.Hysteresis = DefaultHysteresis
 	}
-	if c.JoinBytes == 0 { // moving rows of a crowd take a third of that, and the others must get in, too
+	if c.JoinBytes == 0 { // moving rows of a crowd take a third of that
 		c.JoinBytes = max(defaultJoinBytes, 10*c.Players)
 	}
 	if c.ChecksumEvery == 0 {
@@ -141,13 +145,14 @@ func (c *Config) fitGrid() error {
 		}
 	}
 	if c.CellSize = g.Cell; max(g.Wide, g.Deep) > maxCells {
-		return fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
+		return fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side",
+			g.Cell, g.Wide, g.Deep, maxCells)
 	}
 	return nil
 }
 
-// CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a cell
-// nearer to each other than the distance of their cells.
+// CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a
+// cell nearer to each other than the distance of their cells.
 func CellRadius(metres, cell float32) int { return int(math.Ceil(float64(metres/cell))) + 1 }
 
 // interestConfig is the configuration of the grid for this lobby.

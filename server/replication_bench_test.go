@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// BenchmarkBudget is the CPU time of a whole tick of a lobby by what its lines carry: without a limit, with two that never bind, and with
-// one that always does; in the open, and where some are out of reach. Clients use all that they have, and are not in the time.
+// BenchmarkBudget is the CPU time of a whole tick by byte limit: none, two that never bind, and one
+// that always binds; with and without a view distance. Clients use all their abilities and are not
+// in the time.
 func BenchmarkBudget(b *testing.B) {
 	for _, reach := range []float32{0, 12} {
 		for _, n := range []int{32, 100} {
@@ -52,7 +53,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// firing makes all run, look about and use all that they have.
+// firing makes all clients run, look about and use all their abilities.
 func (b *table) firing(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	b.think = func(int) client.Intent {

@@ -14,7 +14,8 @@ import (
 // aboutSnapshot fills in which snapshot an explanation is about.
 func (r *replication) aboutSnapshot(c *connReplication, e *Explanation) {
 	p := &c.pacing
-	e.Tick, e.Age, e.Interval, e.Delay = uint32(p.sent), uint32(r.match.Tick()-p.sent), uint32(p.spacing), p.delayed
+	e.Tick, e.Age = uint32(p.sent), uint32(r.match.Tick()-p.sent)
+	e.Interval, e.Delay = uint32(p.spacing), p.delayed
 }
 
 // explainPlayer completes the explanation of e.Entity.
@@ -218,7 +219,8 @@ func (r *replication) addObjectDetail(c *connReplication, e *Explanation, f *sna
 	if e.Metres = -1; c.view.viewpoint >= 0 {
 		e.Metres = levelMetres(r.viewLine(c, f, e.Slot))
 	}
-	if a.selection == objectsBudget && a.view != nil && (e.Reason == ReasonBudget || e.Reason == ReasonJoining) {
+	waits := e.Reason == ReasonBudget || e.Reason == ReasonJoining
+	if waits && a.selection == objectsBudget && a.view != nil {
 		e.Priority, e.Threshold = a.view.Priority(e.Slot), a.view.Threshold()
 	}
 }

@@ -63,7 +63,8 @@ func newObjectPlane(c *Config) *objectPlane {
 			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		},
 		table:           objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
-		updateIntervals: c.ObjectUpdateIntervals, interval: tick.Tick(c.SendInterval), versions: make([]frameVersion, frames),
+		updateIntervals: c.ObjectUpdateIntervals, interval: tick.Tick(c.SendInterval),
+		versions: make([]frameVersion, frames),
 	}
 	for i := range o.table.flights {
 		o.table.flights[i] = make([]int16, 0, 4*slots)
@@ -80,7 +81,8 @@ func newObjectPlane(c *Config) *objectPlane {
 func (c *Config) checkObjects() error {
 	var ok bool
 	if c.ObjectUpdateIntervals, ok = c.ObjectUpdateIntervals.WithDefaults(); !ok {
-		return fmt.Errorf("paces of objects %v: expected at most %d snapshots", c.ObjectUpdateIntervals, netstate.MaxUpdateInterval)
+		return fmt.Errorf("update intervals of objects %v: expected at most %d snapshots",
+			c.ObjectUpdateIntervals, netstate.MaxUpdateInterval)
 	}
 	if g := c.Rules.Game; g != nil {
 		m := &g.Layout
@@ -155,7 +157,9 @@ func (o *objectPlane) write(f *snapshot.Frame, slot int) {
 	f.Set(slot, s.id, o.row[:])
 }
 
-func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile) {
+func (o *objectPlane) captureProjectiles(
+	f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile,
+) {
 	for i := range all {
 		p := &all[i]
 		slot, s := o.table.slotOfFlight(netstate.Projectile, p.ID)

@@ -29,7 +29,7 @@ func TestConfigOfThings(t *testing.T) {
 	}
 }
 
-// A receipt keeps what it is given, of the largest lobby that there is.
+// An ack tag keeps its values, in the largest lobby, too.
 func TestReceipt(t *testing.T) {
 	for _, c := range []struct {
 		owner           bool
@@ -45,8 +45,8 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
-// and who has one keeps it.
+// With more flights than slots the later flights wait and are counted. A free slot is taken with
+// another generation, and a flight keeps its slot.
 func TestMoreFlightsThanSlots(t *testing.T) {
 	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
 	cfg, err := cfg.withDefaults()
@@ -73,7 +73,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
 		t.Fatalf("%d flights have no slot, want %d", w.table.dropped, want)
 	}
-	before := map[netid.ID]netid.ID{} // of the plane: the match's
+	before := map[netid.ID]netid.ID{} // by the plane's id: the match's
 	for i := range w.table.slots {
 		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}

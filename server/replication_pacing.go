@@ -108,7 +108,8 @@ const (
 // snapshot.
 func (r *replication) unackedTooLong(c *connReplication) bool {
 	t, acked := r.match.Tick(), c.acks.sinceResync
-	if c.acks.unacked <= unackedLimit || acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval) {
+	hasBaselines := acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval)
+	if c.acks.unacked <= unackedLimit || hasBaselines {
 		return false
 	}
 	return t-c.pacing.sent < r.ticks(unackedSpacing)

@@ -14,15 +14,16 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
-// ticks, and once all are in they are sent the same bytes, in the same blocks.
+// A limit that never binds changes nothing: the clients of a lobby with it and of one without hold
+// the same rows of the same ticks, and after the join burst they are sent the same bytes, in the
+// same blocks.
 func TestLooseBudgetIsNone(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		cfg   Config
 		n     int
 		loss  float64
-		fires bool // then much flies
+		fires bool // with many projectiles and grenades
 	}{
 		0: {Config{Players: 32, Kbps: 256}, 32, 0, false},
 		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05, false},
@@ -72,7 +73,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		for _, slot := range b.lobby.live {
 			g := &b.lobby.conns[slot]
 			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll, false: rowsVisible}[c.cfg.ViewDistance == 0] {
-				t.Errorf("%d: guest %v is told by %d", i, g.id, g.repl.view.selection)
+				t.Errorf("%d: client %v is told by %d", i, g.id, g.repl.view.selection)
 			}
 			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent && c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
 				t.Errorf("%d: %v", i, v.Sentence())
@@ -81,7 +82,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 	}
 }
 
-// alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
+// alike fails unless the clients of two tables hold the same rows of their newest snapshots, and
+// returns their number.
 func (b *table) alike(o *table) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
@@ -94,7 +96,7 @@ func (b *table) alike(o *table) (rows int) {
 			id, held := p.Row(p.Newest(), slot, want[:])
 			other, too := q.Row(q.Newest(), slot, got[:])
 			switch {
-			case id == 0 && other == 0: // that nobody is there is said once, or each time
+			case id == 0 && other == 0: // an empty slot is sent once, or each time
 			case id != other || held != too || got != want:
 				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
 			default:
@@ -105,7 +107,7 @@ func (b *table) alike(o *table) (rows int) {
 	return rows
 }
 
-// thingsAlike is alike for what flies and stands about.
+// thingsAlike is alike for objects.
 func (b *table) thingsAlike(o *table) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
@@ -114,7 +116,7 @@ func (b *table) thingsAlike(o *table) (rows int) {
 		for slot := range b.lobby.replication.objects.table.slots {
 			id, _ := p.Objects.Row(p.Newest(), slot, want[:])
 			other, _ := q.Objects.Row(q.Newest(), slot, got[:])
-			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
+			if id == 0 || other == 0 { // unchanged objects are not sent
 				continue
 			}
 			if id != other || got != want {
@@ -126,7 +128,8 @@ func (b *table) thingsAlike(o *table) (rows int) {
 	return rows
 }
 
-// thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
+// thingsAgree fails unless the objects that clients hold of their newest snapshots are those of the
+// server's frames.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
@@ -144,14 +147,15 @@ func (b *table) thingsAgree() (rows int) {
 	return rows
 }
 
-// patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
+// patient is the naive twin of rowSchedule: it keeps its state in each snapshot, from what the
+// tracker has sent.
 type patient struct {
 	who        []netid.ID
 	last, seen []map[int]uint16 // by connection's slot, by slot
-	longest    int              // intervals that a row in sight has waited
+	longest    int              // intervals that a visible row has waited
 	blocks     int              // snapshots in blocks,
-	loose      int              // row by row without accounts
-	rows       int              // and with them
+	loose      int              // row by row without a schedule
+	rows       int              // and with one
 }
 
 func newPatient(guests int) *patient {
@@ -159,7 +163,7 @@ func newPatient(guests int) *patient {
 	return p
 }
 
-// look takes in the snapshots of a tick, and fails where a thin says otherwise.
+// look takes in the snapshots of a tick, and fails where a rowSchedule differs.
 func (p *patient) look(b *table) {
 	b.t.Helper()
 	l := b.lobby
@@ -196,22 +200,22 @@ func (p *patient) look(b *table) {
 				last[other] = interval
 			}
 			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
-				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
+				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
 			}
 		}
 	}
 }
 
-// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no connection is sent a byte more than its
-// bucket gives, nobody in sight waits until its baseline is gone, all is decoded, what is held is what was there, and nothing that
-// waits is forgotten or waits for longer because of the time before.
+// Limits bind and cease to bind by turns, or bind always: no client is sent more than its bucket
+// gives, no visible row waits for a baseline's life, all snapshots decode to what was there, and no
+// row waits for longer because of the time before.
 func TestBudgetBeginsToBind(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		cfg   Config
 		n     int
 		loss  float64
-		kbps  []int // by turns, two seconds each
+		kbps  []int // one after the other, two seconds each
 		every uint8
 	}{
 		0: {Config{Players: 32}, 32, 0, []int{300, 24}, 1},
@@ -250,9 +254,9 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
 					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
-					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the largest snapshot, and netcode's own packets
 					if rate != 0 && float64(g.session.stats.down-was) > most {
-						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
+						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
 					}
 				}
 			}
@@ -272,13 +276,13 @@ func TestBudgetBeginsToBind(t *testing.T) {
 	}
 }
 
-// purse is what a connection may be sent, and has been.
+// purse is what a client may be sent, and what it has been sent.
 type purse struct {
 	room int
 	sent uint64
 }
 
-// rooms is what all connections with a limit may be sent in the coming tick.
+// rooms is what the clients with a limit may be sent in the coming tick.
 func (b *table) rooms() map[int32]purse {
 	m, l := map[int32]purse{}, b.lobby
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
@@ -290,19 +294,19 @@ func (b *table) rooms() map[int32]purse {
 	return m
 }
 
-// inRoom fails if a connection that was told all was sent more than it had room for.
+// inRoom fails if a client that was sent all rows was sent more than its bucket gave.
 func (b *table) inRoom(rooms map[int32]purse) {
 	b.t.Helper()
 	for slot, was := range rooms {
 		c := &b.lobby.conns[slot]
 		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != rowsScheduled && int(n) > was.room {
-			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
+			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
 		}
 	}
 }
 
-// When a limit begins to bind, all waits and weighs as in the honest twin: a lobby that keeps accounts of each snapshot, as if none
-// before had had room for all.
+// When a limit begins to bind, waits and priorities are those of a twin that keeps its schedule in
+// each snapshot, as if none before had had room for all rows.
 func TestWakesAsIfItNeverSlept(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
@@ -355,8 +359,9 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	}
 }
 
-// Who stands still goes in blocks that take next to nothing, but no more are in sight than the line carries once they move; and when they all
-// do, no snapshot is without anybody because of those of whom it must say that they are gone.
+// Players that stand still take next to nothing in blocks, but no more are visible than the
+// bandwidth carries once they move. When all move at once, removals leave room for rows in each
+// snapshot.
 func TestStillBlocksPromiseNoMore(t *testing.T) {
 	alone(t)
 	const n = 160
@@ -385,7 +390,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 					silent++
 				}
 				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
-					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
+					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
 		}
@@ -395,7 +400,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 	}
 }
 
-// saidTo is of how many that are there a connection's newest snapshot tells.
+// saidTo is the number of players in a client's newest snapshot.
 func (b *table) saidTo(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
@@ -406,7 +411,7 @@ func (b *table) saidTo(c *conn) (n int) {
 	return n
 }
 
-// inSight is how many a connection's newest snapshot has in sight.
+// inSight is the number of players visible in a client's newest snapshot.
 func (b *table) inSight(c *conn) int {
 	if !c.repl.view.byRow {
 		return b.lobby.replication.players.frames.At(c.repl.pacing.sent).Len()
@@ -414,8 +419,8 @@ func (b *table) inSight(c *conn) int {
 	return popcount(c.repl.schedule.visible)
 }
 
-// wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
-// how many rows that are.
+// wakesAs fails unless the rows that wait in this tick's snapshots have waited for as long in those
+// of a twin, with the same priority. It returns their number.
 func (b *table) wakesAs(twin *table) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
@@ -424,20 +429,20 @@ func (b *table) wakesAs(twin *table) (waited int) {
 			continue
 		}
 		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != rowsScheduled {
-			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
+			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
 			said, _ := c.repl.acks.tracker.RowSent(other)
 			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
 			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
-				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
+				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
 			} else if sees == 0 || said || too {
 				continue
 			}
 			waited++
 			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y || c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
-				b.t.Fatalf("tick %d, guest %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
+				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
 					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other), y, h.repl.view.interest.Priority(other))
 			}
 		}
@@ -445,7 +450,7 @@ func (b *table) wakesAs(twin *table) (waited int) {
 	return waited
 }
 
-// Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that goes row by row.
+// The first snapshot by rows knows players that have joined or left during snapshots in blocks.
 func TestSlotsChangeBehindBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
@@ -470,7 +475,7 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 	}
 }
 
-// setKbps gives all connections another limit.
+// setKbps gives all clients another limit.
 func (b *table) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
@@ -478,7 +483,7 @@ func (b *table) setKbps(kbps int) {
 	}
 }
 
-// swap makes a client leave, and another come.
+// swap makes one client leave and another join.
 func (b *table) swap(n int) {
 	b.t.Helper()
 	b.players[n].Leave(b.now)
@@ -491,7 +496,8 @@ func (b *table) swap(n int) {
 	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
-// What a limit's accounts leave open stays right while there is none: rows that some other reason chooses then find all told of as late as the last blocks.
+// The schedule of a limit stays right after the limit is lifted: rows selected for another reason
+// count as sent with the last blocks.
 func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 500})
@@ -513,7 +519,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 			}
 			for other := range 60 {
 				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
-					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
+					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
 				}
 				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
 					kept++
@@ -534,7 +540,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	}
 }
 
-// Things that go row by row because a connection begins anew leave nothing to wake, be there a limit or not.
+// Objects sent row by row after a resync leave nothing to materialize, with or without a limit.
 func TestThingsForgetBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
@@ -557,16 +563,16 @@ func TestThingsForgetBlocks(t *testing.T) {
 				continue
 			}
 			if rows++; c.repl.acks.objects.allSentAt != 0 {
-				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
+				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
 			}
 		}
 	}
 	if blocks < 20 || rows < 20 {
-		t.Errorf("%d guests told of all, %d parts row by row", blocks, rows)
+		t.Errorf("%d clients sent of all, %d parts row by row", blocks, rows)
 	}
 }
 
-// What hits were long ago is no fight any more when weights are asked for again.
+// Hits of long ago are no combat any more when priorities are computed again.
 func TestFightsBehindBlocks(t *testing.T) {
 	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})
 	b.think = func(int) client.Intent { return client.Intent{} }
@@ -597,7 +603,7 @@ func TestFightsBehindBlocks(t *testing.T) {
 	}
 }
 
-// foesAre is in how many of a connection's sets a slot is.
+// foesAre is in how many of a client's combat sets a slot is.
 func (c *conn) foesAre(slot int) (n int) {
 	for _, w := range [2]uint64{c.repl.view.combat[slot>>6], c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
 		n += int(w >> (slot & 63) & 1)
@@ -605,7 +611,7 @@ func (c *conn) foesAre(slot int) (n int) {
 	return n
 }
 
-// A tick in which nobody's limit binds allocates nothing, nor does the first in which all do.
+// A tick in which no limit binds allocates nothing, nor does the first in which all bind.
 func TestLooseTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {

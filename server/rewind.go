@@ -79,8 +79,10 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	frames := w.replication.players.frames
-	if c.id != shooter || c.repl.acks.tracker.SawInView(frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
+	if c.id != shooter || planted.On(planted.UnseenHit) {
+		return true
+	}
+	if c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) {
 		return true
 	}
 	w.Stats.Count[metrics.HitsFiltered].Inc()
@@ -118,7 +120,8 @@ func (v *viewResolver) resolve(c *conn) {
 	late := history.HasLateAcks(cmd)
 	v.claimed = v.claimed[:0]
 	if late { // the claim comes too late to be believed, but the client has predicted by it
-		v.claimed, _ = history.ResolveView(v.view, snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}, v.claimed)
+		any := snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}
+		v.claimed, _ = history.ResolveView(v.view, any, v.claimed)
 	}
 	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
 	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
@@ -143,8 +146,9 @@ func (v *viewResolver) resolve(c *conn) {
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			expired := row.VisibleBefore && row.Expired
-			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: expired})
+			v.targets = append(v.targets, sim.TargetView{
+				Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.VisibleBefore && row.Expired,
+			})
 		}
 	}
 }
@@ -174,8 +178,8 @@ func bracket(row *snapshot.TargetView, v tick.View, gap tick.Tick) tick.View {
 
 // What an honest client may be late by, besides its path.
 const (
-	bufferTicks        = 6                      // wait in the command buffer, and the quantised clocks of both ends
-	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind for lost snapshots
+	bufferTicks        = 6                      // wait in the command buffer, and quantised clocks
+	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind after loss
 	lagSwitchSilence   = 250 * time.Millisecond // an honest client sends every 50 ms
 	lagSwitchClearAcks = 10                     // acknowledged packets that clear a suspicion
 )

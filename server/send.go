@@ -61,7 +61,8 @@ func (l *outbound) send(now time.Duration, sock netio.Conn) error {
 // sendTo writes the packets that are due to one connection.
 func (l *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 	t, slot, r := l.match.Tick(), c.id.Index(), &c.repl
-	if once := (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch); once && !l.timer.Off {
+	second := (uint32(t) + uint32(slot)) % uint32(l.cfg.Rules.Rate)
+	if second < uint32(l.replication.batch) && !l.timer.Off { // once a second
 		l.sampleLink(c, t)
 		l.tally(c)
 	}

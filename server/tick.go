@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -69,26 +67,4 @@ func (l *Lobby) play(now time.Duration) {
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
-}
-
-// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
-// the slots, so that each has its turn once a second, the team in the roster and the idle player.
-func (l *Lobby) housekeeping(now time.Duration) {
-	l.console.run(now)
-	rate := int(l.cfg.Rules.Rate)
-	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
-		if !l.roster.viewers[slot].ready {
-			continue
-		}
-		l.roster.updateTeam(slot)
-		c := &l.conns[slot]
-		switch l.idle.due(slot) {
-		case idle.Warn:
-			l.Stats.Count[metrics.IdleWarned].Inc()
-			l.chat.tell(now, c, l.idle.warning(slot))
-		case idle.Kick:
-			l.Stats.Count[metrics.IdleKicked].Inc()
-			l.join.dismiss(now, c, packet.ReasonIdle)
-		}
-	}
 }

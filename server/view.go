@@ -83,22 +83,22 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 			v.Name = row.Name
 		}
 		if connected {
-			l.viewConn(c, &v.Conn)
+			c.view(l.match, &v.Conn)
 		}
 		dst = append(dst, v)
 	}
 	return dst
 }
 
-// viewConn fills v with the figures of a connection.
-func (l *Lobby) viewConn(c *conn, v *ConnView) {
-	s, inbox := &c.session.stats, l.match.CommandBuffer(c.id)
+// view fills v with the figures of a connection.
+func (c *conn) view(m *sim.Match, v *ConnView) {
+	s, inbox := &c.session.stats, m.CommandBuffer(c.id)
 	rtt := c.session.peer.RTT()
 	*v = ConnView{
 		Since: c.session.since, RTT: rtt.Smoothed, RTTVar: rtt.Var,
 		BytesOut: s.down, BytesIn: s.up, NewestPacket: c.session.peer.Newest(),
 		PacketsIn: s.taken, PacketsAcked: s.delivered, PacketsLost: s.lost,
 		Resyncs: s.resyncs, Mispredictions: s.mispredicted,
-		Inputs: inbox.Count, InputLeadTicks: int(inbox.Lead(l.match.Tick())), SnapshotSpacing: c.repl.pacing.spacing,
+		Inputs: inbox.Count, InputLeadTicks: int(inbox.Lead(m.Tick())), SnapshotSpacing: c.repl.pacing.spacing,
 	}
 }

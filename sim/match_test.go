@@ -412,7 +412,7 @@ func TestSystemsInOrder(t *testing.T) {
 	}
 	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "animate", "record",
 		"fire", "combat", "projectiles", "grenades",
-		"areas", "blasts", "cubes", "settle", "places", "mode"}
+		"areas", "blasts", "cubes", "damage", "zones", "mode"}
 	if !slices.Equal(names, want) {
 		t.Errorf("systems %v, want %v", names, want)
 	}

@@ -44,8 +44,8 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	p.Machine = r.cfg.Description
 	for _, sim := range sims {
 		cfg.Observer.note("measuring the sockets of %s, %s", sc.Name, sim.Window.Name)
-		load := simbench.Load{Tick: time.Duration(sim.Tick.Mean * 1e3), Bytes: int(heap)}
-		sockets, err := r.Sockets(ctx, sim.Traffic, load)
+		busy := time.Duration(sim.Tick.Mean * 1e3)
+		sockets, err := r.Sockets(ctx, sim.Traffic, busy)
 		if err != nil {
 			return p, nil, fmt.Errorf("sockets: %w", err)
 		}
@@ -58,18 +58,18 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 
 // Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on
 // the server's processor, and the clients here.
-func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbench.Load) (costs []simbench.SocketCost, err error) {
+func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, busy time.Duration) ([]simbench.SocketCost, error) {
 	s := socketRun{Runner: r}
 	defer s.stop()
 	for _, t := range all {
-		if err := s.add(t, load); err != nil {
+		if err := s.add(t, busy); err != nil {
 			return nil, err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var started atomic.Int64
 	results := make(chan error, len(all))
-	costs = make([]simbench.SocketCost, len(all))
+	costs := make([]simbench.SocketCost, len(all))
 	for i, p := range s.all {
 		go func() {
 			line, err := p.line(time.Minute) // all clients are known
@@ -90,6 +90,7 @@ func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbe
 	go func() {
 		sent <- simbench.SendTraffic(ctx, s.at, all, func() bool { return int(started.Load()) == len(all) })
 	}()
+	var err error
 	for range all {
 		err = errors.Join(err, <-results)
 	}
@@ -106,7 +107,7 @@ type socketRun struct {
 }
 
 // add starts a process for the traffic of a lobby.
-func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
+func (s *socketRun) add(t simbench.Traffic, busy time.Duration) error {
 	f, err := os.CreateTemp("", "tickrate-traffic-*")
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
 	}
 	p := &process{}
 	args := []string{"plan", "sockets", "--traffic", f.Name(), "--socket", s.cfg.Scenario.Network.Socket,
-		"--tick", load.Tick.String(), "--bytes", fmt.Sprint(load.Bytes)}
+		"--busy", busy.String()}
 	if err := s.launch(p, s.cfg.Scenario.Process, args); err != nil {
 		return err
 	}

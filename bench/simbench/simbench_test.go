@@ -104,7 +104,7 @@ func TestTrafficOverSockets(t *testing.T) {
 			}
 		})
 	}()
-	cost, err := ServeTraffic(t.Context(), conn, read, Load{Tick: 100 * time.Microsecond, Bytes: 1 << 20},
+	cost, err := ServeTraffic(t.Context(), conn, read, 100*time.Microsecond,
 		func() { close(started) })
 	cancel()
 	if err != nil {

@@ -35,21 +35,13 @@ type SocketCost struct {
 	Resident      float64 `json:"resident_bytes"`
 }
 
-// Load is the work of the lobby that ServeTraffic stands in for between receiving and sending, so
-// that sockets and caches meet a busy processor as they do live. Its CPU time is not part of the
-// cost.
-type Load struct {
-	Tick  time.Duration // CPU time a tick
-	Bytes int           // memory that the lobby takes
-}
-
 // ServeTraffic is the server's end: it plays ticks by the pacer, as a host does, receives what has
-// arrived and sends the datagrams of each tick. Ready is called once all clients are known. The
-// first second of the traffic warms up, and all of its ticks are then measured.
-func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, load Load, ready func()) (SocketCost, error) {
-	s := trafficServer{conn: conn, t: t, load: load, pacer: clock.New(),
+// arrived, keeps the processor busy as the lobby would, and sends the datagrams of each tick. The
+// busy time is not part of the cost. Ready is called once all clients are known. The first second
+// of the traffic warms up, and all of its ticks are then measured.
+func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration, ready func()) (SocketCost, error) {
+	s := trafficServer{conn: conn, t: t, busy: busy, pacer: clock.New(),
 		period: tick.Rate(t.TickHz).Period(), to: make([]netip.AddrPort, t.Clients)}
-	s.memory = make([]byte, max(load.Bytes, 1<<16))
 	read := clockCost()
 	if err := s.meet(ctx); err != nil {
 		return SocketCost{}, err
@@ -78,12 +70,17 @@ func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, load Load, re
 	}, nil
 }
 
+// standBytes is the memory that stand walks over: what a tick of a small lobby touches, and a
+// quarter of the second cache of most processors. More of it makes system calls dearer than they
+// are live: a lobby does not touch all of its memory.
+const standBytes = 256 << 10
+
 // trafficServer is the server's end while it runs. Its goroutine is bound to a thread.
 type trafficServer struct {
 	conn   netio.Conn
 	t      Traffic
-	load   Load
-	memory []byte
+	busy   time.Duration
+	memory [standBytes]byte
 	at     int // in memory
 	pacer  *clock.Pacer
 	period time.Duration
@@ -179,7 +176,7 @@ func (s *trafficServer) stand(from time.Duration) time.Duration {
 				s.at = 0
 			}
 		}
-		if now := clock.ThreadCPU(); now-from >= s.load.Tick {
+		if now := clock.ThreadCPU(); now-from >= s.busy {
 			return now
 		}
 	}

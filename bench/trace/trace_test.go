@@ -37,7 +37,7 @@ func recordings(t testing.TB) string {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Skip("no folder shared/traces here or above, so nothing is checked against real recordings")
+			t.Skip("shared/traces is missing: reading real recordings stays unproven")
 		}
 		dir = up
 	}

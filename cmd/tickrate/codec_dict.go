@@ -62,8 +62,8 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	for _, part := range []int{8, 4, 2, 1} {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
-		ground := fmt.Sprintf("gen:%d:%d", n, seed)
-		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.RecordingChunk) {
+		match := simulatedMatch{fmt.Sprintf("gen:%d:%d", n, seed), n, seed, f.duration / 4, move}
+		if err := match.record(c.Context(), func(film server.RecordingChunk) {
 			samples = append(samples, film.Chunk.Key, film.Chunk.Log)
 		}); err != nil {
 			return err
@@ -81,6 +81,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	return nil
 }
 
+<<<<<<< HEAD
 // recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
 func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration,
 	move assets.BotSource, keep func(server.RecordingChunk)) error {
@@ -89,21 +90,43 @@ func recordMatch(ctx context.Context, ground string, players int, seed uint64, l
 		return err
 	}
 	game, err := assets.Game(content.Default(), ground, "deathmatch")
+=======
+// simulatedMatch is a match to record in virtual time.
+type simulatedMatch struct {
+	arena   string
+	players int
+	seed    uint64
+	length  time.Duration
+	move    movement
+}
+
+// record plays the match and passes each part of its recording to keep.
+func (m simulatedMatch) record(ctx context.Context, keep func(server.RecordingChunk)) error {
+	a, err := openArena(m.arena)
+	if err != nil {
+		return err
+	}
+	game, err := openGame("", m.arena, "deathmatch")
+>>>>>>> dev
 	if err != nil {
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
+<<<<<<< HEAD
 		Clients: players, Seed: seed, Brain: move.Brain, Decode: client.DecodeOwn,
+=======
+		Clients: m.players, Seed: m.seed, Brain: m.move.brain, Decode: client.DecodeOwn,
+>>>>>>> dev
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
-			Arena: a, ArenaName: ground, Players: players,
-			Rules: sim.Rules{Seed: seed, Mix: true, RespawnMillis: 3000, Game: game}, Record: keep,
+			Arena: a, ArenaName: m.arena, Players: m.players,
+			Rules: sim.Rules{Seed: m.seed, Mix: true, RespawnMillis: 3000, Game: game}, Record: keep,
 		},
 	})
 	if err != nil {
 		return err
 	}
-	for b.Now() < length && ctx.Err() == nil {
+	for b.Now() < m.length && ctx.Err() == nil {
 		if err := b.Step(); err != nil {
 			return err
 		}

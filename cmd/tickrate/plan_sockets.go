@@ -18,7 +18,7 @@ import (
 // newSockets is hidden: plan predict starts it as the server's end of its traffic.
 func newSockets() *cobra.Command {
 	var file, socket string
-	var load simbench.Load
+	var busy time.Duration
 	c := &cobra.Command{
 		Use:    "sockets",
 		Short:  "Exchange recorded traffic over real sockets, for plan predict",
@@ -48,18 +48,18 @@ func newSockets() *cobra.Command {
 			defer conn.Close()
 			fmt.Fprintln(c.OutOrStdout(), conn.LocalAddr())
 			ctx := untilEOF(c.Context(), c.InOrStdin())
-			cost, err := simbench.ServeTraffic(ctx, conn, t, load,
+			cost, err := simbench.ServeTraffic(ctx, conn, t, busy,
 				func() { fmt.Fprintln(c.OutOrStdout(), "started") })
 			if err != nil {
 				return err
 			}
-			cost.Resident = float64(runner.ResidentBytes(os.Getpid())) - float64(load.Bytes)
+			cost.Resident = float64(runner.ResidentBytes(os.Getpid()))
 			return json.NewEncoder(c.OutOrStdout()).Encode(cost)
 		},
 	}
 	c.Flags().StringVar(&file, "traffic", "", "`file` of traffic (required)")
 	c.Flags().StringVar(&socket, "socket", "gnet", "socket `backend`: gnet or mmsg")
-	c.Flags().DurationVar(&load.Tick, "tick", time.Millisecond, "CPU `time` of a tick, to stand in for")
-	c.Flags().IntVar(&load.Bytes, "bytes", 1<<20, "memory of the lobby in `bytes`, to stand in for")
+	c.Flags().DurationVar(&busy, "busy", time.Millisecond,
+		"CPU `time` of the lobby in a tick, to stand in for")
 	return c
 }

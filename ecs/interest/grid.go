@@ -73,8 +73,9 @@ func (c Config) withDefaults() Config {
 	if c.Weights == (Weights{}) {
 		c.Weights = DefaultWeights
 	}
-	if c.Slots < 1 || c.Slots > MaxSlots || c.Wide < 1 || c.Wide > 256 || c.Deep < 1 || c.Deep > 256 || !(c.Cell > 0) ||
-		c.Hysteresis < 0 || c.Hysteresis > maxHysteresis || c.Weights.Visible == 0 || c.Weights.Most() > 4096 {
+	grid := c.Wide >= 1 && c.Wide <= 256 && c.Deep >= 1 && c.Deep <= 256 && c.Cell > 0
+	weights := c.Weights.Visible > 0 && c.Weights.Most() <= 4096
+	if !grid || !weights || c.Slots < 1 || c.Slots > MaxSlots || c.Hysteresis < 0 || c.Hysteresis > maxHysteresis {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c

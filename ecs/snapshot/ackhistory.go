@@ -285,8 +285,8 @@ func (h *AckHistory) ResolveView(v tick.View, command CommandTime, out []TargetV
 
 // resolveMissing is ResolveView for the slots of want.
 func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []TargetView) []TargetView {
-	h.nearest(v.From, command, false)
-	h.nearest(v.To, command, true)
+	h.nearestBefore(v.From, command)
+	h.nearestAfter(v.To, command)
 	for i, w := range h.want {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
@@ -307,44 +307,56 @@ func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []Targ
 	return out
 }
 
-// nearest finds, for the slots of want, the acked snapshot nearest to tick t that has the slot: at
-// or after t if later is set, else at or before t.
-func (h *AckHistory) nearest(t tick.Tick, command CommandTime, later bool) {
-	into := h.before
-	if later {
-		into = h.after
+// nearestBefore finds, for the slots of want, the newest acked snapshot at or before tick t that
+// has the slot.
+func (h *AckHistory) nearestBefore(t tick.Tick, command CommandTime) {
+	left := h.beginNearest(h.before)
+	for back := range historySnapshots {
+		n := (h.at - back + historySnapshots) % historySnapshots
+		if at := h.snapshots[n].tick; at != 0 && at <= t && h.found(n, command, left, h.before) {
+			return
+		}
 	}
-	left := h.to // not needed any more
+}
+
+// nearestAfter finds, for the slots of want, the oldest acked snapshot at or after tick t that has
+// the slot.
+func (h *AckHistory) nearestAfter(t tick.Tick, command CommandTime) {
+	left := h.beginNearest(h.after)
+	for ahead := range historySnapshots {
+		n := (h.at + 1 + ahead) % historySnapshots
+		if at := h.snapshots[n].tick; at != 0 && at >= t && h.found(n, command, left, h.after) {
+			return
+		}
+	}
+}
+
+// beginNearest clears the slots of want in into, and returns them as the slots to find.
+func (h *AckHistory) beginNearest(into []uint8) (left []uint64) {
+	left = h.to // ResolveView is done with it
 	copy(left, h.want)
 	for i, w := range left {
 		if w != 0 {
 			clear(into[i*64 : i*64+64])
 		}
 	}
-	for back := range historySnapshots {
-		n := (h.at - back + historySnapshots) % historySnapshots
-		if later {
-			n = (h.at + 1 + back) % historySnapshots
-		}
-		m := &h.snapshots[n]
-		if m.tick == 0 || later && m.tick < t || !later && m.tick > t {
-			continue
-		}
-		h.findCovered(n, command)
-		any := uint64(0)
-		visible, removed := h.visible(n), h.removed(n)
-		for i := range left {
-			hit := left[i] & h.covered[i] & (visible[i] | removed[i])
-			left[i] &^= hit
-			any |= left[i]
-			for ; hit != 0; hit &= hit - 1 {
-				into[i*64+bits.TrailingZeros64(hit)] = uint8(n + 1)
-			}
-		}
-		if any == 0 {
-			return
+	return left
+}
+
+// found moves the slots that snapshot n has from left into into, and reports whether none is left.
+func (h *AckHistory) found(n int, command CommandTime, left []uint64, into []uint8) bool {
+	h.findCovered(n, command)
+	any := uint64(0)
+	visible, removed := h.visible(n), h.removed(n)
+	for i := range left {
+		hit := left[i] & h.covered[i] & (visible[i] | removed[i])
+		left[i] &^= hit
+		any |= left[i]
+		for ; hit != 0; hit &= hit - 1 {
+			into[i*64+bits.TrailingZeros64(hit)] = uint8(n + 1)
 		}
 	}
+	return any == 0
 }
 
 // lost reports whether a snapshot of (after, upTo] has the slot, arrived or not.

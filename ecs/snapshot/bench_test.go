@@ -269,15 +269,15 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 					w.Bits(uint64(r), 6)
 					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
 					var masks [GroupRows]uint16
-					if depth := h.depth(g, r); depth > 0 {
+					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &levels); depth > 0 {
 						x.was = &h.frames[0].ids[g]
-						ctx[r] = c.encoder.codec.predictRow(&h, depth, g, r, room[:], &levels)
+						ctx[r] = word
 						if x.was[r] == id {
 							masks[r] = rowMask(r, x.now, x.base)
 						}
 					}
-					sink := bitSink{buf: buf, ends: &ends}
-					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r, 1)
+					sink := bitSink{buf: buf, emptyBits: 1, ends: &ends}
+					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r)
 					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 				}
 			}

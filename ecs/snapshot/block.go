@@ -30,12 +30,11 @@ func (c *codec) putBlock(dst []byte, g *rowGroup) []byte {
 	}
 	dst = slices.Grow(dst, c.bound+8)
 	w := bitSink{buf: dst[:cap(dst)], pos: len(dst), acc: 1, n: 2}
-	emptyBits := uint(0)
 	if !same && spawns(g.ids, g.was) {
-		w.acc, emptyBits = 3, 1
+		w.acc, w.emptyBits = 3, 1
 	}
 	// Only values of empty slots differ.
-	if !putRows[blockRows](c, &w, g, &masks, allRows, emptyBits) && same {
+	if !putRows[blockRows](c, &w, g, &masks, allRows) && same {
 		return append(dst, 0)
 	}
 	return w.buf[:w.pos+int(w.n+7)>>3]

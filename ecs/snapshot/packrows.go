@@ -114,25 +114,14 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		return dst, 0
 	}
 	r := &p.rows
-	places := r.run(p)
-	from := places[0].slot() / GroupRows
+	entries := r.run(p)
+	run, cur, width := r.beginRun(entries[0])
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
-	cur := places[0].base()
-	run := Run{First: from, Baselines: bases[cur].baselines, Rows: true}
-	width := uint(1 + ageBits) // of a row's own baseline
-	if r.deepest >= 0 {
-		width++
-		if bases[cur].middle == nil { // somebody must name the spacing
-			cur = uint8(r.deepest) // the header must name the spacing
-			run.Baselines = bases[cur].baselines
-		}
-	}
-	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
+	ends, next, most := &r.ends, run.First*GroupRows, uint32(room*8)
 	like, rows := planEntry(cur), bases[cur].rows // entries and rows of this baseline
-	head := run.headBytes()
-	acc, n, pos, count := uint64(0), uint(0), head, 0
-	for _, w := range places {
+	acc, n, pos, count := uint64(0), uint(0), run.headBytes(), 0
+	for _, w := range entries {
 		slot := w.slot()
 		gap := slot - next
 		next = slot + 1
@@ -149,7 +138,7 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		if w>>baseShift == like {
 			s = rows[slot]
 		}
-		if s == 0 { // it has not been made, or has another baseline, or is hidden
+		if s == 0 { // not made yet, or another baseline, or removed
 			a := w.base()
 			b := &bases[a]
 			if s = p.rowBits(b, w); planEntry(a) != like {
@@ -169,8 +158,9 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 			acc >>= n & 56
 			n &= 7
 			if size == long {
-				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].cache.long[uint32(s):cap(bases[like].cache.long)], s.size(), skip)
-				s, size = 0, 0
+				sink := bitSink{buf: buf, pos: pos, acc: acc, n: n}
+				sink.appendLong(bases[like].cache, s, skip)
+				acc, n, pos, s, size = sink.acc, sink.n, sink.pos, 0, 0
 			}
 		}
 		acc |= uint64(s) & (1<<56 - 1) << (n & 63)
@@ -187,40 +177,59 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		}
 	}
 	binary.LittleEndian.PutUint64(buf[pos:], acc)
-	if count = r.cut(places, count, most); count == 0 {
+	if count = r.cut(entries, count, most); count == 0 {
 		return dst, 0
 	}
 	run.Count = count
 	AppendRun(buf[:0], run, p.encoder.Tick(), p.interval)
-	last := ends[count]
-	buf = buf[:(last+7)/8]
+	r.at += count
+	return append(dst, r.packed(count)...), entries[count-1].slot()/GroupRows + 1 - run.First
+}
+
+// beginRun returns the header of a run that begins with a row, the index of its baselines, and the
+// bits of a baseline that a row names for itself. If some row has older baselines, the header names
+// such, as only the header holds their spacing.
+func (r *rowPlan) beginRun(first planEntry) (run Run, base uint8, width uint) {
+	base, width = first.base(), 1+ageBits
+	if r.deepest >= 0 {
+		width++
+		if r.bases[base].middle == nil {
+			base = uint8(r.deepest)
+		}
+	}
+	return Run{First: first.slot() / GroupRows, Baselines: r.bases[base].baselines, Rows: true}, base, width
+}
+
+// packed is the bytes of buf up to the end of row count, with zeros behind it.
+func (r *rowRun) packed(count int) []byte {
+	last := r.ends[count]
+	buf := r.buf[:(last+7)/8]
 	if last&7 != 0 {
 		buf[last/8] &= 1<<(last&7) - 1
 	}
-	r.at += count
-	return append(dst, buf...), places[count-1].slot()/GroupRows + 1 - from
+	return buf
 }
 
-// run is the places that a run may have: up to where blocks follow, MaxRun at most.
+// run is the entries that a run may have: up to where blocks follow, MaxRun at most.
 func (r *rowPlan) run(p *Packer) []planEntry {
-	places := r.entries[r.at:]
+	entries := r.entries[r.at:]
 	if p.next < len(p.runs) {
 		end := p.runs[p.next].First * GroupRows
-		for n, w := range places[:min(len(places), MaxRun)] {
+		for n, w := range entries[:min(len(entries), MaxRun)] {
 			if w.slot() >= end {
-				return places[:n]
+				return entries[:n]
 			}
 		}
 	}
-	return places[:min(len(places), MaxRun)]
+	return entries[:min(len(entries), MaxRun)]
 }
 
 // cut is how many of the first count rows of a run go out, of which only the last may end beyond
 // most bits: those of groups of which all rows are among them.
-func (r *rowPlan) cut(places []planEntry, count int, most uint32) int {
-	if last := places[count-1].slot(); r.ends[count] > most ||
+func (r *rowPlan) cut(entries []planEntry, count int, most uint32) int {
+	if last := entries[count-1].slot(); r.ends[count] > most ||
 		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {
-		for count > 0 && places[count-1].slot()/GroupRows == last/GroupRows {
+		for count > 0 && entries[count-1].slot()/GroupRows == last/GroupRows {
 			count--
 		}
 	}
@@ -239,20 +248,20 @@ func (p *Packer) rowBits(b *rowBaseline, w planEntry) rowBits {
 	return p.encoder.row(b.cache, slot)
 }
 
-// appendLong appends the bits of a long row but for the first skip.
-func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip uint) (uint64, uint, int) {
-	for ; left > 0; src = src[inlineBits/8:] {
+// appendLong appends the bits of a long row of a cache but for the first skip.
+func (w *bitSink) appendLong(c *encodeCache, b rowBits, skip uint) {
+	src := c.long[uint32(b):cap(c.long)]
+	for left := b.size(); left > 0; src = src[inlineBits/8:] {
 		k := min(left, inlineBits)
-		acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << n
-		n += k - skip
+		w.acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << w.n
+		w.n += k - skip
 		left -= k
 		skip = 0
-		binary.LittleEndian.PutUint64(buf[pos:], acc)
-		pos += int(n >> 3)
-		acc >>= n & 56
-		n &= 7
+		binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
+		w.pos += int(w.n >> 3)
+		w.acc >>= w.n & 56
+		w.n &= 7
 	}
-	return acc, n, pos
 }
 
 // goneBits says that the slot of a row is empty which the client holds, or may hold, of a

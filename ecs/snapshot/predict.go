@@ -81,22 +81,26 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 	}
 	var one [schema.MaxFields]uint8
 	for r := range GroupRows {
-		if n := h.depth(g, r); n != 0 {
-			ctx[r] = c.predictRow(h, n, g, r, dst, &one)
+		if word, depth := c.predictRow(h, g*GroupRows+r, dst, &one); depth != 0 {
+			ctx[r] = word
 		}
 	}
 }
 
-// predictRow is predict for one row that is in depth of the baselines, at least one. It returns
-// the row's context. levels gets how wrong the predictor was lately, by field.
-func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock, levels *[schema.MaxFields]uint8) uint32 {
+// predictRow is predict for one slot. It returns the row's context and in how many baselines the
+// row is: for none it does nothing. levels gets how wrong the predictor was lately, by field.
+func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, levels *[schema.MaxFields]uint8) (ctx uint32, depth int) {
+	g, r := slot/GroupRows, slot%GroupRows
+	if depth = h.depth(g, r); depth == 0 {
+		return 0, 0
+	}
 	v0 := h.frames[0].group(g)
 	if depth < 2 {
 		for f := range dst {
 			dst[f][r&15] = v0[f][r&15]
 			levels[f] = schema.LevelUnknown
 		}
-		return 0
+		return 0, depth
 	}
 	times := h.spacing
 	v1 := h.frames[1].group(g)
@@ -106,7 +110,7 @@ func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock,
 	} else {
 		times = times.WithoutOldest()
 	}
-	ctx := c.exactContext
+	ctx = c.exactContext
 	for f := range dst {
 		a, b, o := v0[f][r&15], v1[f][r&15], v2[f][r&15]
 		if a == b && b == o {
@@ -116,5 +120,5 @@ func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock,
 		c.coders[f].Predict(&times, dst[f][r:r+1], v0[f][r:r+1], v1[f][r:r+1], v2[f][r:r+1], levels[f:f+1])
 		ctx ^= c.levelBits[f][levels[f]&(schema.ErrorLevels-1)]
 	}
-	return ctx
+	return ctx, depth
 }

@@ -74,7 +74,7 @@ func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 		e.putLoose(c, &g, &masks, one)
 	}
 	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.frames, id, was, index, r, g.now)
+		e.codec.countRow(e.counts, &c.frames, &g, r)
 	}
 	return c.rows[slot]
 }
@@ -104,8 +104,8 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
 	var ends [GroupRows]uint32
-	w := bitSink{buf: buf[at:cap(buf)], ends: &ends}
-	putRows[looseRows](&e.codec, &w, g, masks, which, 1)
+	w := bitSink{buf: buf[at:cap(buf)], emptyBits: 1, ends: &ends}
+	putRows[looseRows](&e.codec, &w, g, masks, which)
 	rows, start := (*[GroupRows]rowBits)(c.rows[g.index*GroupRows:]), uint32(0)
 	for ; which != 0; which &= which - 1 {
 		r := bits.TrailingZeros16(which) & 15

@@ -34,11 +34,12 @@ type rowGroup struct {
 // bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one
 // lowest.
 type bitSink struct {
-	buf  []byte // with 8 bytes of room behind all that is written
-	pos  int    // of the byte that the lowest pending bit belongs to
-	acc  uint64
-	n    uint               // below 8 between two rows
-	ends *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
+	buf       []byte // with 8 bytes of room behind all that is written
+	pos       int    // of the byte that the lowest pending bit belongs to
+	acc       uint64
+	n         uint               // below 8 between two rows
+	emptyBits uint               // what a row takes that was and is empty, 0 or 1
+	ends      *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
 }
 
 // rowForm is how rows are laid out: those of a block, or loose ones for runs of rows. It is a type
@@ -47,7 +48,7 @@ type bitSink struct {
 type rowForm interface{ [0]byte | [1]byte }
 
 type (
-	blockRows = [0]byte // all 16; an empty slot takes emptyBits, 0 or 1
+	blockRows = [0]byte // all 16
 	looseRows = [1]byte // each behind a zero bit: its baseline is that of the row before
 )
 
@@ -56,11 +57,11 @@ type (
 //
 // This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but
 // keeps the pending ones in registers, and the caller knows how much room there can be need for.
-func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16, emptyBits uint) (changed bool) {
+func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16) (changed bool) {
 	var form F
 	ids, was, lanes, ctx := g.ids, g.was, g.now, g.ctx
 	coders, codes, base, symbols := c.coders[:len(lanes)], c.codes, g.base[:len(lanes)], c.symbols
-	buf, pos, acc, n := w.buf, w.pos, w.acc, w.n
+	buf, pos, acc, n, emptyBits := w.buf, w.pos, w.acc, w.n, w.emptyBits
 	any := uint16(0)
 	// Codes of the masks, loaded together: one by one the loads would wait for each other.
 	var heads [GroupRows]uint32

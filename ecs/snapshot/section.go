@@ -166,9 +166,8 @@ func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Baseli
 // readRow reads one row. All baselines know it.
 func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *baselineFrames) {
 	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
-	if depth := h.depth(g, r); depth > 0 {
-		row.was, row.ctx = &h.frames[0].ids[g], &d.contexts
-		d.contexts[r] = d.codec.predictRow(h, depth, g, r, row.now, &d.levels)
+	if ctx, depth := d.codec.predictRow(h, g*GroupRows+r, row.now, &d.levels); depth > 0 {
+		row.was, row.ctx, d.contexts[r] = &h.frames[0].ids[g], &d.contexts, ctx
 	}
 	row.ids[r] = row.was[r]
 	takeRows[M, looseRows](d.codec, x, &row, 1<<r, 1)

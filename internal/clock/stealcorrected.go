@@ -2,16 +2,19 @@ package clock
 
 import "time"
 
-// StealCorrected keeps the schedule that a thread would have kept by itself, had the machine taken nothing from it, beside the one it kept. Each slot
-// of both has an instant at which it is due, waits for it or for the end of the slot before, and works:
+// StealCorrected keeps the schedule that a thread would have kept by itself, had the machine taken
+// nothing from it, beside the one it kept. Each slot of both has an instant at which it is due,
+// waits for it or for the end of the slot before, and works:
 //
 //	own begin(i) = max(due(i), own end(i-1)) + late wake-up(i) - what was taken of that
 //	own end(i)   = own begin(i) + work(i) - what was taken of that
 //
-// That is Lindley's recursion for a queue with one server (The theory of queues with a single server, Proc. Camb. Phil. Soc. 48, 1952), in
-// which a burst delays who comes after it until what has waited is made up for: leaving out the burst alone would leave that in. What a
-// thread does more because it is late, it is still charged with. So own lateness is never more than the lateness that was, and the same
-// where nothing was taken. Instants are of one clock. The zero value is a thread that is idle since the clock's beginning.
+// That is Lindley's recursion for a queue with one server (The theory of queues with a single
+// server, Proc. Camb. Phil. Soc. 48, 1952), in which a burst delays who comes after it until what
+// has waited is made up for: leaving out the burst alone would leave that in. What a thread does
+// more because it is late, it is still charged with. So own lateness is never more than the
+// lateness that was, and the same where nothing was taken. Instants are of one clock. The zero
+// value is a thread that is idle since the clock's beginning.
 type StealCorrected struct {
 	due       time.Duration // of the slot at hand
 	real      time.Duration // the last instant that was told
@@ -19,8 +22,9 @@ type StealCorrected struct {
 	cost      time.Duration // own work of the slot at hand so far
 }
 
-// Begin tells that the slot that is due at an instant began at the instant now, and what was taken since the last instant that was told.
-// What was taken before the slot could have begun made nothing late, and is passed over.
+// Begin tells that the slot that is due at an instant began at the instant now, and what was taken
+// since the last instant that was told. What was taken before the slot could have begun made
+// nothing late, and is passed over.
 func (o *StealCorrected) Begin(due, now, taken time.Duration) {
 	ready := max(due, o.real)
 	now = max(now, ready)
@@ -28,15 +32,16 @@ func (o *StealCorrected) Begin(due, now, taken time.Duration) {
 	o.due, o.real, o.cost = due, now, 0
 }
 
-// Work tells that the slot worked until the instant now, and what was taken since the last instant that was told.
+// Work tells that the slot worked until the instant now, and what was taken since the last instant
+// that was told.
 func (o *StealCorrected) Work(now, taken time.Duration) {
 	now = max(now, o.real)
 	work := now - o.real - between(taken, now-o.real)
 	o.real, o.corrected, o.cost = now, o.corrected+work, o.cost+work
 }
 
-// Skip tells that the slot that is due at an instant was left out. It is taken to have the work of the slot before it, and to be done no
-// later than it was left out.
+// Skip tells that the slot that is due at an instant was left out. It is taken to have the work of
+// the slot before it, and to be done no later than it was left out.
 func (o *StealCorrected) Skip(due time.Duration) {
 	o.due = due
 	o.corrected = min(max(due, o.corrected)+o.cost, o.real)

@@ -37,6 +37,7 @@ func TestWallsOfTheMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg.Netcode.PrivateKey, cfg.Netcode.Entropy, cfg.Netcode.Addresses = labKey, [32]byte{1}, publicAddrs
+		cfg.Netcode.AllowTokenReuse = true
 		l, err := server.NewLobby(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	}
 	var down, up float64
 	for _, p := range f.Players {
-		if !p.Here || !p.Body || !strings.HasPrefix(p.Name, "bot ") || p.RTT != 0 && p.RTT > 100 || p.LossDown != 0 || p.LossUp != 0 || p.Starved > 20 || p.Down == 0 || p.Up == 0 {
+		if !p.Connected || !p.Body || !strings.HasPrefix(p.Name, "bot ") || p.RTT != 0 && p.RTT > 100 || p.LossDown != 0 || p.LossUp != 0 || p.InputsMissing > 20 || p.Down == 0 || p.Up == 0 {
 			t.Errorf("%+v", p)
 		}
 		down, up = down+float64(p.Down), up+float64(p.Up)

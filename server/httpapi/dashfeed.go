@@ -199,7 +199,7 @@ func (f *DashFeed) addShot(s *sim.Shot, hit *lagcomp.Hit) {
 func (f *DashFeed) finish(now time.Duration) {
 	frame, span := f.frame, max((now-f.began).Seconds(), 1e-3)
 	frame.Tick, frame.Span, frame.Arena = uint64(f.lobby.Match().Tick()), span, f.lobby.Config().ArenaName
-	frame.Shed, frame.Seconds = f.level(), f.since().Seconds()
+	frame.LoadLevel, frame.Seconds = f.level(), f.since().Seconds()
 	if m := &f.stages; m.timed > 0 { // few ticks are timed; without one the last means stand
 		for i := range m.mean {
 			m.mean[i] = float64(rounded(float64(m.sum[i])/1e3/float64(m.timed), 100))
@@ -220,14 +220,14 @@ func (f *DashFeed) finish(now time.Duration) {
 
 // addPlayer adds a row to the frame.
 func (f *DashFeed) addPlayer(v *server.PlayerView) {
-	p := dash.Player{Slot: v.Slot, Name: v.Name, Here: v.Connected, Body: v.Pose.ID != 0}
+	p := dash.Player{Slot: v.Slot, Name: v.Name, Connected: v.Connected, Body: v.Pose.ID != 0}
 	if p.Body {
 		pos := v.Pose.Pos
 		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y), 100), rounded(float64(pos.Z), 100)
 		p.Yaw, p.Alive = rounded(v.Pose.Yaw.Degrees(), 1), v.Pose.Alive()
 	}
 	if v.Vital != nil {
-		p.Team, p.Health, p.Watches = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Vital.Spectator
+		p.Team, p.Health, p.Spectator = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Vital.Spectator
 	}
 	if v.Connected {
 		f.addConn(&p, v)
@@ -255,8 +255,8 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	p.Up = rounded(float64(c.BytesIn-was.BytesIn)*kbits, 10)
 	p.Buffer = c.InputLeadTicks
 	missing := c.Inputs.Missing - was.Inputs.Missing
-	p.Starved = percent(missing, missing+c.Inputs.Used-was.Inputs.Used)
-	p.Missed, p.Mended, p.Resyncs = c.Mispredictions, c.Inputs.Clamped+c.Inputs.Conflict, c.Resyncs
+	p.InputsMissing = percent(missing, missing+c.Inputs.Used-was.Inputs.Used)
+	p.Mispredictions, p.InputsRejected, p.Resyncs = c.Mispredictions, c.Inputs.Clamped+c.Inputs.Conflict, c.Resyncs
 }
 
 // mapOf is an arena seen from above.

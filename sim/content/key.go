@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// key is one key of a table: what it is called, who needs it, what may be in it and where that goes. at returns a pointer to
-// the field of a row; it says by its type what is read:
+// key is one key of a table: what it is called, who needs it, what may be in it and where that
+// goes. at returns a pointer to the field of a row; it says by its type what is read:
 //
 //	*bool, *string, *[]string    as they are; of names, lo to hi are how many bytes or names there may be
 //	*uint8 .. *int32, *float32   numbers from lo to hi; *geom.Angle too, in 1/65536 turn
@@ -74,7 +74,8 @@ func tableOf[R, F any](name string, sub table, at func(*R) *F, options ...option
 }
 
 func listOf[R, F any](name string, most int, sub table, at func(*R) *[]F, options ...option) key {
-	k := key{name: name, hi: float64(most), may: true, sub: sub, at: func(row any) any { return list(at(row.(*R))) }}
+	k := key{name: name, hi: float64(most), may: true, sub: sub,
+		at: func(row any) any { return list(at(row.(*R))) }}
 	for _, o := range options {
 		o(&k)
 	}

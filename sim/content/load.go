@@ -37,7 +37,8 @@ func DefaultFor(side Side) *Pack {
 	return p
 }
 
-// Load reads the whole of a pack whose directory is the root of fsys. What is wrong with it is an *Error.
+// Load reads the whole of a pack whose directory is the root of fsys. What is wrong with it is an
+// *Error.
 func Load(fsys fs.FS) (*Pack, error) { return LoadFor(fsys, Both) }
 
 // LoadFor reads a pack for a side. Files and assets are read now; fsys is not kept.
@@ -142,7 +143,8 @@ func (r *reader) assets(p *Pack, fsys fs.FS) error {
 		}
 		p.bytes[a.Name] = bytes
 	}
-	if p.Assets = slices.DeleteFunc(p.Assets, func(a Asset) bool { return !r.side.needs(a.Needed) }); len(p.Assets) == 0 {
+	if p.Assets = slices.DeleteFunc(p.Assets,
+		func(a Asset) bool { return !r.side.needs(a.Needed) }); len(p.Assets) == 0 {
 		p.Assets = nil
 	}
 	return nil

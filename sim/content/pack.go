@@ -31,7 +31,8 @@ var sides = []string{"both", "server", "client"}
 // needs reports whether a reader of side s needs what is marked m.
 func (s Side) needs(m Side) bool { return s == Both || m == Both || s == m }
 
-// Pack is a content pack as it was read. It is read-only: its slices are its own, and hashes are of what was read.
+// Pack is a content pack as it was read. It is read-only: its slices are its own, and hashes are of
+// what was read.
 type Pack struct {
 	Format int32 // FormatVersion
 	Name   string
@@ -65,14 +66,16 @@ type Hero struct {
 	Body      move.Params
 }
 
-// Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they mean nothing.
+// Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they
+// mean nothing.
 type Ability struct {
 	ability.SlotParams
 	Title string
 	Flies string // the projectile or grenade that it fires; "" is none. SlotParams has its id
 }
 
-// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and object.Trajectory.Type 0 and on.
+// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and
+// object.Trajectory.Type 0 and on.
 type Projectile struct {
 	object.ProjectileKind
 	Title string
@@ -160,11 +163,12 @@ func (p *Pack) Side() Side { return p.side }
 // Hash is the SHA-256 of the canonical text of all that was read.
 func (p *Pack) Hash() [32]byte { return p.hash }
 
-// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays another game. It is
-// the same whichever side the pack was read for.
+// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays
+// another game. It is the same whichever side the pack was read for.
 func (p *Pack) Shared() [32]byte { return p.shared }
 
-// Asset returns the bytes of an asset, which are the pack's; false if there is none of that name, or it is the other side's.
+// Asset returns the bytes of an asset, which are the pack's; false if there is none of that name,
+// or it is the other side's.
 func (p *Pack) Asset(name string) ([]byte, bool) {
 	b, ok := p.bytes[name]
 	return b, ok

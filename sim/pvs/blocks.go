@@ -6,7 +6,8 @@ type block struct {
 	empty  bool
 }
 
-// buildTree makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one for all.
+// buildTree makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one for
+// all.
 func (b *builder) buildTree() {
 	top := (b.c.levels() - 1) * b.c.cells()
 	wide, deep := b.c.Wide, b.c.Deep
@@ -47,7 +48,8 @@ func (b *block) add(o *block) {
 	}
 }
 
-// blockPair works out all pairs of cells in two blocks of one size. Where one wall parts the two, that is all.
+// blockPair works out all pairs of cells in two blocks of one size. Where one wall parts the two,
+// that is all.
 func (b *builder) blockPair(size, x, y int) {
 	p, q := &b.tree[size][x], &b.tree[size][y]
 	if size == 0 {

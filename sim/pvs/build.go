@@ -9,9 +9,10 @@ import (
 // ErrGrid is for a grid that does not cover the arena's bounds.
 var ErrGrid = errors.New("sight: the grid does not cover the arena's bounds; Fit makes one that does")
 
-// Build works out the table of an arena. It takes about 6 microseconds for each pair of cells between houses, less in the open:
-// 3 s for 32 x 32 cells, and minutes for more than 64 x 64, which is what AppendBinary is for. It takes 3 KiB a cell and level
-// besides the table while it works. The errors say what is wrong with the config, or that the table would be too large. Equal
+// Build works out the table of an arena. It takes about 6 microseconds for each pair of cells
+// between houses, less in the open: 3 s for 32 x 32 cells, and minutes for more than 64 x 64, which
+// is what AppendBinary is for. It takes 3 KiB a cell and level besides the table while it works.
+// The errors say what is wrong with the config, or that the table would be too large. Equal
 // arguments give equal tables.
 func Build(a *arena.Arena, c Config) (*Table, error) {
 	b, err := newBuilder(a, c)
@@ -31,7 +32,8 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 	}
 	t := newTable(c, a.Hash())
 	end := c.cellArea(c.cells() - 1)
-	if c.MinX > a.Bounds.Min.X || c.MinZ > a.Bounds.Min.Z || end.x1 < a.Bounds.Max.X || end.z1 < a.Bounds.Max.Z {
+	if c.MinX > a.Bounds.Min.X || c.MinZ > a.Bounds.Min.Z || end.x1 < a.Bounds.Max.X ||
+		end.z1 < a.Bounds.Max.Z {
 		return nil, ErrGrid
 	}
 	b := &builder{c: &t.c, t: t, walls: newWalls(a), ground: newGround(a, &t.c)}
@@ -44,17 +46,18 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 
 // builder fills a table.
 type builder struct {
-	c          *Config
-	t          *Table
-	walls      *walls
-	ground     *ground
-	nodes      []parts               // by node: level * cells + cell; nil until it is asked for
-	solids     []arena.Solid         // memory of near
-	tree       [][]block             // cells, blocks of 2 x 2 cells, of 4 x 4, ...
-	wides      []int                 // of each: blocks along x
-	lastWall   uint32                // the wall that hid the last pair
-	recent     [recentPairs][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
-	effortLeft int                   // pairs of parts that may still be looked at
+	c        *Config
+	t        *Table
+	walls    *walls
+	ground   *ground
+	nodes    []parts       // by node: level * cells + cell; nil until it is asked for
+	solids   []arena.Solid // memory of near
+	tree     [][]block     // cells, blocks of 2 x 2 cells, of 4 x 4, ...
+	wides    []int         // of each: blocks along x
+	lastWall uint32        // the wall that hid the last pair
+	// the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	recent     [recentPairs][2]uint8
+	effortLeft int // pairs of parts that may still be looked at
 }
 
 // computeFloors finds how low one can be in each cell.
@@ -71,7 +74,8 @@ func (b *builder) nodeParts(node int) parts {
 		cell, g := node%b.c.cells(), b.ground
 		r, bounds := b.c.cellArea(cell), &g.a.Bounds
 		reach := r.grown(b.c.reach())
-		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X), min(reach.z1, bounds.Max.Z)}
+		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X),
+			min(reach.z1, bounds.Max.Z)}
 		b.solids = g.solidsNear(reach, b.solids[:0])
 		p := g.reachable(r, b.feetHeight(node), b.c, b.solids)
 		b.nodes[node] = g.splitPlace(&p, reach)
@@ -99,7 +103,8 @@ func (g *ground) solidsNear(r area, out []arena.Solid) []arena.Solid {
 	return out
 }
 
-// cellPair works out all levels of two cells. Who is on a level may be on every lower one: what is seen low is seen high, too.
+// cellPair works out all levels of two cells. Who is on a level may be on every lower one: what is
+// seen low is seen high, too.
 func (b *builder) cellPair(from, to int) {
 	cells, levels := b.c.cells(), b.c.levels()
 	if from == to {
@@ -134,7 +139,8 @@ func (b *builder) setVisible(x, y int) {
 	b.t.set(y, x)
 }
 
-// computeVisible reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
+// computeVisible reports whether somebody in one node may see somebody in the other, either way:
+// the eyes are in the bodies.
 func (b *builder) computeVisible(x, y int) bool {
 	from, to := b.nodeParts(x), b.nodeParts(y)
 	if from[0].empty() || to[0].empty() {
@@ -151,8 +157,9 @@ func (b *builder) computeVisible(x, y int) bool {
 	return !b.allHidden(from, to, 0, 0)
 }
 
-// tryRecent tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
-// stands between two parts, none does between what they are halves of, and blind would find them, or give up before.
+// tryRecent tries the smallest parts that were not hidden from each other in other nodes: most
+// nodes that see each other do so between some of these, too. If no wall stands between two parts,
+// none does between what they are halves of, and blind would find them, or give up before.
 func (b *builder) tryRecent(from, to parts) bool {
 	for k, pair := range b.recent {
 		p, q := &from[pair[0]], &to[pair[1]]
@@ -190,7 +197,8 @@ func (b *builder) sampleLines(x, y int) bool {
 	return false
 }
 
-// recentPairs is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
+// recentPairs is how many pairs of parts are tried before two nodes are looked through: each more
+// finds fewer.
 const recentPairs = 8
 
 // Glances go from the parts of one depth of the halving to those of the other side's.
@@ -200,7 +208,8 @@ const (
 	sampledLines    = 6
 )
 
-// allHidden reports whether nobody in one part and nobody in the other see each other. A part that is halved is blind where both its halves are.
+// allHidden reports whether nobody in one part and nobody in the other see each other. A part that
+// is halved is blind where both its halves are.
 func (b *builder) allHidden(from, to parts, i, j int) bool {
 	p, q := &from[i], &to[j]
 	if p.empty() || q.empty() {

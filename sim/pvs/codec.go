@@ -53,8 +53,9 @@ func (t *Table) AppendBinary(dst []byte) ([]byte, error) {
 	return append(dst, sum[:]...), nil
 }
 
-// Load reads what AppendBinary wrote for the arena of that hash. It allocates at most maxBytes for the bits, 0 meaning
-// DefaultMaxBytes, and no more than a few times what src holds. The table shares nothing with src.
+// Load reads what AppendBinary wrote for the arena of that hash. It allocates at most maxBytes for
+// the bits, 0 meaning DefaultMaxBytes, and no more than a few times what src holds. The table
+// shares nothing with src.
 func Load(src []byte, arena [32]byte, maxBytes int) (*Table, error) {
 	le := binary.LittleEndian
 	if len(src) < fixedBytes+32 || string(src[:len(magic)]) != magic {
@@ -108,7 +109,8 @@ func Load(src []byte, arena [32]byte, maxBytes int) (*Table, error) {
 	return t, nil
 }
 
-// valid reports whether the bits are a table's: symmetric, none beyond the last node, and everybody sees his own cell.
+// valid reports whether the bits are a table's: symmetric, none beyond the last node, and everybody
+// sees his own cell.
 func (t *Table) valid() bool {
 	nodes := t.c.cells() * t.c.levels()
 	for x := range nodes {

@@ -8,19 +8,25 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Config is the grid, which must be the one that the answers are used with, and what a body can do. Zero fields mean the
-// defaults named, except in the grid: Fit makes one.
+// Config is the grid, which must be the one that the answers are used with, and what a body can do.
+// Zero fields mean the defaults named, except in the grid: Fit makes one.
 type Config struct {
 	MinX, MinZ float32 // corner of the grid, metres
 	Cell       float32 // edge of a cell, metres, 1 to 16
 	Wide, Deep int     // cells along x and z, 1 to 256 each; together they must cover the arena's bounds
 
-	LookAhead float32   // seconds that a client may be behind, up to 1; default 0.25. Negative: none
-	Speed     float32   // metres per second over the ground, up to 64; default 11.4, the most that turning in the air gains
-	Climb     float32   // metres per second upwards, up to 64; default 6: a jump has 3.4, pushed up by an edge it is more
-	Levels    []float32 // metres above a cell's lowest ground, rising, at most 3; default 0.25 and 1.5. Empty, not nil: none
-	Effort    int       // pairs of parts looked at before a pair of cells is given up, up to 1e6; default 256
-	MaxBytes  int       // of the table; default 64 MiB
+	LookAhead float32 // seconds that a client may be behind, up to 1; default 0.25. Negative: none
+	// metres per second over the ground, up to 64; default 11.4, the most that turning in the air
+	// gains
+	Speed float32
+	// metres per second upwards, up to 64; default 6: a jump has 3.4, pushed up by an edge it is
+	// more
+	Climb float32
+	// metres above a cell's lowest ground, rising, at most 3; default 0.25 and 1.5. Empty, not nil:
+	// none
+	Levels   []float32
+	Effort   int // pairs of parts looked at before a pair of cells is given up, up to 1e6; default 256
+	MaxBytes int // of the table; default 64 MiB
 }
 
 // Defaults of Config.
@@ -107,7 +113,8 @@ func (c *Config) words() int  { return (c.cells()*c.levels() + 63) / 64 } // of 
 // bytes is the size of the table.
 func (c *Config) bytes() int { return c.cells() * c.levels() * c.words() * 8 }
 
-// reach is how far a body gets over the ground: a little more than it can, for positions that were rounded.
+// reach is how far a body gets over the ground: a little more than it can, for positions that were
+// rounded.
 func (c *Config) reach() float32 { return float32(c.LookAhead*c.Speed) + 1./64 }
 
 // rise is how much higher a body gets without a step or a ramp.

@@ -6,9 +6,10 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Lazy is a crowd whose table is worked out as it is asked for: what Seen says is what it would say of a table that was built before. Who watches a few players
-// of a short match asks for a tenth of the pairs of cells, or fewer, and of most of them for one pair of levels, and so has it in a small part of the time. It is
-// one goroutine's.
+// Lazy is a crowd whose table is worked out as it is asked for: what Seen says is what it would say
+// of a table that was built before. Who watches a few players of a short match asks for a tenth of
+// the pairs of cells, or fewer, and of most of them for one pair of levels, and so has it in a
+// small part of the time. It is one goroutine's.
 type Lazy struct {
 	Crowd
 	b     *builder
@@ -48,7 +49,8 @@ func (l *Lazy) Visible(from, to int) bool {
 	return l.Crowd.Visible(from, to)
 }
 
-// resolvePair works out a pair of nodes, unless it is known: in the order in which builder.cellPair does, and no more than what the pair follows from.
+// resolvePair works out a pair of nodes, unless it is known: in the order in which builder.cellPair
+// does, and no more than what the pair follows from.
 func (l *Lazy) resolvePair(x, y int) {
 	cells := len(l.nodes)
 	from, to := x%cells, y%cells
@@ -73,11 +75,13 @@ func (l *Lazy) resolvePair(x, y int) {
 	l.resolveLevels(x, y)
 }
 
-// resolveLevels tells whether who is on two nodes see each other, whose cells do on the highest level.
+// resolveLevels tells whether who is on two nodes see each other, whose cells do on the highest
+// level.
 func (l *Lazy) resolveLevels(x, y int) bool {
 	if !l.knows(x, y) {
 		cells := len(l.nodes)
-		l.setKnown(x, y, x >= cells && l.resolveLevels(x-cells, y) || y >= cells && l.resolveLevels(x, y-cells) || l.b.computeVisible(x, y))
+		l.setKnown(x, y, x >= cells && l.resolveLevels(x-cells, y) || y >= cells &&
+			l.resolveLevels(x, y-cells) || l.b.computeVisible(x, y))
 	}
 	return l.t.get(x, y)
 }

@@ -23,7 +23,8 @@ func (p *part) bodies() box {
 	}
 }
 
-// parts is a place, halved again and again: part i is made of 2i+1 and 2i+2, and fits tightly round where one can be.
+// parts is a place, halved again and again: part i is made of 2i+1 and 2i+2, and fits tightly round
+// where one can be.
 type parts []part
 
 // size is the longer side.

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Table says which cells may see each other. It is read-only once built; any number of goroutines may ask.
+// Table says which cells may see each other. It is read-only once built; any number of goroutines
+// may ask.
 type Table struct {
 	c     Config
 	arena [32]byte
@@ -29,11 +30,13 @@ func (t *Table) Config() Config { return t.c }
 // Arena is the hash of the arena it was built from.
 func (t *Table) Arena() [32]byte { return t.arena }
 
-// Fits reports whether it is what Build would make of a config for the same arena, but for MaxBytes.
+// Fits reports whether it is what Build would make of a config for the same arena, but for
+// MaxBytes.
 func (t *Table) Fits(c Config) bool {
 	c = c.withDefaults()
 	u := &t.c
-	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide && c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
+	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide &&
+		c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
 		c.Speed == u.Speed && c.Climb == u.Climb && c.Effort == u.Effort && slices.Equal(c.Levels, u.Levels)
 }
 
@@ -42,7 +45,8 @@ func (t *Table) Cells() int  { return t.c.cells() }
 func (t *Table) Levels() int { return t.c.levels() }
 func (t *Table) Bytes() int  { return len(t.bits) * 8 }
 
-// Cell is the cell of a position, as ecs/interest has it: who stands outside counts for the nearest cell.
+// Cell is the cell of a position, as ecs/interest has it: who stands outside counts for the nearest
+// cell.
 func (t *Table) Cell(x, z float32) int {
 	at := func(v, lo float32, n int) int {
 		if v = (v - lo) / t.c.Cell; !(v > 0) { // NaN, too
@@ -63,14 +67,15 @@ func (t *Table) Level(cell int, feet float32) int {
 	return len(t.c.Levels)
 }
 
-// Visible reports whether somebody in cell from, at any height, might see somebody in cell to. Cells are z*Wide + x, and must
-// be cells of the grid. It is an interest.VisibleFunc.
+// Visible reports whether somebody in cell from, at any height, might see somebody in cell to.
+// Cells are z*Wide + x, and must be cells of the grid. It is an interest.VisibleFunc.
 func (t *Table) Visible(from, to int) bool {
 	top := len(t.c.Levels) * len(t.floor)
 	return t.get(top+from, top+to)
 }
 
-// VisibleAt is Visible for somebody who is on a level, and somebody else on another: 0 to Levels()-1.
+// VisibleAt is Visible for somebody who is on a level, and somebody else on another: 0 to
+// Levels()-1.
 func (t *Table) VisibleAt(from, fromLevel, to, toLevel int) bool {
 	return t.get(fromLevel*len(t.floor)+from, toLevel*len(t.floor)+to)
 }
@@ -80,11 +85,12 @@ func (t *Table) set(x, y int)      { t.bits[x*t.words+y>>6] |= 1 << (y & 63) }
 
 // String is a line about the table.
 func (t *Table) String() string {
-	return fmt.Sprintf("sight: %d x %d cells of %v m, %d levels, %d bytes", t.c.Wide, t.c.Deep, t.c.Cell, t.c.levels(), t.Bytes())
+	return fmt.Sprintf("sight: %d x %d cells of %v m, %d levels, %d bytes", t.c.Wide, t.c.Deep, t.c.Cell,
+		t.c.levels(), t.Bytes())
 }
 
-// Crowd is the highest level of each cell on which anybody is in one snapshot. Visible of a crowd hides more than that of its
-// table, and is true to whoever was raised since the last Reset.
+// Crowd is the highest level of each cell on which anybody is in one snapshot. Visible of a crowd
+// hides more than that of its table, and is true to whoever was raised since the last Reset.
 type Crowd struct {
 	t     *Table
 	nodes []uint32 // by cell
@@ -116,11 +122,13 @@ func (c *Crowd) Raise(x, y, z float32) {
 	c.nodes[cell] = node
 }
 
-// Visible reports whether somebody in cell from might see somebody in cell to. It is an interest.VisibleFunc.
+// Visible reports whether somebody in cell from might see somebody in cell to. It is an
+// interest.VisibleFunc.
 func (c *Crowd) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
 
-// Seen appends the cells of which Visible says that they might be seen from a cell, and in which somebody was raised since the last
-// Reset. It takes the time of those, and of a word for 64 others. It is an interest.VisibleFromFunc.
+// Seen appends the cells of which Visible says that they might be seen from a cell, and in which
+// somebody was raised since the last Reset. It takes the time of those, and of a word for 64
+// others. It is an interest.VisibleFromFunc.
 func (c *Crowd) Seen(from int, cells []uint16) []uint16 {
 	row := c.t.bits[int(c.nodes[from])*c.t.words:][:len(c.here)]
 	for i, here := range c.here {

@@ -33,7 +33,8 @@ type wall struct {
 
 // intersects reports whether the line from p to p+d meets the wall.
 func (w *wall) intersects(p, d *point) bool {
-	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
+	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) ||
+		!spans(w.lo.z, w.hi.z, p.z, d.z) {
 		return false
 	}
 	near, far := 0., 1.
@@ -50,7 +51,8 @@ func (w *wall) intersects(p, d *point) bool {
 	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
 }
 
-// spans is whether the line along one axis from p to p+d gets between lo and hi: what slab says of all of a line, without a division.
+// spans is whether the line along one axis from p to p+d gets between lo and hi: what slab says of
+// all of a line, without a division.
 func spans(lo, hi, p, d float64) bool {
 	a, b := lo-p, hi-p
 	switch {
@@ -62,7 +64,8 @@ func spans(lo, hi, p, d float64) bool {
 	return p >= lo && p <= hi
 }
 
-// slab cuts what is not between lo and hi off a part of the line along one axis from p to p+d. It reports whether anything is left.
+// slab cuts what is not between lo and hi off a part of the line along one axis from p to p+d. It
+// reports whether anything is left.
 func slab(lo, hi, p, d float64, near, far *float64) bool {
 	if d > -1e-9 && d < 1e-9 {
 		return p >= lo && p <= hi
@@ -139,7 +142,8 @@ func newWall(s *arena.Solid) wall {
 	return w
 }
 
-// extendDown lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
+// extendDown lets walls down into the box that they stand on, so that nothing looks through below
+// them once they are eroded.
 func (w *walls) extendDown() {
 	w.index()
 	for i := range w.all {
@@ -148,7 +152,8 @@ func (w *walls) extendDown() {
 		for _, items := range [...][]uint32{w.large, w.at(x, z)} {
 			for _, j := range items {
 				o := &w.all[j]
-				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z && o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
+				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z &&
+					o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
 					s.lo.y = o.lo.y
 				}
 			}
@@ -163,7 +168,8 @@ func (w *wall) erode() {
 	w.c -= float64(shrink * (1 + math.Abs(w.a) + math.Abs(w.b)))
 }
 
-// merge adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.
+// merge adds boxes that lie in two boxes that touch: no line gets through between these, but each
+// alone hides less.
 func (w *walls) merge(most int) {
 	first := 0
 	for range mergeRounds {
@@ -205,7 +211,8 @@ func (w *walls) mergeWith(i, last, most int) {
 
 func (r *box) groundArea() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z) }
 
-// covered reports whether r lies in a wall that is indexed in some bins, or in one that is not indexed yet.
+// covered reports whether r lies in a wall that is indexed in some bins, or in one that is not
+// indexed yet.
 func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 	for z := z0; z <= z1; z++ {
 		for x := x0; x <= x1; x++ {
@@ -225,10 +232,12 @@ func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 }
 
 func (r *box) holds(o *box) bool {
-	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x && r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
+	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x &&
+		r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
 }
 
-// join is the box that a and b fill together: as long as both along axis, as wide as both can be across.
+// join is the box that a and b fill together: as long as both along axis, as wide as both can be
+// across.
 func join(a, b *box, axis int) (r box, ok bool) {
 	one := func(at int, alo, ahi, blo, bhi float64) (lo, hi float64, ok bool) {
 		if at == axis {

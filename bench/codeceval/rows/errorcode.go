@@ -29,9 +29,17 @@ const (
 	maxLength  = 34
 )
 
-// putError codes the miss m of a prediction that moves by step. If certain, both ends know that m
-// is not 0.
-func putError(e *rangecoder.Encoder, mix *mixer, at *place, drift *drifts, m int64, step int32, certain bool) {
+// errorCoder is what both ends know before an error is coded. If certain, there is one.
+type errorCoder struct {
+	mix     *mixer
+	at      *place
+	drift   *drifts
+	certain bool
+}
+
+// put codes the miss m of a prediction that moves by step.
+func (x *errorCoder) put(e *rangecoder.Encoder, m int64, step int32) {
+	mix, at, drift, certain := x.mix, x.at, x.drift, x.certain
 	if !certain {
 		drift.put(e, mix, at, nodeWrong, m != 0)
 		if m == 0 {
@@ -71,8 +79,9 @@ func putError(e *rangecoder.Encoder, mix *mixer, at *place, drift *drifts, m int
 	}
 }
 
-// takeError undoes putError.
-func takeError(d *rangecoder.Decoder, mix *mixer, at *place, drift *drifts, step int32, certain bool) int64 {
+// take undoes put.
+func (x *errorCoder) take(d *rangecoder.Decoder, step int32) int64 {
+	mix, at, drift, certain := x.mix, x.at, x.drift, x.certain
 	if !certain && !drift.take(d, mix, at, nodeWrong) {
 		return 0
 	}

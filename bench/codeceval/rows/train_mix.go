@@ -288,7 +288,7 @@ func (s *sample) thinIndex(k int, counts func(i int) bool) (index []int) {
 	return index
 }
 
-// visitError walks the decisions of putError.
+// visitError walks the decisions of errorCoder.put.
 func visitError(m int64, step int32, certain bool, visit func(node uint32, bit bool)) {
 	if !certain {
 		visit(nodeWrong, m != 0)

@@ -32,7 +32,7 @@ func recordings(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Skip("no folder shared/traces here or above, so sizes of lobbies that follow recorded play are not checked")
+	t.Skip("shared/traces is missing: the sizes of lobbies that follow recorded play stay unproven")
 	return ""
 }
 

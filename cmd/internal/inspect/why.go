@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
@@ -25,6 +27,11 @@ type WhyOptions struct {
 
 // Why writes why a client of a running server was or was not sent an entity in its newest snapshot.
 func Why(ctx context.Context, out io.Writer, o WhyOptions) error {
+	if kind, _, ok := strings.Cut(o.Entity, ":"); ok && kind != "slot" && kind != "client" {
+		if _, err := server.ParseObjectRef(o.Entity); err != nil {
+			return usage.Error(err)
+		}
+	}
 	q := url.Values{"client": {o.Client}}
 	if o.Entity != "" {
 		q.Set("entity", o.Entity)

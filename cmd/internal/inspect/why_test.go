@@ -15,7 +15,7 @@ func TestPrintExplanations(t *testing.T) {
 		{Client: 9, Entity: 12, Reason: server.ReasonOccluded, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  reason\n12        7       sight: walls\nbarrel:1  40      range: out of range\n9         0       told: \n"
+	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  reason\n12        7       occluded: walls\nbarrel:1  40      range: out of range\n9         0       sent: \n"
 	if out.String() != want {
 		t.Errorf("%q", out.String())
 	}
