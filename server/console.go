@@ -294,13 +294,8 @@ func (s *lobbyConsole) list(call *console.Call) error {
 	return nil
 }
 
-<<<<<<< HEAD
-// errNobody is the error for a word that names no player.
-var errNobody = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
-=======
-// errNoPlayer is the error for a name or id that no player has.
-var errNoPlayer = errors.New("expected the name or id (8.1, or 2049) of a player; see list")
->>>>>>> dev
+// errNoPlayer is the error for a word that names no player.
+var errNoPlayer = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
 
 // find returns the connection of the player that a word names, see Lobby.FindPlayer.
 func (s *lobbyConsole) find(word string) (*conn, error) {
@@ -308,14 +303,7 @@ func (s *lobbyConsole) find(word string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
 	return &s.l.conns[id.Index()], nil
-=======
-	if !ok {
-		return nil, errNoPlayer
-	}
-	return &l.conns[slot], nil
->>>>>>> dev
 }
 
 // kick is the command kick.

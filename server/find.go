@@ -32,13 +32,13 @@ func (l *Lobby) FindPlayer(word string) (netid.ID, error) {
 			return l.playerIn(id.Index(), id)
 		}
 	}
-	return 0, errNobody
+	return 0, errNoPlayer
 }
 
 // playerIn returns id if it is the player in a slot.
 func (l *Lobby) playerIn(slot int, id netid.ID) (netid.ID, error) {
 	if id == 0 || l.conns[slot].id != id || l.match.Vital(id) == nil {
-		return 0, errNobody
+		return 0, errNoPlayer
 	}
 	return id, nil
 }

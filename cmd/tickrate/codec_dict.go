@@ -71,7 +71,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	}
 	d := dict.Train(samples, replayDictBytes)
 	if d == nil {
-		return errors.New("train the dictionary of replays: too little was recorded; give more --seconds")
+		return errors.New("train the dictionary of replays: too little was recorded; give a longer --duration")
 	}
 	if err := os.WriteFile(f.out, d, 0o644); err != nil {
 		return fmt.Errorf("write the dictionary: %w", err)
@@ -81,42 +81,27 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	return nil
 }
 
-<<<<<<< HEAD
-// recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
-func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration,
-	move assets.BotSource, keep func(server.RecordingChunk)) error {
-	a, err := assets.Map(ground)
-	if err != nil {
-		return err
-	}
-	game, err := assets.Game(content.Default(), ground, "deathmatch")
-=======
 // simulatedMatch is a match to record in virtual time.
 type simulatedMatch struct {
 	arena   string
 	players int
 	seed    uint64
 	length  time.Duration
-	move    movement
+	bots    assets.BotSource
 }
 
 // record plays the match and passes each part of its recording to keep.
 func (m simulatedMatch) record(ctx context.Context, keep func(server.RecordingChunk)) error {
-	a, err := openArena(m.arena)
+	a, err := assets.Map(m.arena)
 	if err != nil {
 		return err
 	}
-	game, err := openGame("", m.arena, "deathmatch")
->>>>>>> dev
+	game, err := assets.Game(content.Default(), m.arena, "deathmatch")
 	if err != nil {
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-<<<<<<< HEAD
-		Clients: players, Seed: seed, Brain: move.Brain, Decode: client.DecodeOwn,
-=======
-		Clients: m.players, Seed: m.seed, Brain: m.move.brain, Decode: client.DecodeOwn,
->>>>>>> dev
+		Clients: m.players, Seed: m.seed, Brain: m.bots.Brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: a, ArenaName: m.arena, Players: m.players,

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/server/httpapi"
-
 )
 
 // told runs a command and returns what it prints.

@@ -42,7 +42,7 @@ func recorded(t *testing.T) (path string, file []byte) {
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
-	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "fingerprints, the same") {
+	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "checksums compared: the same") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
@@ -70,7 +70,7 @@ func TestReplayCommand(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(out, "the same up to here") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err = output(t, "replay", path, "--arena", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
+	if _, err = output(t, "replay", path, "--map", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
 		t.Fatal(err)
 	}
 	if _, err = output(t, "replay"); err == nil {
