@@ -30,6 +30,7 @@ func (m *Meta) fields() []field {
 	}
 }
 
+// field is one line of Meta.
 type field struct {
 	key, label string
 	value      *string
@@ -44,6 +45,7 @@ func (m *Meta) fill(config func(key string) string) {
 	}
 }
 
+// write writes the list at the head of the page.
 func (m *Meta) write(p *printer) {
 	p.line("| | |", "|---|---|")
 	for _, f := range m.fields() {

@@ -43,8 +43,10 @@ func (s *series) job() (job, variant []string) {
 	return job, variant
 }
 
+// isRival reports whether the line is the variant that others are compared with.
 func (s *series) isRival() bool { return s.says(rivalWords) }
 
+// isLimit reports whether the line is a bound of others.
 func (s *series) isLimit() bool { return s.says(limitWords) }
 
 // says reports whether the variant contains one of some words.
@@ -120,6 +122,7 @@ func closer(s, found, o *series) *series {
 	return found
 }
 
+// shared is the number of words that two names have in common.
 func shared(a, b *series) (n int) {
 	_, va := a.job()
 	_, vb := b.job()

@@ -39,6 +39,7 @@ type InputError struct {
 	kind error // ErrEmpty or ErrFailed; nil: a line is not as go test -bench writes it
 }
 
+// Error names the line and what was expected.
 func (e *InputError) Error() string {
 	if e.Line == 0 {
 		return "expected " + e.Want
@@ -105,6 +106,7 @@ func finite(rec *benchfmt.Result) error {
 	return nil
 }
 
+// add adds one result to the runs of its benchmark.
 func add(all []*series, rec *benchfmt.Result) []*series {
 	pkg := strings.TrimPrefix(rec.GetConfig("pkg"), "github.com/tickrate/tickrate/")
 	base, parts := split(rec.Name)
@@ -141,6 +143,7 @@ func split(name benchfmt.Name) (base string, parts []string) {
 	return string(b), parts
 }
 
+// name is the full name of the benchmark, without GOMAXPROCS.
 func (s *series) name() string { return strings.Join(append([]string{s.base}, s.parts...), "/") }
 
 // main is the unit that the page compares: time per thing if the benchmark reports one, the whole

@@ -153,14 +153,17 @@ func also(s *series, shown string) string {
 	return strings.Join(more, ", ")
 }
 
+// sample is all runs of a benchmark in one unit.
 func sample(s *series, unit string) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(s.runs[unit]), &benchmath.DefaultThresholds)
 }
 
+// summary is the median with its 95 % interval.
 func summary(s *series, unit string) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(sample(s, unit), 0.95)
 }
 
+// spread is the half width of the interval in percent, empty for too few runs.
 func spread(s benchmath.Summary) string {
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
 		return ""
@@ -168,6 +171,7 @@ func spread(s benchmath.Summary) string {
 	return s.PctRangeString()
 }
 
+// whole is the median of a unit without its interval.
 func whole(s *series, unit string) string {
 	if s.runs[unit] == nil {
 		return ""
@@ -213,8 +217,10 @@ func cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
 }
 
+// printer collects the lines of the page.
 type printer struct{ strings.Builder }
 
+// line adds lines.
 func (p *printer) line(lines ...string) {
 	for _, l := range lines {
 		p.WriteString(l)

@@ -14,7 +14,8 @@ import (
 // LineKind is the kind of a Line.
 type LineKind uint8
 
-// The kinds of lines. Those after LineAnswer have no text of the server: Append puts them into words.
+// The kinds of lines. Those after LineAnswer have no text of the server: Append puts them into
+// words.
 const (
 	LineAll          LineKind = iota // From said it, to all
 	LineTeam                         // From said it, to its team
@@ -90,8 +91,8 @@ type Player struct {
 // maxLines is how many lines wait for Next.
 const maxLines = 64
 
-// Chat is the lines and the roster that the server has sent, the lines in a queue that overwrites its
-// oldest; and the way to say something.
+// Chat is the lines and the roster that the server has sent, the lines in a queue that overwrites
+// its oldest; and the way to say something.
 type Chat struct {
 	pending   bool // Next may have a line
 	linesOnly bool // keep no roster, and add no lines of kills and news
@@ -104,8 +105,8 @@ type Chat struct {
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
-// lost.
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64
+// are lost.
 func (c *Chat) Next() (Line, bool) {
 	if !c.pending {
 		return Line{}, false
@@ -121,8 +122,8 @@ func (c *Chat) Next() (Line, bool) {
 	return l, true
 }
 
-// Player returns the roster entry of a slot. A player that just joined may be visible before its name
-// is known. Only a client with DecodeFull knows any.
+// Player returns the roster entry of a slot. A player that just joined may be visible before its
+// name is known. Only a client with DecodeFull knows any.
 func (c *Chat) Player(slot int) (p Player, ok bool) {
 	if slot < 0 || slot >= len(c.players) {
 		return p, false
@@ -131,16 +132,16 @@ func (c *Chat) Player(slot int) (p Player, ok bool) {
 	return p, p.ID != 0
 }
 
-// ErrLine is an error of Say and Console. Others are ErrNotJoined and packet.ErrReliableFull: too many
-// earlier lines are not acked yet.
+// ErrLine is an error of Say and Console. Others are ErrNotJoined and packet.ErrReliableFull: too
+// many earlier lines are not acked yet.
 var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", protocol.MaxLine)
 
 // Say sends a line to all, or to others by its command: /team, /whisper NAME, /reply. The server
 // answers a line that it cannot deliver with a LineNotice.
 func (c *Chat) Say(line string) error { return c.send(protocol.MessageSay, line) }
 
-// Console has the server's console run a command, with a player's rights. Its answer comes as lines of
-// kind LineAnswer.
+// Console has the server's console run a command, with a player's rights. Its answer comes as lines
+// of kind LineAnswer.
 func (c *Chat) Console(line string) error { return c.send(protocol.MessageConsole, line) }
 
 func (c *Chat) send(tag byte, line string) error {
@@ -234,7 +235,9 @@ func (c *Chat) setPlayer(slot int, row protocol.RosterRow) {
 func (c *Chat) addKill(e *sim.Event) {
 	if e.Kind == sim.EventKill && !c.linesOnly {
 		c.pending = true
-		c.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim)})
+		c.add(Line{
+			Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim),
+		})
 	}
 }
 

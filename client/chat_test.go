@@ -21,7 +21,8 @@ func lineOf(c protocol.Chat) string {
 	return string(event)
 }
 
-// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no more memory than a lobby has players.
+// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no
+// more memory than a lobby has players.
 func TestHostileNamesAndLines(t *testing.T) {
 	long := protocol.Chat{Kind: protocol.ChatAll, Text: []byte(strings.Repeat("x", 256))}
 	for i, c := range []struct {

@@ -22,9 +22,9 @@ var levels = []struct {
 
 func full(*Config) {}
 
-// tape is what one client heard and when it moved, to be played to another that was made alike, token and all: everything
-// a client does follows from what it is given, so the second one says the same things, the server's acks fit it, and it has
-// the keys to what the first one heard.
+// tape is what one client heard and when it moved, to be played to another that was made alike,
+// token and all: everything a client does follows from what it is given, so the second one says the
+// same things, the server's acks fit it, and it has the keys to what the first one heard.
 type tape struct {
 	cfg   Config
 	play  []played
@@ -149,8 +149,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a snapshot: decode, predict,
-// interpolate everybody, write the package. A thin client of the same lobby is beside it.
+// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a
+// snapshot: decode, predict, interpolate everybody, write the package. A thin client of the same
+// lobby is beside it.
 func BenchmarkTick(b *testing.B) {
 	for _, c := range levels {
 		b.Run(c.name, func(b *testing.B) {
@@ -175,8 +176,9 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// BenchmarkCrowd is the tick of one of a thousand thin clients that have their turns one after the other, as in a swarm: between two of its
-// turns the others have had the caches. What sockets cost is not in it.
+// BenchmarkCrowd is the tick of one of a thousand thin clients that have their turns one after the
+// other, as in a swarm: between two of its turns the others have had the caches. What sockets cost
+// is not in it.
 func BenchmarkCrowd(b *testing.B) {
 	for _, c := range levels[1:] {
 		b.Run(c.name, func(b *testing.B) {

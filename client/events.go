@@ -8,10 +8,10 @@ import (
 // maxEvents is how many events wait for NextEvent.
 const maxEvents = 256
 
-// EventReset is the Kind of the one event that no server sends: a clock was too far off to be steered
-// and was set anew. Actor is the player, Tick where the clock is, Amount how often it happened since the
-// last such event. Part is ResetPredicted, where commands jump to other ticks, or ResetRender, where
-// the picture jumps.
+// EventReset is the Kind of the one event that no server sends: a clock was too far off to be
+// steered and was set anew. Actor is the player, Tick where the clock is, Amount how often it
+// happened since the last such event. Part is ResetPredicted, where commands jump to other ticks,
+// or ResetRender, where the picture jumps.
 const EventReset sim.EventKind = 0xff
 
 // The clocks of an EventReset.
@@ -43,8 +43,8 @@ func (q *events) add(e sim.Event) {
 	q.received++
 }
 
-// NextEvent returns the next event, each once and in the order of the server, and an EventReset where
-// a clock was set anew.
+// NextEvent returns the next event, each once and in the order of the server, and an EventReset
+// where a clock was set anew.
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if !q.pending {
@@ -71,7 +71,8 @@ func (c *Client) nextReset() (sim.Event, bool) {
 			at = c.clock.Render.At
 		}
 		t, _ := c.clock.Rate.Since(at)
-		e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: uint16(min(n-*told, 1<<16-1))}
+		count := uint16(min(n-*told, 1<<16-1))
+		e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: count}
 		*told = n
 		return e, true
 	}

@@ -71,7 +71,8 @@ func (l *lab) slowly(what protocol.Content) []byte {
 	return p.Append(nil)
 }
 
-// What is fetched is checked, given to the caller, and found by the next client, who asks for nothing.
+// What is fetched is checked, given to the caller, and found by the next client, who asks for
+// nothing.
 func TestFetchAndKeep(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4})
 	l.serves(l.slowly)
@@ -163,8 +164,8 @@ func hostileMaps() map[string][]byte {
 	}
 }
 
-// Whatever a server sends in place of what was asked for: the client is out, says why, counts the package, has opened nothing, and has
-// allocated no more than it promises.
+// Whatever a server sends in place of what was asked for: the client is out, says why, counts the
+// package, has opened nothing, and has allocated no more than it promises.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *lab, what protocol.Content) []byte
@@ -242,7 +243,8 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
-// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is taken and after the Ready.
+// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is
+// taken and after the Ready.
 func TestUnaskedContent(t *testing.T) {
 	for i, fetch := range []bool{false, true} {
 		l := newLab(t, labConfig{seed: 6})
@@ -274,7 +276,8 @@ func TestUnaskedContent(t *testing.T) {
 	}
 }
 
-// A server that does not send what it plays with, or stops in the middle, or says another Welcome meanwhile, is given up in its time.
+// A server that does not send what it plays with, or stops in the middle, or says another Welcome
+// meanwhile, is given up in its time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
 		answer func(l *lab, what protocol.Content) []byte

@@ -22,8 +22,9 @@ const (
 	asWays
 )
 
-// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good header, so that it gets past
-// the door. Nothing may panic, everything is counted once, and the client plays on.
+// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good
+// header, so that it gets past the door. Nothing may panic, everything is counted once, and the
+// client plays on.
 func FuzzReceive(f *testing.F) {
 	tp := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	for _, fr := range tp.play[len(tp.play)-20:] {
@@ -114,8 +115,8 @@ func (p *player) small(t *testing.T, now time.Duration) {
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and damages what is behind the
-// header.
+// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and
+// damages what is behind the header.
 func TestHostileBytes(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -165,7 +166,8 @@ func TestHostileBytes(t *testing.T) {
 	}
 }
 
-// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is ever looked at.
+// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is
+// ever looked at.
 func TestDamagedDatagrams(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -197,8 +199,8 @@ func TestDamagedDatagrams(t *testing.T) {
 	}
 }
 
-// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on strangely after it is
-// counted.
+// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on
+// strangely after it is counted.
 func TestGreetings(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	for i, c := range []struct {
@@ -260,7 +262,8 @@ func (l *lab) welcomeAt(tick uint32) protocol.Welcome {
 	return w
 }
 
-// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events: snapshots and notes are not taken.
+// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events:
+// snapshots and notes are not taken.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newLab(t, labConfig{seed: 31})
 	l.greet = func(*protocol.Welcome) [][]byte { return nil }
@@ -293,8 +296,9 @@ func TestNothingBeforeWelcome(t *testing.T) {
 // labElsewhere is where nobody is expected.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
-// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be answered, makes it keep
-// maxOut answers at most, whether or not the client's owner comes to send them.
+// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be
+// answered, makes it keep maxOut answers at most, whether or not the client's owner comes to send
+// them.
 func TestChallengeFlood(t *testing.T) {
 	l := newLab(t, labConfig{seed: 32})
 	cfg := l.config()
@@ -325,8 +329,8 @@ func TestChallengeFlood(t *testing.T) {
 	}
 }
 
-// challenges makes n challenges that the client will answer, with a client in silence, whose probes all reach the server, and
-// a server for which time flies, so that it answers all of them.
+// challenges makes n challenges that the client will answer, with a client in silence, whose probes
+// all reach the server, and a server for which time flies, so that it answers all of them.
 func (l *lab) challenges(s *seat, n int) (all [][]byte) {
 	l.now += 200 * time.Millisecond
 	server := l.now

@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// What a server says of another map is held to what can be: the world after ours, a Welcome of our version, a tick that is not before. What
-// is not is a malformed event, and nothing has changed. One that changes its map all the time is left.
+// What a server says of another map is held to what can be: the world after ours, a Welcome of our
+// version, a tick that is not before. What is not is a malformed event, and nothing has changed.
+// One that changes its map all the time is left.
 func TestHostileElsewhere(t *testing.T) {
 	about := func(world uint8, event []byte) []byte { return append(protocol.AppendMapChange(nil, world), event...) }
 	for i, c := range []struct {
@@ -58,7 +59,8 @@ func TestHostileElsewhere(t *testing.T) {
 	}
 }
 
-// Server time that runs slower scales the clocks: neither they nor the picture have to jump or wait.
+// Server time that runs slower scales the clocks: neither they nor the picture have to jump or
+// wait.
 func TestTimescale(t *testing.T) {
 	c := &Client{}
 	take := func(now time.Duration, raw []byte) bool { return c.readMessage(now, raw) == nil }

@@ -21,8 +21,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers, match and encoder, joined
-// as simply as can be. Package server joins them well; this one cannot be seen from there.
+// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers,
+// match and encoder, joined as simply as can be. Package server joins them well; this one cannot be
+// seen from there.
 type lab struct {
 	t        testing.TB
 	rules    sim.Rules

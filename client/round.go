@@ -18,11 +18,13 @@ type Round struct {
 	ring    [maxRoundEvents]sim.RoundEvent
 }
 
-// Status is the newest standing: phase, scores, the point under attack. False before the first, which
-// the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and Client.SecondsLeft.
+// Status is the newest standing: phase, scores, the point under attack. False before the first,
+// which the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and
+// Client.SecondsLeft.
 func (r *Round) Status() (sim.RoundStatus, bool) { return r.status, r.known }
 
-// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are lost.
+// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are
+// lost.
 func (r *Round) NextEvent() (sim.RoundEvent, bool) {
 	if r.in == r.out {
 		return sim.RoundEvent{}, false

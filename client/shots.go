@@ -35,9 +35,9 @@ type Shots struct {
 	ring  [maxShots]Shot
 }
 
-// Since copies the predicted shots from number from on into dst, and returns how many those are and the
-// number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction takes no shot
-// back.
+// Since copies the predicted shots from number from on into dst, and returns how many those are and
+// the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
+// takes no shot back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
 	if s.fired > maxShots {
 		from = max(from, s.fired-maxShots)
@@ -64,8 +64,8 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	c.predictHit(s, self.Team)
 }
 
-// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest living
-// player of another team, the lowest slot where two are equally near.
+// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest
+// living player of another team, the lowest slot where two are equally near.
 func (c *Client) predictHit(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)

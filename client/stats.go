@@ -39,7 +39,7 @@ type Stats struct {
 	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead       int8          // ticks that our newest command on the server was early, by the newest owner row; negative: late
+	Lead       int8          // ticks by which the newest command was early on the server; negative: late
 	LeadWanted time.Duration // that the predicted clock steers for
 	Starved    uint64        // ticks that the server played without our command
 
@@ -47,7 +47,7 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock waited for a snapshot
 
-	Timescale uint16 // speed of the server's time, of protocol.FullTimescale: an overloaded server slows it down
+	Timescale uint16 // speed of the server's time, of protocol.FullTimescale; overload slows it down
 
 	Prediction predict.Stats
 	Errors     predict.ErrorStats // smoothing of mispredictions, knock-backs and so on
@@ -75,7 +75,8 @@ func (c *Client) Stats() Stats {
 	return s
 }
 
-// Clocks returns the three clocks at the last Advance as time since tick 0. All are 0 until they run.
+// Clocks returns the three clocks at the last Advance as time since tick 0. All are 0 until they
+// run.
 func (c *Client) Clocks() (server, predicted, render time.Duration) {
 	if c.interp.Newest() == 0 {
 		return 0, 0, 0
@@ -83,8 +84,8 @@ func (c *Client) Clocks() (server, predicted, render time.Duration) {
 	return c.clock.ServerTime(), c.clock.Predicted.At, c.clock.Render.At
 }
 
-// Pulse is the part of Stats that a driver of thousands of clients asks for every tick. It reads a few
-// cache lines where Stats copies twenty.
+// Pulse is the part of Stats that a driver of thousands of clients asks for every tick. It reads a
+// few cache lines where Stats copies twenty.
 type Pulse struct {
 	Age, RTT       time.Duration // SnapshotAge and RTT of Stats
 	Snapshots      uint64

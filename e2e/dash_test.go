@@ -38,7 +38,8 @@ func lobby(t *testing.T) (page string) {
 	return runHost(t, players)
 }
 
-// runHost runs a host and so many players over real sockets until the test ends. It returns the address of its page.
+// runHost runs a host and so many players over real sockets until the test ends. It returns the
+// address of its page.
 func runHost(t *testing.T, players int) (page string) {
 	t.Helper()
 	ground, err := arena.Open("arena-64")
@@ -114,7 +115,8 @@ func stuck(t *testing.T, page string) {
 	}
 }
 
-// pale lists text that is hard to tell from what is behind it: less than 4.5 to 1, or 3 to 1 if it is large (WCAG 2.2, AA).
+// pale lists text that is hard to tell from what is behind it: less than 4.5 to 1, or 3 to 1 if it
+// is large (WCAG 2.2, AA).
 const pale = `(() => {
   const rgb = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length > 3 && v[3] === 0 ? null : v.slice(0, 3); };
   const light = (c) => c.map((v) => v / 255).map((v) => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((n, v, i) => n + v * [.2126, .7152, .0722][i], 0);
@@ -133,7 +135,8 @@ const pale = `(() => {
 const unnamed = `[...document.querySelectorAll('[tabindex="0"], button, input, canvas')].filter((e) => !e.closest('.chart > *') && e.getClientRects().length &&
   !(e.getAttribute('aria-labelledby') || e.getAttribute('aria-label') || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML.slice(0, 80))`
 
-// The page shows a real lobby, live, at both widths and in both schemes, and a reader who never reads changes nothing.
+// The page shows a real lobby, live, at both widths and in both schemes, and a reader who never
+// reads changes nothing.
 func TestDash(t *testing.T) {
 	ctx, seen := browser(t)
 	page := lobby(t)
@@ -176,7 +179,8 @@ func TestDash(t *testing.T) {
 	}
 }
 
-// shows holds what the page shows to what it must be: 32 living people who move, a tick that takes time, bytes that add up.
+// shows holds what the page shows to what it must be: 32 living people who move, a tick that takes
+// time, bytes that add up.
 func shows(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	text := func(id string) string {

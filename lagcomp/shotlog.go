@@ -39,7 +39,7 @@ type ShotRecord struct {
 	Normal      geom.Vec3 `json:"normal"`     // of the surface there
 	Candidates  uint16    `json:"candidates"` // rows that the broad phase named
 	Bounds      uint16    `json:"bounds"`     // of them, those whose bound the ray touches
-	PosesTested uint16    `json:"bodies"`     // of them, those whose capsules were worked out
+	PosesTested uint16    `json:"bodies"`     // of them, those whose capsules were tested
 	// time of judging, an equal share of the tick's shots; 0 if not measured
 	Nanos uint32 `json:"nanos"`
 
@@ -184,7 +184,7 @@ func ClampReasonOf(v, used tick.View, now tick.Tick, know ClampLimits) ClampReas
 // announcedReason is ClampReasonOf for a client that announces its view delay.
 func (k ClampLimits) announcedReason(v, used tick.View, now tick.Tick) ClampReason {
 	at := Instant(v)
-	// the claim keeps to what was pledged
+	// the claim keeps to the announced delay
 	own := at <= k.UnclampedInstant && at > k.UnclampedInstant-max(int64(v.To-v.From), 1)
 	switch {
 	case v.From == v.To && at < k.UnclampedInstant && (k.To == 0 || k.To <= v.To):

@@ -253,7 +253,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
-	l.round.sendTo(c)
+	l.outbound.round.sendTo(c)
 	c.roster.view.unsent = c.roster.role == roleSpectator
 	l.queueUpdateIntervals(c)
 }

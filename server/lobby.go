@@ -13,23 +13,23 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Lobby is one match and the connections of its players.
+// Lobby is one match and the connections of its players, made of parts. A part has its own state and a
+// pointer to the core. The memory of a Lobby does not move: parts point at each other.
 type Lobby struct {
-	core
-	inbound     inbound
-	outbound    outbound
-	join        join
-	maps        maps
-	transfers   transfers
-	roster      roster
-	chat        chatLines
+	core                  // configuration, match, connections, transport, counters
+	inbound     inbound   // datagrams to commands and messages
+	outbound    outbound  // events and snapshots to packets
+	join        join      // sessions to players, and back
+	maps        maps      // the next map
+	transfers   transfers // models and arenas that clients lack
+	roster      roster    // names and teams
+	chat        chatLines // lines of players
 	console     lobbyConsole
 	idle        idlePlayers
-	round       roundNews
 	spectate    spectators
-	recording   recording
-	replication replication
-	rewind      rewind
+	recording   recording   // of the match, and killcams
+	replication replication // the match to snapshots
+	rewind      rewind      // lag compensation of shots
 }
 
 // NewLobby returns an empty lobby, or the error of an invalid configuration.
@@ -49,10 +49,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
-	l.inbound = inbound{core: c, l: l}
+	l.inbound, l.join = inbound{core: c, l: l}, join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
-		round: &l.round, chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
-	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
+		chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
 	l.roster = newRoster(c)

@@ -249,5 +249,5 @@ func (l *Lobby) install(s *mapState) {
 	l.match.SetShotLog(l.rewind.log)
 	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
-	l.round, l.leaving = roundNews{core: &l.core}, 0
+	l.outbound.round, l.leaving = roundNews{core: &l.core}, 0
 }

@@ -22,7 +22,7 @@ type outbound struct {
 	replication *replication
 	rewind      *rewind
 	roster      *roster
-	round       *roundNews
+	round       roundNews
 	chat        *chatLines
 	transfers   *transfers
 	recording   *recording

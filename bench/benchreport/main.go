@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench"
 )
 
+// main reads the flags and writes the page.
 func main() {
 	in := flag.String("in", "", "output of go test -bench -benchmem -count N, a `file` (required)")
 	out := flag.String("out", "", "page to write, a `file` (required)")

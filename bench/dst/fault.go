@@ -72,7 +72,7 @@ func (w *world) startFault(f *fault) {
 		w.Rebind(i)
 	case ClientStall:
 		s.stalls++
-		w.Asleep(i, true)
+		w.Suspend(i)
 	case ClockDrift:
 		s.clockOffset[1], s.clockOffset[0], s.drift = w.clock(i, now), now, f.Amount
 	case Leave:
@@ -120,7 +120,7 @@ func (w *world) endFault(f *fault) {
 		s.blackholes--
 	case ClientStall:
 		if s.stalls--; s.stalls == 0 {
-			w.Asleep(f.Client, false)
+			w.Resume(f.Client)
 		}
 	case ServerStall:
 		w.StallServer(0)

@@ -59,6 +59,7 @@ func Compare(old, now Samples) ([]Change, error) {
 	return all, nil
 }
 
+// byScenario groups rounds, and returns the names in the order of their first round.
 func byScenario(s Samples) (by map[string][]Round, order []string) {
 	by = map[string][]Round{}
 	for _, r := range s.Rounds {
@@ -100,6 +101,7 @@ func compareRounds(key string, a, b []Round) []Change {
 	return all
 }
 
+// sample is one quantity of all rounds, sorted.
 func sample(rounds []Round, value func(Round) float64) *benchmath.Sample {
 	var values []float64
 	for _, s := range rounds {

@@ -39,6 +39,7 @@ func (r Round) stages() (sum float64) {
 	return sum
 }
 
+// stage is the CPU time of one stage, µs a tick.
 func (r Round) stage(name string) float64 {
 	for _, st := range r.Stages {
 		if st.Name == name {

@@ -68,6 +68,7 @@ func (s Slowdown) burner() func(stage string, took time.Duration) {
 // spun keeps the compiler from leaving spin out.
 var spun uint64
 
+// spin keeps the processor busy.
 func spin(turns int) {
 	x := spun | 1
 	for range turns {

@@ -6,16 +6,15 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Agreement holds what clients decoded to what the server's world was, snapshot by snapshot. Both are hashed row by row, in the same
-// order; the rows of those who were there and of whom a client has nothing are missing, as over a line that loses, or to somebody who
-// is not told of all.
+// Agreement compares the clients' decoded snapshots with the server's state by hash, row by row.
+// Rows that a client lacks are missing: lost packets, or players that are not relevant to it.
 type Agreement struct {
 	Snapshots uint64 // compared
 	Rows      uint64
 	Missing   uint64 // rows
-	Differing uint64 // snapshots whose hashes are not the server's
+	Differing uint64 // snapshots with another hash than the server's
 	First     tick.Tick
-	Hash      uint64 // of all that clients hold, in the order in which it was compared
+	Hash      uint64 // of all decoded rows, in the order of comparison
 
 	newest []tick.Tick // by client
 	theirs [netstate.PublicFields]int32
@@ -28,8 +27,8 @@ const (
 	hashPrime = 1099511628211
 )
 
-// Compare takes in every snapshot that a newer one has followed since the last call: call it after each Step. Thin clients, who decode
-// nothing, are left out.
+// Compare takes every snapshot that a newer one has followed since the last call: call it after
+// each Step. Only clients that decode everything count.
 func (b *Sim) Compare(a *Agreement) {
 	if a.newest == nil {
 		a.newest, a.Hash = make([]tick.Tick, len(b.Clients)), hashBasis
@@ -75,7 +74,7 @@ func (b *Sim) compare(a *Agreement, client int, t tick.Tick) {
 	}
 }
 
-// hashRow adds a row, of nobody its absence alone.
+// hashRow adds a row; of an empty slot only that it is empty.
 func hashRow(h uint64, id uint32, row *[netstate.PublicFields]int32) uint64 {
 	h = (h ^ uint64(id)) * hashPrime
 	if id == 0 {

@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// The comparison finds a single bit that a client has wrong, and tells it from what a client was never sent.
+// The comparison finds a single bit that a client has wrong, and tells it from what a client was
+// never sent.
 func TestAgreementFindsADifference(t *testing.T) {
 	alone(t)
 	var clean, lossy Agreement

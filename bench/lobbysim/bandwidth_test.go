@@ -47,9 +47,10 @@ func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 	return l
 }
 
-// Every bit of every datagram of whole lobbies is in the ledger once, after each tick: with each codec, by blocks and by rows, within
-// budgets, in a town, with players who come, leave, vanish and come from elsewhere, and clients who must be sent map and model. Whoever
-// samples gets the same sections, and cells that add up to the datagrams that were sampled.
+// Every bit of every datagram of whole lobbies is in the ledger once, after each tick: with each
+// codec, by blocks and by rows, within budgets, in a town, with players who come, leave, vanish and
+// come from elsewhere, and clients who must be sent map and model. Whoever samples gets the same
+// sections, and cells that add up to the datagrams that were sampled.
 func TestLedgerIsTheDatagrams(t *testing.T) {
 	alone(t)
 	town := arena.Town(32, 5)
@@ -141,7 +142,8 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 	}
 }
 
-// Over a line that loses nothing the ledger of the lobby is, cell by cell, the account of its clients, who decode the same bytes.
+// Over a line that loses nothing the ledger of the lobby is, cell by cell, the account of its
+// clients, who decode the same bytes.
 func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
 		ground, err := arena.Open("arena-16")

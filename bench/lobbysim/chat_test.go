@@ -46,8 +46,9 @@ func step(t *testing.T, b *Sim, ticks int) {
 	}
 }
 
-// Row 57 through the whole stack, on links that lose, repeat and reorder: each line comes once, in the order in which its sender said it,
-// to those it is for and to nobody else, and says the same to all of them.
+// Row 57 through the whole stack, on links that lose, repeat and reorder: each line comes once, in
+// the order in which its sender said it, to those it is for and to nobody else, and says the same
+// to all of them.
 func TestRow57LinesThroughTheStack(t *testing.T) {
 	const n, rounds = 12, 24
 	b := talkers(t, n)
@@ -118,7 +119,8 @@ func listen(b *Sim, heard [][]string) {
 	}
 }
 
-// A client puts lines into the very words of the server's own; and who comes and goes, it tells by itself.
+// A client puts lines into the very words of the server's own; and who comes and goes, it tells by
+// itself.
 func TestRow57LinesInWords(t *testing.T) {
 	alone(t)
 	b := talkers(t, 3)
@@ -181,7 +183,8 @@ func TestRow57LinesInWords(t *testing.T) {
 	}
 }
 
-// Row 57: kills are told as what they are, with names that the client knows, as often as the lobby counts them.
+// Row 57: kills are told as what they are, with names that the client knows, as often as the lobby
+// counts them.
 func TestRow57KillsAreLines(t *testing.T) {
 	alone(t)
 	b := talkers(t, 12)
@@ -213,7 +216,8 @@ func TestRow57KillsAreLines(t *testing.T) {
 	}
 }
 
-// Names hold through changes of players over bad links: after a while all clients know all that are there, and nobody else.
+// Names hold through changes of players over bad links: after a while all clients know all that are
+// there, and nobody else.
 func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
 	alone(t)
 	b := talkers(t, 10)

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Whatever is not in a snapshot, or not as it is, is so for a reason, and it is the right one, by what the client decoded and by brute
-// force over positions:
+// Whatever is not in a snapshot, or not as it is, is so for a reason, and it is the right one, by
+// what the client decoded and by brute force over positions:
 //
 //	told    its row is the server's of that tick
 //	pace    its row is that of the tick in which its class was due last

@@ -13,8 +13,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Whoever is not in a snapshot is not in it for a reason, and it is the right one: in a town, within a range, with and without limits
-// of bytes, for each pair of client and entity in each snapshot, by what the client decoded and by brute force over positions:
+// Whoever is not in a snapshot is not in it for a reason, and it is the right one: in a town,
+// within a range, with and without limits of bytes, for each pair of client and entity in each
+// snapshot, by what the client decoded and by brute force over positions:
 //
 //	range    the oracle may not tell of it, and it is too far in cells
 //	sight    the oracle may not tell of it, and it is near enough

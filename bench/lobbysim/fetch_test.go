@@ -15,7 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// otherModels are models that no build has: those of this build with what some traffic made of them.
+// otherModels are models that no build has: those of this build with what some traffic made of
+// them.
 func otherModels() netstate.Models {
 	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
@@ -38,8 +39,8 @@ func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	}
 }
 
-// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what must be. It returns when the last
-// was in.
+// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what
+// must be. It returns when the last was in.
 func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
 	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
@@ -91,8 +92,9 @@ var badLinks = []impair.Profile{
 	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.3, Duplicate: 0.02, Reorder: 0.05},
 }
 
-// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with models that no client has. Each
-// client is sent them before its Ready, checks them by their hash, and decodes every snapshot with them.
+// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with
+// models that no client has. Each client is sent them before its Ready, checks them by their hash,
+// and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 	alone(t)
 	a, err := arena.Open("arena-64")
@@ -120,8 +122,9 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 	}
 }
 
-// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no client has, under a name that another
-// map has as well. Each client is sent it, and both ends have the same by its hash.
+// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no
+// client has, under a name that another map has as well. Each client is sent it, and both ends have
+// the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {
 	alone(t)
 	a := arena.Generate(900, 4711)
@@ -181,8 +184,8 @@ func TestFetchRefused(t *testing.T) {
 	}
 }
 
-// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. Decision 0016
-// has these figures.
+// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and
+// little more. Decision 0016 has these figures.
 func TestFetchTime(t *testing.T) {
 	alone(t)
 	join := func(name string, models netstate.Models, has bool) time.Duration {

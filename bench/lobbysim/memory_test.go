@@ -19,8 +19,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// A lobby whose places were made beforehand sends the same datagrams as one that makes them when they are taken, whoever is told of whom: while players
-// come, go, come back to places that others had, fight, and change the map.
+// A lobby whose places were made beforehand sends the same datagrams as one that makes them when
+// they are taken, whoever is told of whom: while players come, go, come back to places that others
+// had, fight, and change the map.
 func TestReserveChangesNoDatagram(t *testing.T) {
 	relevances := relevances
 	if raceEnabled || testing.Short() {
@@ -81,7 +82,8 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 	return h.Sum64(), b.Lobby.Stats.Count[metrics.Hits].Load()
 }
 
-// Who comes into a lobby whose places were made beforehand makes it allocate what opens and seals, its name, and as good as nothing else.
+// Who comes into a lobby whose places were made beforehand makes it allocate what opens and seals,
+// its name, and as good as nothing else.
 func TestJoiningAllocatesNearlyNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -140,8 +142,9 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	return j
 }
 
-// BenchmarkJoin is what a lobby allocates for each of those who come in all at once, if it makes places when they are taken, and if they
-// were made beforehand; and what the ticks of that second and a half cost. Pages are fresh only once in a process: for times, run one of them alone, once.
+// BenchmarkJoin is what a lobby allocates for each of those who come in all at once, if it makes
+// places when they are taken, and if they were made beforehand; and what the ticks of that second
+// and a half cost. Pages are fresh only once in a process: for times, run one of them alone, once.
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{64, 500, 2000} {
 		for _, reserve := range []bool{false, true} {

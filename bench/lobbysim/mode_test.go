@@ -28,8 +28,8 @@ type stadium struct {
 	known []bool
 }
 
-// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the pack of their build. hurry may
-// shorten rounds.
+// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the
+// pack of their build. hurry may shorten rounds.
 func newStadium(t *testing.T, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
 	t.Helper()
 	return newStadiumOn(t, "arena-16", players, name, link, brain, hurry)
@@ -64,12 +64,12 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 	return s
 }
 
-// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it. One of a round that has changed
-// is never so old.
+// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it.
+// One of a round that has changed is never so old.
 const stale, staler = 90, 390
 
-// play plays until a match is as wanted, or fails after a time. What any client knows of the round is what was so in some tick
-// not long ago.
+// play plays until a match is as wanted, or fails after a time. What any client knows of the round
+// is what was so in some tick not long ago.
 func (s *stadium) play(most time.Duration, until func() bool) {
 	s.t.Helper()
 	m := s.Lobby.Match()
@@ -130,7 +130,8 @@ func (s *stadium) agree() {
 	}
 }
 
-// stormer attacks the point that its client was told of; of the other team, it goes home and lets them.
+// stormer attacks the point that its client was told of; of the other team, it goes home and lets
+// them.
 type stormer struct {
 	client func() *client.Client
 	dice   uint32
@@ -192,9 +193,10 @@ func storm(s *stadium, n int) swarm.Brain {
 	return &stormer{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
 }
 
-// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the next round, over a link that loses:
-// every client hears of every point and who has won, in order and in words, and knows at any time how the round stands. Who comes
-// late knows it as soon as it is in.
+// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the
+// next round, over a link that loses: every client hears of every point and who has won, in order
+// and in words, and knows at any time how the round stands. Who comes late knows it as soon as it
+// is in.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
@@ -267,7 +269,8 @@ func TestAssaultDefended(t *testing.T) {
 	}
 }
 
-// A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the same winner.
+// A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the
+// same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
@@ -287,8 +290,8 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	s.agree()
 }
 
-// With the pack's own numbers a client on a clean link predicts its player to the bit, whichever hero that is and whatever stands on
-// the map.
+// With the pack's own numbers a client on a clean link predicts its player to the bit, whichever
+// hero that is and whatever stands on the map.
 func TestPackIsPredicted(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
@@ -302,7 +305,8 @@ func TestPackIsPredicted(t *testing.T) {
 	}
 }
 
-// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its first snapshot comes.
+// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its
+// first snapshot comes.
 func TestLatecomerKnowsTheRound(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
@@ -323,7 +327,8 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 	}
 }
 
-// What changes often is told four times a second at most, and what stays as it is once in five seconds at least.
+// What changes often is told four times a second at most, and what stays as it is once in five
+// seconds at least.
 func TestStandingIsToldSeldom(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {

@@ -17,7 +17,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// gunner walks about and, if it is one of those who fire, lets a rocket go into the sky whenever it can.
+// gunner walks about and, if it is one of those who fire, lets a rocket go into the sky whenever it
+// can.
 type gunner struct {
 	swarm.Brain
 	fires bool
@@ -32,9 +33,10 @@ func (b *gunner) Decide(s *swarm.Observation) client.Intent {
 	return in
 }
 
-// BenchmarkThings is a whole tick of 1000 clients, and what one of them is told of things, without anything in the air and with about 200
-// rockets on their way; by whom is told of what. Of the stages only capture and snapshot know of the second plane: the rest of the
-// difference is the match, which flies them.
+// BenchmarkThings is a whole tick of 1000 clients, and what one of them is told of things, without
+// anything in the air and with about 200 rockets on their way; by whom is told of what. Of the
+// stages only capture and snapshot know of the second plane: the rest of the difference is the
+// match, which flies them.
 func BenchmarkThings(b *testing.B) {
 	for _, players := range []int{64, 1000} {
 		for _, r := range []server.Relevance{server.RelevanceAll, server.RelevanceGrid} {

@@ -104,7 +104,8 @@ type flightName struct {
 	index uint8
 }
 
-// peaceful makes a game in which nothing that is thrown moves or hurts anybody: so all that a client does is its own doing.
+// peaceful makes a game in which nothing that is thrown moves or hurts anybody: so all that a
+// client does is its own doing.
 func peaceful(c *Config) {
 	g := c.Lobby.Rules.Game
 	for i := range g.Projectiles {
@@ -120,8 +121,9 @@ func peaceful(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46FlightsArePredicted is row 46 of the reference's checklist, on a clean link: what one throws appears with the command, is
-// matched with the server's by owner, command and index, and is replaced where it was, to the bit.
+// TestRow46FlightsArePredicted is row 46 of the reference's checklist, on a clean link: what one
+// throws appears with the command, is matched with the server's by owner, command and index, and is
+// replaced where it was, to the bit.
 func TestRow46FlightsArePredicted(t *testing.T) {
 	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
@@ -181,8 +183,9 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RefusedFlightsGo is the other half of row 46: the server, which knew before that the thrower is dead, lets nothing go, and so
-// what was predicted is gone as soon as its snapshots have said so.
+// TestRow46RefusedFlightsGo is the other half of row 46: the server, which knew before that the
+// thrower is dead, lets nothing go, and so what was predicted is gone as soon as its snapshots have
+// said so.
 func TestRow46RefusedFlightsGo(t *testing.T) {
 	y := newYard(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
@@ -219,7 +222,8 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 	}
 }
 
-// telling holds what clients decoded to what the server sent, row by row, in every snapshot that both still have; and counts.
+// telling holds what clients decoded to what the server sent, row by row, in every snapshot that
+// both still have; and counts.
 type telling struct {
 	rows int
 	kind [netstate.Kinds]int
@@ -249,8 +253,9 @@ func (n *telling) check(y *yard, i int) {
 	}
 }
 
-// TestThingsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random, slots are used again, datagrams are lost,
-// doubled and late, clients come and go; and no client ever holds a row that the server did not have in that tick.
+// TestThingsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random,
+// slots are used again, datagrams are lost, doubled and late, clients come and go; and no client
+// ever holds a row that the server did not have in that tick.
 func TestThingsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
@@ -321,8 +326,9 @@ func (y *yard) whereabouts() whereabouts {
 	return p
 }
 
-// What others threw, and cubes, are shown at the instant of the view where the server had them: flights exactly, between two ticks on
-// the straight way; cubes, if nobody pushes them, within what a straight way between two tellings leaves out.
+// What others threw, and cubes, are shown at the instant of the view where the server had them:
+// flights exactly, between two ticks on the straight way; cubes, if nobody pushes them, within what
+// a straight way between two tellings leaves out.
 func TestThingsAreWhereTheyWere(t *testing.T) {
 	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
@@ -388,9 +394,10 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 	}
 }
 
-// TestRow55LateJoiner is row 55 of the reference's checklist for the wire: who comes in late holds of each object the very state that the
-// match has: broken barrels and when they broke, cubes where they were pushed to, a teleporter that took somebody, a point that is being
-// captured, and what is in the air.
+// TestRow55LateJoiner is row 55 of the reference's checklist for the wire: who comes in late holds
+// of each object the very state that the match has: broken barrels and when they broke, cubes where
+// they were pushed to, a teleporter that took somebody, a point that is being captured, and what is
+// in the air.
 func TestRow55LateJoiner(t *testing.T) {
 	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
@@ -481,8 +488,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	}
 }
 
-// The rate of each class on the wire is the declared one: of a cube that rolls, each n-th snapshot tells a new place and none between;
-// of a flight, none does between its beginning and its end.
+// The rate of each class on the wire is the declared one: of a cube that rolls, each n-th snapshot
+// tells a new place and none between; of a flight, none does between its beginning and its end.
 func TestRatesOfThings(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
@@ -542,7 +549,8 @@ func TestRatesOfThings(t *testing.T) {
 	}
 }
 
-// Beyond the range nobody is told of a thing that is not its own, but for what belongs to the round.
+// Beyond the range nobody is told of a thing that is not its own, but for what belongs to the
+// round.
 func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newYard(t, 8, impair.Profile{}, func(c *Config) {
@@ -620,7 +628,8 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	}
 }
 
-// What is told of things is in the account of who hears it, and the account is the datagrams, to the bit.
+// What is told of things is in the account of who hears it, and the account is the datagrams, to
+// the bit.
 func TestThingsAreAccountedFor(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
 	a := client.NewMeter()

@@ -2,12 +2,13 @@ package lobbysim
 
 import "time"
 
-// ObserveCost are what a tick of a lobby cost in turns of several ticks: while it was observed and while it was not. Those of one index
-// were played one after the other.
+// ObserveCost is the CPU time of a tick in blocks of ticks, with and without observation of the
+// lobby. Blocks of one index were played one after the other.
 type ObserveCost struct{ Off, On []float64 } // ns of CPU time a tick
 
-// CompareObserved plays so many pairs of turns of so many ticks each: in one the lobby is observed (server.Lobby.Observe), in the other it
-// is not, and which comes first takes turns as well. cpu is the CPU time of the calling thread; it counts the server's tick alone.
+// CompareObserved plays pairs of blocks of ticks: in one block the lobby is observed, see
+// server.Lobby.Observe, in the other not; which comes first alternates. cpu is the CPU time of the
+// calling thread; only the server's tick counts.
 func (b *Sim) CompareObserved(cpu func() time.Duration, pairs, ticks int) (t ObserveCost, err error) {
 	around, spent := b.cfg.WrapTick, time.Duration(0)
 	b.cfg.WrapTick = func(tick func() error) error {

@@ -17,7 +17,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// watched is a configuration with all that a host observes its lobby by, and labels at all times, as while a profile is taken.
+// watched is a configuration with all that a host observes its lobby by, and labels at all times,
+// as while a profile is taken.
 func watched(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
@@ -27,7 +28,8 @@ func watched(cfg server.Config) server.Config {
 	return cfg
 }
 
-// A tick that is observed in all ways, and of which every eighth datagram is accounted for, allocates nothing.
+// A tick that is observed in all ways, and of which every eighth datagram is accounted for,
+// allocates nothing.
 func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -38,7 +40,8 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	}
 }
 
-// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it goes on to account for everything.
+// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it
+// goes on to account for everything.
 func TestObservingChangesNothing(t *testing.T) {
 	play := func(switching bool) (uint64, *Sim) {
 		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()
@@ -78,8 +81,9 @@ func TestObservingChangesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkObserved is what metrics, ledger, labels and clocks cost a tick: one lobby is observed for 12 ticks, and then for 12 it is not,
-// in turns, and CPU times are compared pair by pair; low and high are the ends of the 95 % interval. Twelve are four snapshots to everybody.
+// BenchmarkObserved is what metrics, ledger, labels and clocks cost a tick: one lobby is observed
+// for 12 ticks, and then for 12 it is not, in turns, and CPU times are compared pair by pair; low
+// and high are the ends of the 95 % interval. Twelve are four snapshots to everybody.
 func BenchmarkObserved(b *testing.B) {
 	for _, c := range []struct {
 		name    string

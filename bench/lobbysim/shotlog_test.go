@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// skirmish is a small lobby whose players are likely to meet, with links so slow that some views are clamped.
+// skirmish is a small lobby whose players are likely to meet, with links so slow that some views
+// are clamped.
 func skirmish(t testing.TB, receipts int) *Sim {
 	t.Helper()
 	b, err := New(Config{
@@ -29,8 +30,9 @@ func skirmish(t testing.TB, receipts int) *Sim {
 	return b
 }
 
-// Every round and punch of a match leaves one receipt, which says what the match says; who was judged by its own claim saw what was
-// judged, to the bit. And a match with receipts is the match without.
+// Every round and punch of a match leaves one receipt, which says what the match says; who was
+// judged by its own claim saw what was judged, to the bit. And a match with receipts is the match
+// without.
 func TestReceiptsTellTheTruth(t *testing.T) {
 	b, plain := skirmish(t, 64), skirmish(t, 0)
 	ring := b.Lobby.ShotLog()
@@ -106,8 +108,8 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 	}
 }
 
-// BenchmarkReceipts is what receipts cost a lobby of 500: the combat system with and without them, tick about in one lobby, beside a
-// whole tick.
+// BenchmarkReceipts is what receipts cost a lobby of 500: the combat system with and without them,
+// tick about in one lobby, beside a whole tick.
 func BenchmarkReceipts(b *testing.B) {
 	const players = 500
 	runtime.LockOSThread()

@@ -17,14 +17,15 @@ const epoch = 1_800_000_000
 // timeoutSeconds of silence end a session.
 const timeoutSeconds = 10
 
-// tokenMint makes tokens from the seed.
+// tokenMint makes connect tokens from the seed.
 type tokenMint struct {
 	key      netcode.Key
 	protocol uint64
 	random   io.Reader
 }
 
-// newMint takes the key of a configuration, or gives it one, and all else that a gate needs.
+// newMint takes the key of a configuration, or sets one, and sets what else the netcode server
+// needs.
 func newMint(cfg *Config) tokenMint {
 	var seed [32]byte
 	copy(seed[:], "tokens of a lobby in a bottle")
@@ -50,17 +51,19 @@ func (m *tokenMint) token(client uint64, unix int64) ([]byte, error) {
 	return m.mintToken(client, unix, false)
 }
 
-// mintToken makes a token for a client id who plays, or looks on.
-func (m *tokenMint) mintToken(client uint64, unix int64, looksOn bool) ([]byte, error) {
-	t := netcode.Mint{ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
-		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{serverAddr}}
-	if looksOn {
+// mintToken makes a token for a client id, a player's or a spectator's.
+func (m *tokenMint) mintToken(client uint64, unix int64, spectator bool) ([]byte, error) {
+	t := netcode.Mint{
+		ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
+		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{serverAddr},
+	}
+	if spectator {
 		protocol.MarkSpectator(t.UserData[:])
 	}
 	return t.Append(nil, &m.key, m.random)
 }
 
-// unix is the wall clock.
+// unix is the server's wall clock, in seconds.
 func (b *Sim) unix() int64 {
 	if b.cfg.WallClock != nil {
 		return b.cfg.WallClock(b.now)

@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the column of one's block.
+// maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the
+// column of one's block.
 func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
@@ -24,7 +25,8 @@ func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	}
 }
 
-// oracle finds by brute force what one client may be told: frame by frame, row by row, from positions alone.
+// oracle finds by brute force what one client may be told: frame by frame, row by row, from
+// positions alone.
 type oracle struct {
 	cfg    server.Config
 	id     netid.ID
@@ -33,7 +35,8 @@ type oracle struct {
 	left   map[netid.ID]int // for how many snapshots somebody stays seen
 }
 
-// lookAround takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
+// lookAround takes the client's snapshot of a frame in and returns the set of those whom it may be
+// told of.
 func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	var row [netstate.PublicFields]int32
 	grid := server.GridConfig(o.cfg.Arena, o.cfg.CellSize)
@@ -69,9 +72,9 @@ func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	return may
 }
 
-// A match of 64 players behind walls, with some who go and others who come: in every snapshot of every client there is
-// exactly who may be seen by the oracle, and of nobody else a single row, whatever a modified client looks at. With a limit some
-// may be missing, but nobody is too many.
+// A match of 64 players behind walls, with some who go and others who come: in every snapshot of
+// every client there is exactly who may be seen by the oracle, and of nobody else a single row,
+// whatever a modified client looks at. With a limit some may be missing, but nobody is too many.
 func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
 	alone(t)
 	for _, c := range []struct {
@@ -127,7 +130,8 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
 }
 
-// turnstile has one of 64 clients after the other leave and come anew, one each 90 ticks, and says which.
+// turnstile has one of 64 clients after the other leave and come anew, one each 90 ticks, and says
+// which.
 func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	if now%90 != 89 {
 		return 0, false
@@ -147,8 +151,8 @@ type tally struct {
 	snapshots, told, hidden, waiting int
 }
 
-// take fails the test if a client was told of somebody else than whom it may see in the snapshot of f. It returns the slots that it was
-// told of.
+// take fails the test if a client was told of somebody else than whom it may see in the snapshot of
+// f. It returns the slots that it was told of.
 func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
@@ -172,8 +176,8 @@ func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map
 	return slots
 }
 
-// TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client holds at each of its snapshots
-// just what the world was, neither more nor less.
+// TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client
+// holds at each of its snapshots just what the world was, neither more nor less.
 func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	alone(t)
 	b := open(t, 24, 33, impair.Profile{})
@@ -206,8 +210,9 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	}
 }
 
-// Shots among walls are judged as their shooters saw them: all but those few at somebody who was gone from sight at the second of the
-// view's two snapshots, where the server knows where it went and the client does not.
+// Shots among walls are judged as their shooters saw them: all but those few at somebody who was
+// gone from sight at the second of the view's two snapshots, where the server knows where it went
+// and the client does not.
 func TestVerdictsAmongWalls(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 24} {

@@ -9,27 +9,27 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// wire is the server's end of all links, a netio.Conn. What the links deliver is gathered before a tick and what the
-// server sends is spread over them after it, so that a tick can be measured without the links.
+// wire is the server's end of all links, a netio.Conn. Datagrams are collected from the links
+// before a tick and delivered to them after it, so that a tick can be measured without the links.
 type wire struct {
 	in, out  queue
-	injected queue // of strangers, for the next gather
-	next     int   // of in
+	injected queue // for the next collect
+	next     int   // of in, for Receive
 	onSend   func(to netip.AddrPort, data []byte)
 
-	injectedCount uint64 // datagrams of theirs that were gathered
+	injectedCount uint64 // collected so far
 }
 
-// queue is datagrams, whose bytes lie one behind the other.
+// queue is datagrams, their bytes one after the other.
 type queue struct {
 	entries []entry
 	data    []byte
-	most    int // bytes at a time, so far
+	most    int // of data, so far
 }
 
 type entry struct {
-	at  netip.AddrPort // where it comes from, or goes to
-	end int            // in data; it begins where the one before ends
+	at  netip.AddrPort // source, or destination
+	end int            // in data; the start is the end of the entry before
 }
 
 func (m *queue) push(at netip.AddrPort, data []byte) {
@@ -37,7 +37,7 @@ func (m *queue) push(at netip.AddrPort, data []byte) {
 	m.entries = append(m.entries, entry{at, len(m.data)})
 }
 
-// get is letter i. Its data is valid until the next clear.
+// get is entry i. Its data is valid until the next clear.
 func (m *queue) get(i int) (at netip.AddrPort, data []byte) {
 	from := 0
 	if i > 0 {
@@ -52,7 +52,7 @@ func (m *queue) clear() {
 	m.entries, m.data = m.entries[:0], m.data[:0]
 }
 
-// reserve makes room for four times as much as there has ever been, and for a good deal at first.
+// reserve makes room for four times the most so far, and for 256 KB at first.
 func (m *queue) reserve() {
 	if n := max(4*m.most, 256<<10); cap(m.data) < n {
 		m.data = slices.Grow(m.data, n-len(m.data))
@@ -64,19 +64,19 @@ func (m *queue) reserve() {
 
 var _ netio.Conn = (*wire)(nil)
 
-// clientAddr is an address of client i; its port says who it is, and its host which of its addresses this is.
+// clientAddr is an address of client i: the port is the client, the host its binding.
 func clientAddr(i int, binding uint64) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(binding >> 8), byte(binding), 1}), uint16(i+1))
 }
 
-// parseClientAddr is the reverse of place; not ok if no client ever has that address.
+// parseClientAddr is the reverse of clientAddr; ok is false for an address of no client.
 func parseClientAddr(a netip.AddrPort, clients int) (i int, binding uint64, ok bool) {
 	host := a.Addr().As4()
 	i = int(a.Port()) - 1
 	return i, uint64(host[1])<<8 | uint64(host[2]), host[0] == 10 && host[3] == 1 && i >= 0 && i < clients
 }
 
-// collect takes what has arrived by now from every link, client after client, and then what strangers sent.
+// collect takes the datagrams that have arrived by now, client by client, and then injected ones.
 func (l *wire) collect(up []*impair.Link, now time.Duration) {
 	l.in.clear()
 	l.next = 0
@@ -90,10 +90,10 @@ func (l *wire) collect(up []*impair.Link, now time.Duration) {
 	}
 	l.injectedCount += uint64(len(l.injected.entries))
 	l.injected.clear()
-	l.out.reserve() // a tick must not pay for our memory
+	l.out.reserve() // a tick must not pay for the memory
 }
 
-// deliver puts what the server has sent on the clients' links; what went elsewhere is gone.
+// deliver puts the server's datagrams on the clients' links and drops those to other addresses.
 func (l *wire) deliver(down []*impair.Link, now time.Duration) {
 	for i := range l.out.entries {
 		at, data := l.out.get(i)
@@ -104,7 +104,7 @@ func (l *wire) deliver(down []*impair.Link, now time.Duration) {
 	l.out.clear()
 }
 
-// Receive hands out what was gathered.
+// Receive returns collected datagrams.
 func (l *wire) Receive(to *netio.Batch) (int, error) {
 	to.Reset()
 	for ; l.next < len(l.in.entries) && !to.Full(); l.next++ {
@@ -114,7 +114,7 @@ func (l *wire) Receive(to *netio.Batch) (int, error) {
 	return to.Len(), nil
 }
 
-// Send keeps a batch for spread.
+// Send keeps a batch for deliver.
 func (l *wire) Send(from *netio.Batch) error {
 	for i := range from.Len() {
 		d := from.At(i)

@@ -47,6 +47,7 @@ func WriteBench(w io.Writer, p Plan) error {
 	return nil
 }
 
+// benchConfig is the file configuration of the benchmark lines: machine, commit, seed and rate.
 func benchConfig(p Plan) []benchfmt.Config {
 	var config []benchfmt.Config
 	for _, c := range [][2]string{
@@ -67,6 +68,7 @@ func benchConfig(p Plan) []benchfmt.Config {
 	return config
 }
 
+// benchValues are the values of one step, rounded to six significant digits.
 func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
 	values := []benchfmt.Value{

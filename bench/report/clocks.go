@@ -76,6 +76,7 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 	return err
 }
 
+// millis is d in milliseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // axis maps values between low and high to pixels.
@@ -84,6 +85,7 @@ type axis struct {
 	from, to  float64
 }
 
+// at is the pixel of a value.
 func (a axis) at(v float64) float64 {
 	return a.from + (a.to-a.from)*(v-a.low)/max(a.high-a.low, 1e-9)
 }

@@ -13,6 +13,7 @@ type latenessTable struct {
 	Rows    []latenessRow
 }
 
+// latenessRow is one distribution of lateness, µs.
 type latenessRow struct {
 	Name string
 	measure.Quantiles

@@ -22,6 +22,7 @@ func significant(x float64) string {
 	return number(x)
 }
 
+// places is the number of digits after the point that number shows.
 func places(x float64) int {
 	switch size := math.Abs(x); {
 	case size == 0 || size >= 99.95:
@@ -33,6 +34,7 @@ func places(x float64) int {
 	}
 }
 
+// separate puts commas between thousands.
 func separate(s string) string {
 	sign, digits := "", s
 	if strings.HasPrefix(s, "-") {
@@ -48,6 +50,7 @@ func separate(s string) string {
 	return sign + whole
 }
 
+// span writes a duration in minutes and seconds.
 func span(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -16,6 +16,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
+// asset is an embedded file of the page.
 func asset(name string) string {
 	content, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -45,23 +46,28 @@ type page struct {
 	Curves   []curveRow
 }
 
+// fact is one line of a definition list.
 type fact struct{ Name, Value, Unit string }
 
+// row is one step in the table of steps.
 type row struct {
 	measure.Step
 	Verdict string
 }
 
+// stageTable holds mean CPU times by stage: a column for each stage, a row for each step.
 type stageTable struct {
 	Names []string
 	Rows  []stageRow
 }
 
+// stageRow is one step in the table of stages.
 type stageRow struct {
 	Players int
 	Micros  []string
 }
 
+// curveRow is one curve in the table of the fit.
 type curveRow struct {
 	measure.Curve
 	AtKnee float64
@@ -90,6 +96,7 @@ func WritePage(w io.Writer, p Plan) error {
 	return pageTemplate.Execute(w, v)
 }
 
+// headline is the answer of the plan in one line.
 func headline(p Plan) string {
 	switch {
 	case len(p.Steps) == 0:
@@ -118,6 +125,7 @@ func where(p Plan) string {
 	return "one lobby"
 }
 
+// why says in one sentence why the knee is where it is.
 func why(p Plan) string {
 	k := p.Knee
 	switch {
@@ -136,6 +144,7 @@ func why(p Plan) string {
 	}
 }
 
+// facts are the figures at the knee.
 func facts(p Plan) []fact {
 	s, ok := p.AtKnee()
 	if !ok {
@@ -160,6 +169,7 @@ func facts(p Plan) []fact {
 	return all
 }
 
+// notes say under which conditions the plan was measured.
 func notes(p Plan) []fact {
 	movement := p.Movement
 	if movement == "" {
@@ -179,6 +189,7 @@ func notes(p Plan) []fact {
 	return n
 }
 
+// rows are the steps by size, repeats in their order.
 func rows(p Plan) []row {
 	var all []row
 	for _, s := range p.Steps {
@@ -202,6 +213,7 @@ func (r row) Reason() string {
 	return strings.Join(r.Failed, "; ")
 }
 
+// stages is the table of stages. A stage that a step does not name is a dash.
 func stages(p Plan) stageTable {
 	var t stageTable
 	for _, curve := range p.Fit.Stages {
@@ -228,6 +240,7 @@ func stages(p Plan) stageTable {
 // PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
 func (c curveRow) PairNanos() float64 { return 1000 * c.C }
 
+// curves are the rows of the fit, the whole tick last.
 func curves(p Plan) []curveRow {
 	var all []curveRow
 	for i, c := range append(append([]measure.Curve{}, p.Fit.Stages...), p.Fit.Total) {

@@ -53,6 +53,7 @@ func WriteJSON(w io.Writer, p Plan) error {
 // Replace puts content at path in one step: readers see the old file or the new one.
 func Replace(path string, content []byte) error { return replace(path, content) }
 
+// replace writes a temporary file in the same directory and renames it.
 func replace(path string, content []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -12,11 +12,13 @@ type bytesTables struct {
 	Tables []bytesTable
 }
 
+// bytesTable is one way to divide the received bytes.
 type bytesTable struct {
 	ID, Name, Unit string
 	Rows           []bytesRow
 }
 
+// bytesRow is one part with the length of its bar.
 type bytesRow struct {
 	measure.Share
 	Bar float64 // percent of the longest
@@ -62,6 +64,7 @@ func traffic(p Plan) bytesTables {
 	return t
 }
 
+// bytesRows takes the largest shares and sums up the others.
 func bytesRows(shares []measure.Share) (all []bytesRow) {
 	rest := measure.Share{Name: fmt.Sprintf("%d others", len(shares)-mostRows)}
 	for i, s := range shares {

@@ -146,6 +146,7 @@ func millis(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-6) }
 // Micros sums up a histogram of nanoseconds in microseconds.
 func Micros(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-3) }
 
+// quantiles sums up a histogram of nanoseconds in another unit.
 func quantiles(h *meter.Histogram, unit float64) measure.Quantiles {
 	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)),
 		P999: float64(h.Quantile(0.999)),

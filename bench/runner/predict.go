@@ -132,6 +132,7 @@ func (s *socketRun) add(t simbench.Traffic, busy time.Duration) error {
 	return err
 }
 
+// stop ends the processes and removes the files of traffic.
 func (s *socketRun) stop() {
 	for _, p := range s.all {
 		p.stop()

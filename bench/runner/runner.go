@@ -43,6 +43,7 @@ type Observer struct {
 	Search  func(level slo.Level, machine measure.Machine, movement string, limit time.Duration) // the search begins
 }
 
+// note tells the observer the current activity.
 func (o Observer) note(format string, args ...any) {
 	if o.Note != nil {
 		o.Note(format, args...)
@@ -120,6 +121,7 @@ type stepRun struct {
 	players int
 }
 
+// measure connects the swarm, warms up, and measures.
 func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	m, s, clients := r.sc.Measure, r.swarm, r.sc.Total()+r.sc.Spectators()
 	r.cfg.Observer.note("%d players: connecting", r.players)

@@ -91,6 +91,7 @@ func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 	}
 }
 
+// stop ends the servers, then the links.
 func (s *servers) stop() {
 	for _, p := range s.all {
 		p.stop()

@@ -53,4 +53,5 @@ func (c *core) pace(every time.Duration) {
 	}
 }
 
+// stop ends the thread.
 func (c *core) stop() { close(c.ticks) }

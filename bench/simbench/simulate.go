@@ -99,6 +99,16 @@ func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Win
 	return all, nil
 }
 
+// stepAll plays a tick of every lobby.
+func stepAll(ctx context.Context, lobbies []*lobby) error {
+	for _, l := range lobbies {
+		if err := l.step(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // lead is the time before a window in which ticks are paced already.
 const lead = 500 * time.Millisecond
 
@@ -125,14 +135,7 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 	hugepage.CollapseHeap(ctx, func() {}) // as serve does
 	var all []sample
 	played := 0 // ticks since all clients have joined
-	step := func() error {
-		for _, l := range lobbies {
-			if err := l.step(); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	}
+	step := func() error { return stepAll(ctx, lobbies) }
 	limit := s.Ticks(s.Play.Arrival + scenario.Duration(15*time.Second))
 	for ; slices.ContainsFunc(lobbies, (*lobby).joining); limit-- {
 		if limit < 0 {
@@ -187,6 +190,7 @@ type lobby struct {
 	traffic *Traffic // nil: nothing is recorded
 }
 
+// newLobby makes lobby number index of a scenario. Its clients connect over the arrival time.
 func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	l := &lobby{s: s, read: clockCost()}
 	all, lobbies := o.Brain, s.Lobby.Lobbies

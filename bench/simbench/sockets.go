@@ -50,7 +50,7 @@ func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Dur
 	if err := s.play(ctx, min(t.TickHz, len(t.Ticks))); err != nil {
 		return SocketCost{}, err
 	}
-	s.receive, s.send, s.work, s.late, s.reads = 0, 0, 0, 0, 0
+	s.spent = spent{}
 	process, before := clock.ProcessCPU(), conn.Stats()
 	if err := s.play(ctx, len(t.Ticks)); err != nil {
 		return SocketCost{}, err
@@ -59,14 +59,15 @@ func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Dur
 	after, ticks := conn.Stats(), float64(len(t.Ticks))
 	perTick := func(d time.Duration) float64 { return float64(d) / 1e3 / ticks }
 	count := func(a, b uint64) float64 { return float64(a-b) / ticks }
-	inTick := s.receive + s.send + s.work + time.Duration(s.reads)*read
+	u := s.spent
+	inTick := u.receive + u.send + u.work + time.Duration(u.reads)*read
 	return SocketCost{
-		Ticks: len(t.Ticks), ReceiveMicros: perTick(s.receive), SendMicros: perTick(s.send),
+		Ticks: len(t.Ticks), ReceiveMicros: perTick(u.receive), SendMicros: perTick(u.send),
 		BesideMicros: perTick(process - inTick),
 		DatagramsIn:  count(after.Delivered, before.Delivered), DatagramsOut: count(after.DatagramsOut,
 			before.DatagramsOut),
 		Receives: count(after.Receives, before.Receives), Sends: count(after.Sends, before.Sends),
-		Late: float64(s.late) / ticks,
+		Late: float64(u.late) / ticks,
 	}, nil
 }
 
@@ -91,8 +92,14 @@ type trafficServer struct {
 	known  int
 	next   int64 // tick of the schedule
 
+	spent spent
+}
+
+// spent is the CPU time of the measured ticks.
+type spent struct {
 	receive, send, work time.Duration
-	late, reads         int
+	late                int // ticks that began over half a period late
+	reads               int // of the thread's clock that are in none of the three times
 }
 
 // meet receives until every client has sent its index.
@@ -112,6 +119,7 @@ func (s *trafficServer) meet(ctx context.Context) error {
 	return nil
 }
 
+// hello learns the address of a client.
 func (s *trafficServer) hello(d netio.Datagram) {
 	if len(d.Data) != helloBytes || binary.LittleEndian.Uint32(d.Data) != helloMark {
 		return
@@ -144,7 +152,7 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 		due := time.Duration(s.next) * s.period
 		s.next++
 		if now := s.pacer.Until(due); now-due > s.period/2 {
-			s.late++
+			s.spent.late++
 		}
 		begun := clock.ThreadCPU()
 		if err := s.take(nil); err != nil {
@@ -155,9 +163,10 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 		if err := s.give(s.t.Ticks[i].Out); err != nil {
 			return err
 		}
-		s.receive, s.work, s.send = s.receive+received-begun, s.work+worked-received,
-			s.send+clock.ThreadCPU()-worked
-		s.reads += 2 // that are in none of the three
+		u := &s.spent
+		u.receive, u.work = u.receive+received-begun, u.work+worked-received
+		u.send += clock.ThreadCPU() - worked
+		u.reads += 2
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -195,6 +204,7 @@ func (s *trafficServer) give(out []Packet) error {
 	return s.flush()
 }
 
+// flush sends the batch.
 func (s *trafficServer) flush() error {
 	if s.out.Len() == 0 {
 		return nil
@@ -253,6 +263,7 @@ type trafficClients struct {
 	pay    [netio.MaxDatagram]byte
 }
 
+// hello sends every client's index.
 func (c *trafficClients) hello() {
 	for _, pool := range c.pools {
 		for i := range pool.Len() {
@@ -289,6 +300,7 @@ func (c *trafficClients) drain() {
 	}
 }
 
+// close closes all sockets.
 func (c *trafficClients) close() {
 	for _, pool := range c.pools {
 		_ = pool.Close() // nothing is lost with it

@@ -78,6 +78,7 @@ type stagePlay struct {
 	since time.Duration
 }
 
+// run plays the match once and keeps the stages of the measured ticks.
 func (p *stagePlay) run(ctx context.Context) error {
 	m, err := NewMatch(p.s, Options{Link: impair.Profile{Delay: benchDelay},
 		Lobby: func(c *server.Config) { c.EnterStage, c.ShotLogSize = p.enter, 0 }})
@@ -103,6 +104,7 @@ func (p *stagePlay) run(ctx context.Context) error {
 	return nil
 }
 
+// enter ends the current stage and begins the next.
 func (p *stagePlay) enter(next metrics.Stage) {
 	if next == p.stage {
 		return

@@ -38,6 +38,7 @@ type env struct {
 	missing *[]string // figures that the expression read and nobody measured
 }
 
+// Each argument of a function has a type of its own, so that the compiler refuses wrong ones.
 type (
 	distribution struct {
 		name string

@@ -30,10 +30,12 @@ type Error struct {
 	Want   string
 }
 
+// Error names the expression, the column and what was expected.
 func (e *Error) Error() string {
 	return fmt.Sprintf("service level %q, column %d: %s", short(e.Text), e.Column, e.Want)
 }
 
+// short cuts long text for an error.
 func short(s string) string {
 	if len(s) > 200 {
 		return strings.ToValidUTF8(s[:200], "") + "..."
@@ -96,6 +98,7 @@ func MustCompile(l Level) *Objective {
 	return o
 }
 
+// options are those of every compilation: the typed environment, and no builtin functions.
 func options() []expr.Option {
 	return []expr.Option{expr.Env(env{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
 		expr.Optimize(false)}
@@ -170,6 +173,7 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	return a, a == b || math.IsNaN(a) && math.IsNaN(b), err
 }
 
+// value runs a compiled number.
 func value(p *vm.Program, e env) (float64, error) {
 	x, err := expr.Run(p, e)
 	if err != nil {
@@ -237,6 +241,7 @@ func (o *Objective) Check(s measure.Step) (missed []string) {
 	return missed
 }
 
+// holds compares two numbers.
 func holds(op string, a, b float64) bool {
 	switch op {
 	case "<":

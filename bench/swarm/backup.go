@@ -10,27 +10,27 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 )
 
-// backup sends for a stalled driver. A machine takes a processor from a thread for some milliseconds
-// now and then (kernel threads, page faults in the host, interrupts), while of thousands of players a
-// dozen are due every hundred microseconds. So a second thread on another processor checks once in each
-// slot whether the driver is behind. If so, it plays the rest of the newest slot and those after it,
-// instead of the driver or beside it.
+// backup sends for a stalled driver. A machine takes a processor from a thread for some
+// milliseconds now and then (kernel threads, page faults in the host, interrupts), while of
+// thousands of players a dozen are due every hundred microseconds. So a second thread on another
+// processor checks once in each slot whether the driver is behind. If so, it plays the rest of the
+// newest slot and those after it, instead of the driver or beside it.
 //
-// The two share only the blind players, each locked by one of them at a time, and only while the gate is
-// open, which is always but once a tick. All else is the driver's.
+// The two share only the blind players, each locked by one of them at a time, and only while the
+// gate is open, which is always but once a tick. All else is the driver's.
 type backup struct {
 	sender
 	stopping atomic.Bool
 	done     chan struct{}
 }
 
-// maxStall is how long the driver may stand still, and how late it may start a slot, before the backup
-// helps. The driver reports a beat with each chunk of sends and each poll.
+// maxStall is how long the driver may stand still, and how late it may start a slot, before the
+// backup helps. The driver reports a beat with each chunk of sends and each poll.
 const maxStall = 200 * time.Microsecond
 
-// startBackup starts a backup for a run, nil if there is none: players with a prediction need more than
-// a sender may touch, a thread without a processor of its own waits with the driver, and both sleep
-// without giving up their place, so a third goroutine must be able to run.
+// startBackup starts a backup for a run, nil if there is none: players with a prediction need more
+// than a sender may touch, a thread without a processor of its own waits with the driver, and both
+// sleep without giving up their place, so a third goroutine must be able to run.
 func (s *Swarm) startBackup() *backup {
 	d := &s.driver
 	if s.cfg.Decode != client.DecodeAcks || len(d.cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
@@ -46,8 +46,8 @@ func (s *Swarm) startBackup() *backup {
 	return b
 }
 
-// pin pins the driver, after a first run, to the processor that it used most: other threads, such as a
-// server's, leave it that one.
+// pin pins the driver, after a first run, to the processor that it used most: other threads, such
+// as a server's, leave it that one.
 func (d *driver) pin() {
 	most := 0
 	for cpu, n := range d.slotsOn {
@@ -75,7 +75,8 @@ func (b *backup) run(period time.Duration) {
 	d.pacer.Join() // not undone: the thread ends with its affinity
 	clock.RaisePriority()
 	before := clock.ThreadCPU()
-	for at := d.pacer.Now() / period * period; !b.stopping.Load(); at = max(at+period, d.pacer.Now()/period*period) {
+	slotStart := func() time.Duration { return d.pacer.Now() / period * period }
+	for at := slotStart(); !b.stopping.Load(); at = max(at+period, slotStart()) {
 		d.pacer.Sleep(at + period/2)
 		if on := d.cpu.Load(); on != off {
 			off = on
@@ -91,8 +92,8 @@ func (b *backup) run(period time.Duration) {
 	}
 }
 
-// playSlots plays for a driver that is behind, up to a slot. What is over a tick late is left to the
-// driver to skip.
+// playSlots plays for a driver that is behind, up to a slot. What is over a tick late is left to
+// the driver to skip.
 func (b *backup) playSlots(slot int64) {
 	s, q, g := b.s, &b.s.turns.queue, &b.s.turns.gate
 	for now := s.driver.pacer.Now(); s.stalled(now) && g.enter(); now = s.driver.pacer.Now() {
@@ -118,7 +119,8 @@ func (b *backup) stop() {
 	b.s.backup = nil
 }
 
-// stalled reports whether the driver stands still, or has started no slot, for longer than maxStall.
+// stalled reports whether the driver stands still, or has started no slot, for longer than
+// maxStall.
 func (s *Swarm) stalled(now time.Duration) bool {
 	beat, slotEnd := time.Duration(s.driver.beat.Load()), time.Duration(s.turns.queue.slot()+1)*s.period()
 	return now > beat+maxStall || now > slotEnd+maxStall

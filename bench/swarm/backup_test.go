@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// silentSwarm is a swarm of bare players whose server never answers: they ask to connect, each as often as it has a turn.
+// silentSwarm is a swarm of bare players whose server never answers: they ask to connect, each as
+// often as it has a turn.
 func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -121,7 +122,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A relief plays the slots that a driver has not begun, each player once, and those that the driver has done it leaves alone.
+// A relief plays the slots that a driver has not begun, each player once, and those that the driver
+// has done it leaves alone.
 func TestReliefHelps(t *testing.T) {
 	const players = 80
 	s, _ := silentSwarm(t, players)

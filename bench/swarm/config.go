@@ -20,9 +20,10 @@ type Config struct {
 	Seed    uint64 // of all decisions
 	Rate    tick.Rate
 
-	// Full is how many players decode whole snapshots; default 1, and at least one for each lobby. The
-	// first of them, up to 8, count their bits. Decode is how much the others decode; DecodeFull, the
-	// default, means DecodeOwn. With DecodeAcks they play by BlindBot, whatever Brain says.
+	// Full is how many players decode whole snapshots; default 1, and at least one for each lobby.
+	// The first of them, up to 8, count their bits. Decode is how much the others decode;
+	// DecodeFull, the default, means DecodeOwn. With DecodeAcks they play by BlindBot, whatever
+	// Brain says.
 	Full   int
 	Decode client.Decode
 

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 )
 
-// driver is the schedule of the thread that drives a swarm, and the time that the machine takes from
-// it. Atomics are shared with the backup.
+// driver is the schedule of the thread that drives a swarm, and the time that the machine takes
+// from it. Atomics are shared with the backup.
 type driver struct {
 	pacer     *clock.Pacer
 	cpus      []int         // that the swarm may use
@@ -44,8 +44,9 @@ func (d *driver) totalCPU() time.Duration {
 // period is the length of a slot.
 func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
 
-// wait waits for the instant due and returns the time, and whether there was anything to wait for. Run
-// delay while the thread is parked is counted apart: it makes nothing late unless it lasts longer.
+// wait waits for the instant due and returns the time, and whether there was anything to wait for.
+// Run delay while the thread is parked is counted apart: it makes nothing late unless it lasts
+// longer.
 func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 	if s.driver.pacer.Park(due) && s.driver.pacer.Now() < due {
 		s.readRunDelay()

@@ -8,11 +8,12 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// Figures are what the players experienced, and how the swarm kept its schedule, since the last Reset.
+// Figures are what the players experienced, and how the swarm kept its schedule, since the last
+// Reset.
 type Figures struct {
 	Age  *meter.Histogram // of the newest snapshot, a sample of each player every four ticks, ns
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
-	Late *meter.Histogram // from the start of a slot until a turn's datagrams were sent, ns; skipped turns included
+	Late *meter.Histogram // from a slot's start until a turn's datagrams were sent, ns; with skipped turns
 
 	Played         *meter.Histogram // Late without skipped turns
 	StealCorrected *meter.Histogram // Late without run delay, see clock.StealCorrected; Late where that is not known
@@ -57,8 +58,8 @@ func (f *Figures) reset() {
 	}
 }
 
-// RunDelay is the time that the machine took from the sending thread while it was runnable, less that
-// of other threads of the swarm.
+// RunDelay is the time that the machine took from the sending thread while it was runnable, less
+// that of other threads of the swarm.
 type RunDelay struct {
 	Known    bool          // the system tells; otherwise the rest is 0
 	All      time.Duration // in total
@@ -113,8 +114,8 @@ func (f *Figures) Void() string {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
 	case float64(f.LateTurns) > maxLateShare*float64(f.Turns):
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its turns were over half a tick late",
-			100*float64(f.LateTurns)/float64(f.Turns))
+		late := 100 * float64(f.LateTurns) / float64(f.Turns)
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of turns were over half a tick late", late)
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 		return player{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(n), Rules: sim.Rules{Rate: s.cfg.Rate}, Decode: s.cfg.decode(n),
+		Token: token, Name: "bot " + strconv.Itoa(n), Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
 		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
@@ -41,8 +41,9 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 	return p, nil
 }
 
-// slack is how late a player's command may be and still be in time: the whole ticks that its commands
-// were last seen to wait on the server, and a quarter for clocks that are not read at one instant.
+// slack is how late a player's command may be and still be in time: the whole ticks that its
+// commands were last seen to wait on the server, and a quarter for clocks that are not read at one
+// instant.
 func (p *player) slack(period time.Duration) time.Duration {
 	return time.Duration(max(p.last.Lead, 0))*period + period/4
 }
@@ -103,8 +104,8 @@ func (s *Swarm) chatAndChurn(slot int) {
 	}
 }
 
-// sample adds what player i experienced since its last sample to the figures, and drains its queues.
-// Turns of the backup are not sampled. It returns true, so that a sweep goes on.
+// sample adds what player i experienced since its last sample to the figures, and drains its
+// queues. Turns of the backup are not sampled. It returns true, so that a sweep goes on.
 func (s *Swarm) sample(i int) bool {
 	if (s.driver.slot/slots+int64(i/slots))%sampleEvery != 0 {
 		return true

@@ -9,30 +9,32 @@ import (
 )
 
 const (
-	// slots is how many parts of a tick the players are spread over, so that they do not send all at
-	// once: half a millisecond at 60 Hz. The last player of a slot is late by the time that sending takes.
+	// slots is how many parts of a tick the players are spread over, so that they do not send all
+	// at once: half a millisecond at 60 Hz. The last player of a slot is late by the time that
+	// sending takes.
 	slots = 32
 
-	// pollsPerTick is how often in a tick a player with a prediction checks whether a command is due,
-	// like a game with more frames than ticks.
+	// pollsPerTick is how often in a tick a player with a prediction checks whether a command is
+	// due, like a game with more frames than ticks.
 	pollsPerTick = 2
 	shares       = slots / pollsPerTick // of the players that have their turns together
 
-	// pollBatch is how many sockets are emptied between two readings of the clock: some ten microseconds
-	// of work, or a hundred after a stall of the server.
+	// pollBatch is how many sockets are emptied between two readings of the clock: some ten
+	// microseconds of work, or a hundred after a stall of the server.
 	pollBatch = 4
 
-	// sampleEvery is how many ticks lie between two samples of a player. Counters are exact all the same.
+	// sampleEvery is how many ticks lie between two samples of a player. Counters are exact all the
+	// same.
 	sampleEvery = 4
 )
 
-// Run plays for the time d, until ctx ends, or until stop, which may be nil and is called once a tick,
-// returns true.
+// Run plays for the time d, until ctx ends, or until stop, which may be nil and is called once a
+// tick, returns true.
 //
-// Sending follows the schedule: the players of a slot decide and send as soon as it starts; received
-// datagrams are processed in the rest of the slot. A burst, as when the server sends all snapshots in one
-// tick, waits in the sockets and makes nobody late. Where the machine stalls the driver, the backup
-// sends for it.
+// Sending follows the schedule: the players of a slot decide and send as soon as it starts;
+// received datagrams are processed in the rest of the slot. A burst, as when the server sends all
+// snapshots in one tick, waits in the sockets and makes nobody late. Where the machine stalls the
+// driver, the backup sends for it.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) error {
 	drv, period := &s.driver, s.period()
 	start, cpu := drv.pacer.Now(), drv.totalCPU()
@@ -90,8 +92,8 @@ func (s *Swarm) tick(stop func() bool) bool {
 	return stop != nil && stop()
 }
 
-// gather adds a sender's counters to the figures. An error before any player has joined means that the
-// server is not up yet.
+// gather adds a sender's counters to the figures. An error before any player has joined means that
+// the server is not up yet.
 func (s *Swarm) gather(h *sender) {
 	s.Figures.Sent.add(h.sent)
 	h.sent = Sent{}
@@ -132,8 +134,8 @@ func (s *Swarm) playShare() {
 
 // receiveUntil receives until the instant end, after a slot that took the time sent to send. Once a
 // tick's worth of sending has left no time to receive everything, receiving gets as much time as
-// sending: an overloaded swarm must show up as late and not lose its sessions. Doing that at once would
-// delay the slots that catch up after a stall.
+// sending: an overloaded swarm must show up as late and not lose its sessions. Doing that at once
+// would delay the slots that catch up after a stall.
 func (s *Swarm) receiveUntil(end, sent time.Duration) {
 	d, sent := &s.driver, max(sent, 0)
 	if d.debt += sent; d.debt > s.cfg.Rate.Period() {
@@ -144,8 +146,9 @@ func (s *Swarm) receiveUntil(end, sent time.Duration) {
 	}
 }
 
-// poll receives until the sockets are empty or the instant end, some of one lobby and then of the next:
-// draining one first would let the sessions of the others time out. It reports whether all are empty.
+// poll receives until the sockets are empty or the instant end, some of one lobby and then of the
+// next: draining one first would let the sessions of the others time out. It reports whether all
+// are empty.
 func (s *Swarm) poll(end time.Duration) bool {
 	for silent := 0; silent < len(s.sockets.pools); silent++ {
 		if s.driver.now = s.driver.pacer.Now(); s.driver.now >= end {

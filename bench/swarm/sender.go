@@ -39,7 +39,8 @@ type sender struct {
 	sentUntil func() (now, corrected time.Duration)
 }
 
-// chunk is how many turns pass between two readings of the clock: each is as late as the last of them.
+// chunk is how many turns pass between two readings of the clock: each is as late as the last of
+// them.
 const chunk = 8
 
 // begin starts a slot.
@@ -100,8 +101,8 @@ func (h *sender) recordLate() {
 	h.n = 0
 }
 
-// late counts turns that ended, or would have, that long after the start of their slot; corrected is
-// the same corrected for steal.
+// late counts turns that ended, or would have, that long after the start of their slot; corrected
+// is the same corrected for steal.
 func (h *sender) late(by, corrected time.Duration, turns int) {
 	f := &h.s.Figures
 	f.Late.RecordN(int64(by), int64(turns))

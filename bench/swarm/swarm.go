@@ -31,8 +31,8 @@ type Swarm struct {
 }
 
 // Open makes the players and their sockets; they start to connect with the first Run. It locks the
-// calling goroutine to its thread. Runs with DecodeAcks pin that thread to a processor and raise its
-// priority, where the system allows it.
+// calling goroutine to its thread. Runs with DecodeAcks pin that thread to a processor and raise
+// its priority, where the system allows it.
 func Open(cfg Config) (*Swarm, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// maxCrowding is how many turns a slot may have, in eighths of its equal share. Players that follow the
-// same server ticks want to send at the same instants; a slot with all of them would be late and make
-// the next ones late.
+// maxCrowding is how many turns a slot may have, in eighths of its equal share. Players that follow
+// the same server ticks want to send at the same instants; a slot with all of them would be late
+// and make the next ones late.
 const maxCrowding = 10
 
 // clockError is the part of a tick by which a client's clock may run slower than expected.
@@ -34,8 +34,8 @@ func (t *turnTable) lock(i int) {
 	}
 }
 
-// queue hands out the turns of a schedule's slots: to due players in a round robin, as many as fit into
-// a slot. The others have theirs in the next. Several senders may play one slot.
+// queue hands out the turns of a schedule's slots: to due players in a round robin, as many as fit
+// into a slot. The others have theirs in the next. Several senders may play one slot.
 type queue struct {
 	at   atomic.Int64 // newest slot times maxTurns, plus the turns that it has left
 	next atomic.Int64 // player that is checked first
@@ -76,9 +76,9 @@ func (q *queue) turn(slot int64) bool {
 // turnsPerSlot is how many turns a slot has.
 func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/slots + 1 }
 
-// sweep plays a slot: its turns go to the players that are due at the instant now and not locked. It
-// ends when no turn is left, or when goOn, which is called after each turn, returns false: then all is
-// false.
+// sweep plays a slot: its turns go to the players that are due at the instant now and not locked.
+// It ends when no turn is left, or when goOn, which is called after each turn, returns false: then
+// all is false.
 func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (all bool) {
 	s, t := h.s, &h.s.turns
 	h.begin(slot)

@@ -43,8 +43,9 @@ func (q *changes) add(kind ChangeKind, t tick.Tick, o *Object) {
 	q.in++
 }
 
-// NextChange returns the next change, each once, in the order in which the client learned of it, which
-// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
+// NextChange returns the next change, each once, in the order in which the client learned of it,
+// which is before the view reaches it. The oldest of more than 256 are lost; Append has the current
+// state.
 func (s *Set) NextChange() (Change, bool) {
 	q := &s.queue
 	if q.in == q.out {

@@ -21,6 +21,7 @@ import (
 // errRegressed ends the program with exit code 3.
 var errRegressed = errors.New("the gate fails: something takes longer than before")
 
+// newBench makes the command bench.
 func newBench() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
@@ -39,6 +40,7 @@ builds record samples alternately, so that both meet the same disturbances, as m
 	return c
 }
 
+// newBenchRecord makes the command bench record.
 func newBenchRecord() *cobra.Command {
 	var out, only, slow string
 	var count int
@@ -70,6 +72,7 @@ func newBenchRecord() *cobra.Command {
 	return c
 }
 
+// recordRounds adds rounds to a file, which it makes if it is missing.
 func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowdown) error {
 	samples, err := readSamples(out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,6 +96,7 @@ func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowd
 	return err
 }
 
+// readSamples reads a file of rounds.
 func readSamples(path string) (gate.Samples, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -102,6 +106,7 @@ func readSamples(path string) (gate.Samples, error) {
 	return s, usage.Error(err)
 }
 
+// newBenchCompare makes the command bench compare.
 func newBenchCompare() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -140,6 +145,7 @@ func newBenchCompare() *cobra.Command {
 	return c
 }
 
+// printGate prints the changes of ticks and bytes, and what is worse.
 func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n",
 		old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
@@ -181,6 +187,7 @@ func newBenchSelfTest() *cobra.Command {
 	return c
 }
 
+// selfTest plays three sides in turn, one of them slowed.
 func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	sides := []gate.Samples{gate.New("first"), gate.New("second"), gate.New("slowed")}
 	for round := range gate.MinRounds {

@@ -63,8 +63,8 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
 		match := simulatedMatch{fmt.Sprintf("gen:%d:%d", n, seed), n, seed, f.duration / 4, move}
-		if err := match.record(c.Context(), func(film server.RecordingChunk) {
-			samples = append(samples, film.Chunk.Key, film.Chunk.Log)
+		if err := match.record(c.Context(), func(part server.RecordingChunk) {
+			samples = append(samples, part.Chunk.Key, part.Chunk.Log)
 		}); err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ type planFlags struct {
 	limit              time.Duration
 }
 
+// newPlan makes the command plan: the search for the knee.
 func newPlan() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
@@ -102,6 +103,7 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	return f.s.Check()
 }
 
+// plan runs the search, writes the report and prints it in short.
 func plan(c *cobra.Command, f planFlags) error {
 	err := f.load(c)
 	if err == nil {

@@ -41,6 +41,7 @@ type scenarioFlags struct {
 	objective *slo.Objective
 }
 
+// register adds the flags to a command.
 func (f *scenarioFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.scenario, "scenario", "one-lobby",

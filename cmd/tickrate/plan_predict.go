@@ -27,6 +27,7 @@ type predictFlags struct {
 	json                      bool
 }
 
+// newPredict makes the command plan predict.
 func newPredict() *cobra.Command {
 	var f predictFlags
 	c := &cobra.Command{
@@ -73,6 +74,7 @@ func (f *scenarioFlags) sized(c *cobra.Command, size, repeats int) error {
 	return f.s.Check()
 }
 
+// predict simulates the scenario and derives hosts and money.
 func predict(c *cobra.Command, f predictFlags) error {
 	err := f.sized(c, f.size, f.repeats)
 	switch {
@@ -136,6 +138,7 @@ func readPrices(path string) (simbench.Prices, error) {
 	return p, nil
 }
 
+// printPrediction prints a prediction in words.
 func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"),
@@ -153,6 +156,7 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	}
 }
 
+// printCost prints what one window costs.
 func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
 	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; all lobbies %.2f cores\n", c.Window,
@@ -173,6 +177,7 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	}
 }
 
+// printHosts prints the hosts and the money for a demand.
 func printHosts(w io.Writer, p simbench.Prediction, headroom float64) {
 	h := p.Hosts
 	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n",

@@ -32,6 +32,7 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
+// printKnee prints the knee, why it is there, and how it repeated.
 func printKnee(w io.Writer, p report.Plan) {
 	name, bound := "knee", ""
 	if p.Knee.Swarm {

@@ -34,6 +34,7 @@ file of your own can hold them; keys that a file leaves out are as in one-lobby.
 	}
 }
 
+// printScenario prints a scenario with every key.
 func printScenario(c *cobra.Command, name string) error {
 	s, err := openScenario(name)
 	if err != nil {

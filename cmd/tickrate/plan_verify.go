@@ -23,6 +23,7 @@ type verifyFlags struct {
 	json          bool
 }
 
+// newVerify makes the command plan verify.
 func newVerify() *cobra.Command {
 	var f verifyFlags
 	c := &cobra.Command{
@@ -39,6 +40,7 @@ swarm on real sockets, and prints predicted beside measured.`,
 	return c
 }
 
+// verify predicts the opening, then measures it live at the same size.
 func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
 		return usage.Error(err)
@@ -72,6 +74,7 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	return nil
 }
 
+// printVerdicts prints predicted beside measured, whatever the error is.
 func printVerdicts(w io.Writer, p simbench.Prediction, live measure.Step, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name,

@@ -23,6 +23,7 @@ type screen struct {
 	limit time.Duration // 0: none
 }
 
+// newScreen makes a screen. It overwrites its notes where w is a terminal.
 func newScreen(w io.Writer, json bool) *screen {
 	f, ok := w.(*os.File)
 	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}

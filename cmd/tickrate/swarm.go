@@ -215,8 +215,8 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
 
-// swarmPlaces is how many goroutines run at a time beside a swarm: itself, its backup, the hiccup meter,
-// and one for the rest.
+// swarmPlaces is how many goroutines run at a time beside a swarm: itself, its backup, the hiccup
+// meter, and one for the rest.
 const swarmPlaces = 4
 
 // progress is what a terminal shows while the players play for a time.

@@ -30,8 +30,8 @@ func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
 	return out
 }
 
-// followNetgraph prints a netgraph of a player every second. The result is called every tick and always
-// returns false; it is nil for player -1.
+// followNetgraph prints a netgraph of a player every second. The result is called every tick and
+// always returns false; it is nil for player -1.
 func followNetgraph(w io.Writer, s *swarm.Swarm, player int) func() bool {
 	if player < 0 {
 		return nil

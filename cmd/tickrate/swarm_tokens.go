@@ -97,8 +97,8 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 	return all, nil
 }
 
-// mixedTokens are tokens of a swarm: the first players play, the others spectate, each from sources of
-// their own. Client n goes to lobby n modulo their count.
+// mixedTokens are tokens of a swarm: the first players play, the others spectate, each from sources
+// of their own. Client n goes to lobby n modulo their count.
 func mixedTokens(players int, play, spectate []*tokenSource) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		if n < players {

@@ -20,7 +20,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestBotPlays: the bot plays in a real lobby on loopback: it gets a token over HTTP, joins, moves, fires, and the server has its commands.
+// TestBotPlays: the bot plays in a real lobby on loopback: it gets a token over HTTP, joins, moves,
+// fires, and the server has its commands.
 func TestBotPlays(t *testing.T) {
 	ground, err := arena.Open("arena-16")
 	if err != nil {
