@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/content"
 )
 
-// mapResolver loads maps for a running server: built-in and generated ones, those of the content pack, and files below
-// the working directory, since players can ask for them. first is the map of the start, which may be a file anywhere.
+// mapResolver loads maps for a running server: built-in and generated ones, those of the content
+// pack, and files below the working directory, since players can ask for them. first is the map of
+// the start, which may be a file anywhere.
 func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
 	files := map[string]string{arenaName(first): first} // by the name that players are told
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
@@ -38,7 +39,8 @@ func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.Loa
 // reachable refuses names that a running server must not open.
 func reachable(p *content.Pack, name string) error {
 	of := func(m content.Map) bool { return m.Name == name }
-	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) || strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
+	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) ||
+		strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
 		return nil
 	}
 	if !filepath.IsLocal(name) {

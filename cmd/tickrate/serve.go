@@ -40,7 +40,8 @@ type ready struct {
 	Connect string `json:"connect"` // URL that gives a token for a POST; "" for none
 	Query   string `json:"query"`   // UDP address for server browsers; "" for none
 	PID     int    `json:"pid"`
-	PVS     string `json:"pvs,omitempty"` // whether walls leave players out of snapshots, if that was computed
+	// whether walls leave players out of snapshots, if that was computed
+	PVS string `json:"pvs,omitempty"`
 }
 
 // runningHost is what serve runs.
@@ -107,14 +108,16 @@ func newServe() *cobra.Command {
 	}
 	s.register(c)
 	configFlag(c, &file)
-	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
+	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, "+
+		"for programs that start this one")
 	exitOnStdinEOFFlag(c, &exitOnStdinEOF)
 	c.AddCommand(newServeConfig())
 	return c
 }
 
 func configFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints them; flags override it; default none")
+	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints "+
+		"them; flags override it; default none")
 }
 
 func newServeConfig() *cobra.Command {
@@ -171,7 +174,8 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	}
 	if s.tick.hugePages {
 		if s.tick.prefault {
-			hugepage.CollapseHeap(ctx, func() {}) // freed memory of the start has left holes in large pages
+			// Freed memory of the start has left holes in large pages.
+			hugepage.CollapseHeap(ctx, func() {})
 		}
 		go hugepage.KeepCollapsed(ctx)
 	}
@@ -183,12 +187,13 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	return h.Run(ctx)
 }
 
-// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to fewer processors: the
-// pacing thread spins for the last millisecond, and the loop of the socket and HTTP clients must not wait for it.
+// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to
+// fewer processors: the pacing thread spins for the last millisecond, and the loop of the socket
+// and HTTP clients must not wait for it.
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a thread that measures its own wake-up delays. read returns those since the last call, in
-// microseconds.
+// hiccups starts a thread that measures its own wake-up delays. read returns those since the last
+// call, in microseconds.
 func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
@@ -199,7 +204,8 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	}, h.Stop
 }
 
-// config turns the settings into a configuration, but for the key: what is wrong is refused before a key is made.
+// config turns the settings into a configuration, but for the key: what is wrong is refused before
+// a key is made.
 func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.check(c); err != nil {
 		return cfg, err
@@ -213,13 +219,16 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		return cfg, err
 	}
 	cfg = host.Config{
-		UDP:   host.UDPConfig{Listen: s.network.listen, Backend: s.network.socket},
-		HTTP:  host.HTTPConfig{Listen: s.http.listen, Secret: secret, TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
+		UDP: host.UDPConfig{Listen: s.network.listen, Backend: s.network.socket},
+		HTTP: host.HTTPConfig{Listen: s.http.listen, Secret: secret,
+			TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
-		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache, Recordings: s.record},
-		Name:  s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
+		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
+			Recordings: s.record},
+		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
-	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public, AllowTestKey: s.key.insecure}
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
+		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
 	if s.network.echo {
 		return cfg, badUse(errors.Join(s.checkEcho(), cfg.UDP.Check()))
@@ -249,7 +258,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	if err != nil {
 		return badUse(err)
 	}
-	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true, Game: game}, arenaName(m.arena)
+	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true,
+		Game: game}, arenaName(m.arena)
 	if l.Models, err = openModels(n.model); err != nil {
 		return err
 	}
@@ -295,9 +305,11 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case s.tick.workers < 1:
 		return badUse(fmt.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers))
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
-		return badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", s.query.name, query.MaxText))
+		return badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text",
+			s.query.name, query.MaxText))
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
-		return badUse(fmt.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never", m.idleWarn, m.idleKick, maxIdle))
+		return badUse(fmt.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
+			m.idleWarn, m.idleKick, maxIdle))
 	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
 		return badUse(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
 	}
@@ -330,9 +342,11 @@ func httpSecret(flag string) (string, error) {
 	return secret, nil
 }
 
-// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no restart.
+// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no
+// restart.
 func (s *serveSettings) journalFile() string {
-	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start"
+	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued " +
+		"after the start"
 	_, port, err := net.SplitHostPort(s.network.listen)
 	switch {
 	case s.journal == "none":
@@ -377,7 +391,8 @@ func printReady(c *cobra.Command, h runningHost) {
 // announce prints the addresses of a host for people.
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m := &s.match
-	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()), m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
+	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()),
+		m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
 	if s.tick.workers > 1 {
 		what = append(what, fmt.Sprintf("%d workers", s.tick.workers))
 	}
@@ -385,7 +400,8 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 		what = append(what, pvs)
 	}
 	if s.network.echo {
-		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()), "protocol id " + s.network.protocol.String()}
+		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()),
+			"protocol id " + s.network.protocol.String()}
 	}
 	web := "no HTTP port"
 	if s.http.listen != "" {

@@ -98,7 +98,8 @@ func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*t
 const maxReply = 16 << 10
 
 // requestToken asks once. again says that a second later it may go well.
-func requestToken(ctx context.Context, c *http.Client, addr, secret string, spectator bool) (raw []byte, again bool, err error) {
+func requestToken(ctx context.Context, c *http.Client, addr, secret string,
+	spectator bool) (raw []byte, again bool, err error) {
 	var ask io.Reader
 	if spectator {
 		ask = strings.NewReader(`{"spectate": true}`)
@@ -115,7 +116,8 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string, spec
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http says where", addr)
+		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http "+
+			"says where", addr)
 	case err != nil:
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
@@ -129,7 +131,8 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string, spec
 	}
 	var reply httpapi.ConnectReply
 	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
-		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this tickrate serve?", addr)
+		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this "+
+			"tickrate serve?", addr)
 	}
 	return reply.Token, false, nil
 }
@@ -142,7 +145,8 @@ func refused(addr string, status int, body []byte) error {
 	_ = json.Unmarshal(body, &said) // another server's answer: the status must do
 	switch {
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or %s", addr, tokenVariable)
+		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
+			"%s", addr, tokenVariable)
 	case said.Error != "":
 		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
 	}

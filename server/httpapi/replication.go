@@ -13,11 +13,13 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and objects.
+// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
+// objects.
 type Bandwidth struct {
-	Version      int            `json:"version"`
-	Lobby        string         `json:"lobby"`
-	Every        int            `json:"every"` // one datagram of every is sampled on average; 0: none
+	Version int    `json:"version"`
+	Lobby   string `json:"lobby"`
+	// One datagram of every is sampled on average; 0: none.
+	Every        int            `json:"every"`
 	Datagrams    uint64         `json:"datagrams"`
 	Bytes        uint64         `json:"bytes"`
 	Sampled      uint64         `json:"sampled_datagrams"`
@@ -57,7 +59,8 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	}
 	for section, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBytes{metrics.Section(section).String(), bytes, n.SampledSections[section]})
+			b.Sections = append(b.Sections, SectionBytes{metrics.Section(section).String(), bytes,
+				n.SampledSections[section]})
 		}
 	}
 	for why, count := range s.Replication.Players {
@@ -68,7 +71,8 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	for kind := range s.Replication.Objects {
 		for why, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Reason(why), count}})
+				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(),
+					ReasonCount{server.Reason(why), count}})
 			}
 		}
 	}
@@ -86,9 +90,9 @@ type ExplainReply struct {
 	Explanations []server.Explanation `json:"explanations"`
 }
 
-// serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N is a net id, M a
-// net id or an object reference; without M the answer covers all players and objects. It needs the secret: it tells
-// what players know of each other.
+// serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N
+// is a net id, M a net id or an object reference; without M the answer covers all players and
+// objects. It needs the secret: it tells what players know of each other.
 func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 	q, err := parseExplain(r.URL.Query())
 	if err != nil {
