@@ -26,10 +26,10 @@ type ShotRecord struct {
 	ClampReason ClampReason `json:"clamp"`   // why these differ
 	Verdict     Verdict     `json:"verdict"` //
 	Bone        rig.Bone    `json:"bone"`    // of the subject: hit, or missed by least
-	Poses       PoseMask    `json:"held"`    // which of the poses there are
+	Poses       PoseMask    `json:"poses"`   // which of the poses there are
 	Melee       bool        `json:"melee"`   //
 	// by how much the clamp moved the view, 1/256 tick; 0 if the claim was no view
-	Shift  int32    `json:"moved"`
+	Shift  int32    `json:"shift"`
 	Ray    geom.Ray `json:"ray"`    // as judged, cut where the map stopped it
 	Radius float32  `json:"radius"` // of a swept sphere, metres
 	// along the ray to the hit, metres; of a miss, where it passed the subject
@@ -115,7 +115,7 @@ const (
 )
 
 var clampNames = [clampReasons]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks",
-	"cap", "history", "backwards", "not-pledged", "standing", "path"}
+	"cap", "history", "backwards", "not-announced", "stalled", "path"}
 
 // String names the reason.
 func (c ClampReason) String() string { return nameOf(clampNames[:], int(c)) }
