@@ -42,7 +42,7 @@ type frame struct {
 	displacement displacement   // from the previous frame
 }
 
-// NewHistory makes a history of so many slots that reaches at least ticks back from the newest,
+// NewHistory makes a history of slots rows that reaches at least ticks back from the newest tick,
 // and never less than MinTicks. All memory is allocated here: RowBytes a slot and tick. It panics
 // without slots.
 func NewHistory(slots, ticks int) *History {

@@ -209,7 +209,7 @@ func BenchmarkTrickle(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			c := mustListen(b, back.listen, "127.0.0.1:0", Config{})
-			f := mustFleet(b, c.LocalAddr(), 1)
+			f := mustPool(b, c.LocalAddr(), 1)
 			data, batch, owner := make([]byte, 64), new(Batch), int64(0)
 			before, others := mallocs(), processCPU()-cpuNow()
 			start := time.Now()
@@ -267,7 +267,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 	batched := func(c Conn, each int) func(b *testing.B) {
 		return func(b *testing.B) {
-			f := mustFleet(b, c.LocalAddr(), clients/each)
+			f := mustPool(b, c.LocalAddr(), clients/each)
 			batches := make([]Batch, clients/BatchSize)
 			for i := range clients {
 				batches[i/BatchSize].Add(make([]byte, bytes), f.LocalAddr(i/each))
@@ -288,14 +288,14 @@ func BenchmarkSend(b *testing.B) {
 	b.Run("net-WriteToUDPAddrPort", batched(mustListen(b, ListenNet, "127.0.0.1:0", Config{}), 1))
 }
 
-// BenchmarkFleet is a round trip of every one of 2000 clients through an echo by recvmmsg and
-// sendmmsg: the processor time of the fleet's half of it.
-func BenchmarkFleet(b *testing.B) {
+// BenchmarkPool is a round trip of every one of 2000 clients through an echo by recvmmsg and
+// sendmmsg: the processor time of the pool's half of it.
+func BenchmarkPool(b *testing.B) {
 	const clients, bytes = 2000, 100
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := mustListen(b, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(b, c.LocalAddr(), clients)
+	f := mustPool(b, c.LocalAddr(), clients)
 	data := make([]byte, bytes)
 	var in Batch
 	var send, poll tally

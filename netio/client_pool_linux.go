@@ -42,7 +42,7 @@ type poolClient struct {
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+		return nil, fmt.Errorf("netio: clients of %v: %w", remote, os.NewSyscallError("epoll_create1", err))
 	}
 	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents),
 		in: newGROReceiver()}
@@ -201,11 +201,11 @@ func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte))
 
 // deliver calls fn for the datagrams of GRO buffer k, which came to client m of number i.
 func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []byte)) (delivered int) {
-	train, segment := f.in.buffer(k)
+	buf, segment := f.in.buffer(k)
 	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
 	for {
-		data := train[:min(segment, len(train))]
-		train = train[len(data):]
+		data := buf[:min(segment, len(buf))]
+		buf = buf[len(data):]
 		f.count.in.Inc()
 		switch {
 		case len(data) > MaxDatagram:
@@ -214,7 +214,7 @@ func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []b
 			delivered++
 			fn(i, data[:len(data):len(data)])
 		}
-		if len(train) == 0 {
+		if len(buf) == 0 {
 			return delivered
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // queue.
 type ClientPool struct {
 	remote  netip.AddrPort
-	clients []*fleetMember // nil: none
+	clients []*poolClient // nil: none
 	free    []int
 	readers sync.WaitGroup
 	count   counters
@@ -28,19 +28,19 @@ type ClientPool struct {
 	spare   []*slotBuffer
 }
 
-type fleetMember struct {
+type poolClient struct {
 	udp *net.UDPConn
 	i   int
 }
 
 type arrival struct {
-	from *fleetMember
+	from *poolClient
 	buf  *slotBuffer
 	n    int
 }
 
-// fleetQueue is the most datagrams that wait for Poll.
-const fleetQueue = 1 << 16
+// maxQueued is the most datagrams that wait for Poll.
+const maxQueued = 1 << 16
 
 // OpenClientPool opens n clients of the server at remote, numbered from 0.
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
@@ -65,7 +65,7 @@ func (f *ClientPool) Add() (int, error) {
 		return -1, fmt.Errorf("netio: client %d of %v: %w", len(f.clients)-len(f.free), f.remote,
 			unwrapOp(err))
 	}
-	m := &fleetMember{udp: udp, i: len(f.clients)}
+	m := &poolClient{udp: udp, i: len(f.clients)}
 	if n := len(f.free); n > 0 {
 		m.i, f.free = f.free[n-1], f.free[:n-1]
 		f.clients[m.i] = m
@@ -78,7 +78,7 @@ func (f *ClientPool) Add() (int, error) {
 }
 
 // read is a client's goroutine, until its socket is closed.
-func (f *ClientPool) read(m *fleetMember) {
+func (f *ClientPool) read(m *poolClient) {
 	defer f.readers.Done()
 	buf := new(slotBuffer)
 	for {
@@ -91,7 +91,7 @@ func (f *ClientPool) read(m *fleetMember) {
 			continue
 		}
 		f.mu.Lock()
-		if len(f.arrived) < fleetQueue {
+		if len(f.arrived) < maxQueued {
 			f.arrived = append(f.arrived, arrival{m, buf, n})
 			buf = nil
 			if k := len(f.spare); k > 0 {

@@ -17,7 +17,7 @@ func TestDatagramsGoRound(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const clients, each = 5, 100
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), clients)
+		f := mustPool(t, c.LocalAddr(), clients)
 		for k := range each {
 			for i := range clients {
 				msg := binary.LittleEndian.AppendUint32(nil, uint32(k))
@@ -67,7 +67,7 @@ func TestDatagramsGoRound(t *testing.T) {
 		}
 		if fs := f.Stats(); fs.DatagramsIn != got64(got) || fs.DatagramsOut != got64(got) ||
 			fs.BytesOut != s.BytesIn {
-			t.Fatalf("fleet counted %+v", fs)
+			t.Fatalf("pool counted %+v", fs)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestEveryAddressMeetsIPv6(t *testing.T) {
 
 func echoOnce(t *testing.T, c Conn, remote netip.AddrPort) {
 	t.Helper()
-	f := mustFleet(t, remote, 1)
+	f := mustPool(t, remote, 1)
 	if err := f.Send(0, []byte("ping")); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestRestartOnTheSamePort(t *testing.T) {
 		at.Close()
 		for round := range 4 {
 			c := mustListen(t, listen, addr.String(), Config{RingDatagrams: 512})
-			f := mustFleet(t, addr, clients)
+			f := mustPool(t, addr, clients)
 			for range each {
 				for i := range clients {
 					if err := f.Send(i, []byte{byte(round)}); err != nil {
@@ -229,7 +229,7 @@ func TestFullRing(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			want := uint64(sent)
 			c := mustListen(t, b.listen, "127.0.0.1:0", Config{RingDatagrams: ring})
-			f := mustFleet(t, c.LocalAddr(), 1)
+			f := mustPool(t, c.LocalAddr(), 1)
 			for k := range sent {
 				n := 8
 				if k%100 == 99 {
@@ -322,7 +322,7 @@ func TestGonePeerHurtsNobody(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const rounds = 50
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), 2)
+		f := mustPool(t, c.LocalAddr(), 2)
 		gone, here := f.LocalAddr(0), f.LocalAddr(1)
 		if err := f.Remove(0); err != nil {
 			t.Fatal(err)
@@ -360,7 +360,7 @@ func TestUnsendableIsCountedAlone(t *testing.T) {
 	for _, b := range backEnds {
 		t.Run(b.name, func(t *testing.T) {
 			c := mustListen(t, b.listen, "127.0.0.1:0", Config{})
-			f := mustFleet(t, c.LocalAddr(), 1)
+			f := mustPool(t, c.LocalAddr(), 1)
 			good := f.LocalAddr(0)
 			var out Batch
 			for _, to := range []netip.AddrPort{
@@ -386,7 +386,7 @@ func TestUnsendableIsCountedAlone(t *testing.T) {
 func TestClosedConnSaysSo(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), 1)
+		f := mustPool(t, c.LocalAddr(), 1)
 		_ = f.Send(0, []byte("x"))
 		var b Batch
 		receive(t, c, &b, 1, func(Datagram) {})

@@ -15,7 +15,7 @@ import (
 func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	const peers = 3
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), peers)
+	f := mustPool(t, c.LocalAddr(), peers)
 	if !c.(*mmsgConn).out.gso.supported {
 		t.Skip("this kernel does not cut trains apart")
 	}

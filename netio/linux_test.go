@@ -140,10 +140,10 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-func TestFleetAllocatesNothing(t *testing.T) {
+func TestPoolAllocatesNothing(t *testing.T) {
 	const n = 64
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), n)
+	f := mustPool(t, c.LocalAddr(), n)
 	var in, out Batch
 	data := make([]byte, 100)
 	got := 0
@@ -321,7 +321,7 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 // counts as heard by it.
 func TestOwnerReadsPastARestingLoop(t *testing.T) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
-	f := mustFleet(t, c.LocalAddr(), 1)
+	f := mustPool(t, c.LocalAddr(), 1)
 	var b Batch
 	for k := range 2 { // the first one wakes the loop, which then rests
 		if err := f.Send(0, []byte{byte(k)}); err != nil {

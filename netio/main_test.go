@@ -44,7 +44,7 @@ func mustListen(t testing.TB, listen func(string, Config) (Conn, error), addr st
 	return c
 }
 
-func mustFleet(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
+func mustPool(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 	t.Helper()
 	f, err := OpenClientPool(remote, n)
 	if err != nil {

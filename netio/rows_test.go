@@ -20,7 +20,7 @@ func TestRow17UDPTransportEightyClients(t *testing.T) {
 			if c.LocalAddr().Addr().Is4() != (family[0] != '[') {
 				t.Fatalf("listening at %v", c.LocalAddr())
 			}
-			f := mustFleet(t, c.LocalAddr(), clients)
+			f := mustPool(t, c.LocalAddr(), clients)
 			owner := map[netip.AddrPort]int{}
 			for i := range clients {
 				owner[f.LocalAddr(i)] = i

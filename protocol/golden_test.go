@@ -47,7 +47,7 @@ func document(t testing.TB) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```golden-packages\n")
+	_, block, _ := strings.Cut(string(text), "```golden-packets\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
 		t.Fatal("PROTOCOL.md has no block golden-packets")

@@ -9,18 +9,21 @@ import (
 
 // Bounds of PVSFor.
 const (
-	pvsSamples   = 500 // pairs of cells that are tested before a table is built
-	minPVSHidden = 0.1 // share of hidden pairs from which RelevanceAuto uses a table: rows cost more than shared blocks
+	pvsSamples = 500 // pairs of cells that are tested before a table is built
+	// share of hidden pairs from which RelevanceAuto uses a table: rows cost more than shared
+	// blocks
+	minPVSHidden = 0.1
 )
 
 // BuildPVS makes the table of a grid over an arena, or loads one that was made before.
 type BuildPVS func(a *arena.Arena, grid pvs.Config) (*pvs.Table, error)
 
-// PVSFor gives a configuration the potentially visible sets of its map where that can hide a player: with
-// RelevanceAuto or RelevanceGrid, and unless the configuration has PVS or CellVisible. build nil is pvs.Build. found
-// says in one sentence what was decided, "" without a decision.
+// PVSFor gives a configuration the potentially visible sets of its map where that can hide a
+// player: with RelevanceAuto or RelevanceGrid, and unless the configuration has PVS or CellVisible.
+// build nil is pvs.Build. found says in one sentence what was decided, "" without a decision.
 func PVSFor(c Config, build BuildPVS) (with Config, found string, err error) {
-	if c.Arena == nil || c.PVS != nil || c.CellVisible != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
+	if c.Arena == nil || c.PVS != nil || c.CellVisible != nil || c.Relevance != RelevanceAuto &&
+		c.Relevance != RelevanceGrid {
 		return c, "", nil
 	}
 	cell := c.CellSize
@@ -33,7 +36,8 @@ func PVSFor(c Config, build BuildPVS) (with Config, found string, err error) {
 		return c, "", fmt.Errorf("visible sets of map %s: %w", c.ArenaName, err)
 	}
 	if hidden == 0 || c.Relevance == RelevanceAuto && hidden < minPVSHidden {
-		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of cells: too few to leave players out of snapshots", 100*hidden, pvsSamples), nil
+		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of cells: too few to leave players out of "+
+			"snapshots", 100*hidden, pvsSamples), nil
 	}
 	if build == nil {
 		build = pvs.Build

@@ -25,11 +25,12 @@ func (l *Lobby) Status() Status {
 	}
 }
 
-// Config returns the configuration with its defaults filled in. Arena, ArenaName and Rules.Game are those of the
-// current map, and Players counts the slots of spectators too. Call it between ticks.
+// Config returns the configuration with its defaults filled in. Arena, ArenaName and Rules.Game are
+// those of the current map, and Players counts the slots of spectators too. Call it between ticks.
 func (l *Lobby) Config() *Config { return &l.cfg }
 
-// TakeNotices returns lines for the operator about map changes since the last call. Call it between ticks.
+// TakeNotices returns lines for the operator about map changes since the last call. Call it between
+// ticks.
 func (l *Lobby) TakeNotices() []string {
 	lines := l.maps.log
 	l.maps.log = nil
@@ -47,8 +48,8 @@ type PlayerView struct {
 	Conn      ConnView   // zero without a session
 }
 
-// ConnView is what an operator may see of one connection. Counts are since the session began; Inputs are since the
-// player joined the match.
+// ConnView is what an operator may see of one connection. Counts are since the session began;
+// Inputs are since the player joined the match.
 type ConnView struct {
 	Since           time.Duration // start of the session
 	RTT, RTTVar     time.Duration // smoothed round trip and its mean deviation
@@ -65,8 +66,8 @@ type ConnView struct {
 	SnapshotSpacing tick.Tick
 }
 
-// AppendPlayerViews appends one view for each slot with a session or a body, in the order of slots. Call it between
-// ticks.
+// AppendPlayerViews appends one view for each slot with a session or a body, in the order of slots.
+// Call it between ticks.
 func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 	live, poses := l.live, l.match.Poses()
 	for slot := range l.conns {
@@ -78,7 +79,8 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 			continue
 		}
 		c := &l.conns[slot]
-		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id), Connected: connected}
+		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id),
+			Connected: connected}
 		if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 			v.Name = row.Name
 		}

@@ -182,7 +182,7 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 	case newest < tick.Tick(n):
 		return 0, nil, ErrWindowTick
 	}
-	// Bits are taken from eight bytes at a time, and nobody asks whether they were there until all
+	// Bits are taken from eight bytes at a time; their number is checked once all
 	// are taken: zeros stand for what lies behind the end.
 	off := head
 	var yaw, pitch, wish, buttons uint16

@@ -58,7 +58,7 @@ func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	s.kills, s.killDetails = append(s.kills, k), append(s.killDetails, killDetail{part, w.Cause})
 }
 
-// knockBack applies the impulses of the tick. Players are told, as they cannot predict them.
+// knockBack applies the impulses of the tick. Pushes counts them, as players cannot predict them.
 func (c *columns) knockBack() {
 	push := c.scratch.push[:len(c.id)]
 	for i := range c.scratch.damage {

@@ -181,7 +181,7 @@ func (m *Match) Replay(d *TickInputs) error {
 // joinRecorded adds a player in its recorded slot, which JoinAt may have chosen.
 func (m *Match) joinRecorded(id netid.ID, as joinKind) netid.ID {
 	if id == 0 {
-		return m.spawnPlayer(as) // nobody, if the match is full as it was
+		return m.spawnPlayer(as) // 0, if the match is full as it was
 	}
 	return m.addPlayer(m.World.SpawnAt(id.Index(), m.player), as)
 }

@@ -31,7 +31,7 @@ func (p *idPool) parse(src []byte) (rest []byte, err error) {
 	return parsePlanes(src, memoryOf(p.used))
 }
 
-// owns reports whether a pool is in use by the ids of n rows and by nobody else.
+// owns reports whether a pool holds the ids of n rows and no others.
 func (p *idPool) owns(first, n int, id func(int) netid.ID) bool {
 	seen := make([]bool, len(p.used))
 	for i := range n {
@@ -110,7 +110,7 @@ func (m *Match) validObjects() error {
 	}
 	for _, j := range o.teleports {
 		known := false
-		for i := range o.Ports { // where Enter sends everybody
+		for i := range o.Ports { // where StepTeleporters sends players
 			known = known || o.Ports[i].Yaw == j.Yaw && o.Ports[i].Target.Sub(j.Pos).LenSq() < 1e-4
 		}
 		if !known {

@@ -19,6 +19,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/runner"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -40,7 +43,8 @@ type ready struct {
 	Connect string `json:"connect"` // URL that gives a token for a POST; "" for none
 	Query   string `json:"query"`   // UDP address for server browsers; "" for none
 	PID     int    `json:"pid"`
-	PVS     string `json:"pvs,omitempty"` // whether walls leave players out of snapshots, if that was computed
+	// whether walls leave players out of snapshots, if that was computed
+	PVS string `json:"pvs,omitempty"`
 }
 
 // runningHost is what serve runs.
@@ -93,7 +97,7 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a lobby",
 		Long:  serveLong,
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
@@ -107,14 +111,16 @@ func newServe() *cobra.Command {
 	}
 	s.register(c)
 	configFlag(c, &file)
-	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
+	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, "+
+		"for programs that start this one")
 	exitOnStdinEOFFlag(c, &exitOnStdinEOF)
 	c.AddCommand(newServeConfig())
 	return c
 }
 
 func configFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints them; flags override it; default none")
+	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints "+
+		"them; flags override it; default none")
 }
 
 func newServeConfig() *cobra.Command {
@@ -125,7 +131,7 @@ func newServeConfig() *cobra.Command {
 		Short: "Print the effective settings of serve as TOML",
 		Long: `config prints all settings as serve would use them: defaults, then the file of --config, then flags. Each has a comment.
 The output is a file for serve --config; secrets are left out.`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
@@ -171,7 +177,8 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	}
 	if s.tick.hugePages {
 		if s.tick.prefault {
-			hugepage.CollapseHeap(ctx, func() {}) // freed memory of the start has left holes in large pages
+			// Freed memory of the start has left holes in large pages.
+			hugepage.CollapseHeap(ctx, func() {})
 		}
 		go hugepage.KeepCollapsed(ctx)
 	}
@@ -183,12 +190,13 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	return h.Run(ctx)
 }
 
-// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to fewer processors: the
-// pacing thread spins for the last millisecond, and the loop of the socket and HTTP clients must not wait for it.
+// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to
+// fewer processors: the pacing thread spins for the last millisecond, and the loop of the socket
+// and HTTP clients must not wait for it.
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a thread that measures its own wake-up delays. read returns those since the last call, in
-// microseconds.
+// hiccups starts a thread that measures its own wake-up delays. read returns those since the last
+// call, in microseconds.
 func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
@@ -199,7 +207,8 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	}, h.Stop
 }
 
-// config turns the settings into a configuration, but for the key: what is wrong is refused before a key is made.
+// config turns the settings into a configuration, but for the key: what is wrong is refused before
+// a key is made.
 func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.check(c); err != nil {
 		return cfg, err
@@ -213,16 +222,19 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		return cfg, err
 	}
 	cfg = host.Config{
-		UDP:   host.UDPConfig{Listen: s.network.listen, Backend: s.network.socket},
-		HTTP:  host.HTTPConfig{Listen: s.http.listen, Secret: secret, TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
+		UDP: host.UDPConfig{Listen: s.network.listen, Backend: s.network.socket},
+		HTTP: host.HTTPConfig{Listen: s.http.listen, Secret: secret,
+			TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
-		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache, Recordings: s.record},
-		Name:  s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
+		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
+			Recordings: s.record},
+		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
-	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public, AllowTestKey: s.key.insecure}
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
+		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
 	if s.network.echo {
-		return cfg, badUse(errors.Join(s.checkEcho(), cfg.UDP.Check()))
+		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
 	cfg.Console.Exec, cfg.Console.Dir = s.console.exec, "."
 	if s.console.stdin || term.IsTerminal(int(os.Stdin.Fd())) {
@@ -232,35 +244,36 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.lobby(&cfg); err != nil {
 		return cfg, err
 	}
-	return cfg, badUse(cfg.Check())
+	return cfg, usage.Error(cfg.Check())
 }
 
 // lobby fills in the lobby and what it plays.
 func (s *serveSettings) lobby(cfg *host.Config) error {
 	m, n, r, l := &s.match, &s.network, &s.replication, &cfg.Lobby
-	pack, err := openContent(m.content)
+	pack, err := assets.Content(m.content)
 	if err != nil {
 		return err
 	}
-	if l.Arena, err = openGround(pack, m.arena); err != nil {
+	if l.Arena, err = assets.MapOf(pack, m.arena); err != nil {
 		return err
 	}
-	game, err := sim.GameForArena(pack, arenaName(m.arena), m.mode)
+	game, err := sim.GameForArena(pack, assets.MapName(m.arena), m.mode)
 	if err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
-	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true, Game: game}, arenaName(m.arena)
-	if l.Models, err = openModels(n.model); err != nil {
+	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true,
+		Game: game}, assets.MapName(m.arena)
+	if l.Models, err = assets.Models(n.model); err != nil {
 		return err
 	}
 	if l.Codec, err = schema.ParseCodec(n.codec); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	if l.Killcam, err = server.ParseKillcam(m.killcam); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	if l.Relevance, err = server.ParseRelevance(r.relevance); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	cfg.Maps = mapResolver(pack, m.arena)
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
@@ -274,7 +287,7 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	if n.snapshotRate != 0 {
 		_, l.SendInterval, err = (host.ClockConfig{Simulation: l.Rules.Rate, Network: n.snapshotRate}).Check()
 	}
-	return badUse(err)
+	return usage.Error(err)
 }
 
 // maxIdle is the longest time that idle players are given.
@@ -291,15 +304,17 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	}
 	switch {
 	case m.rate < 0 || m.rate > 1000:
-		return badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate))
+		return usage.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
 	case s.tick.workers < 1:
-		return badUse(fmt.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers))
+		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
-		return badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", s.query.name, query.MaxText))
+		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
+			s.query.name, query.MaxText)
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
-		return badUse(fmt.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never", m.idleWarn, m.idleKick, maxIdle))
+		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
+			m.idleWarn, m.idleKick, maxIdle)
 	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
-		return badUse(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
+		return usage.Error(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
 	}
 	return nil
 }
@@ -321,18 +336,20 @@ func (s *serveSettings) checkEcho() error {
 
 // httpSecret is the secret of the flag, or of the environment.
 func httpSecret(flag string) (string, error) {
-	secret := cmp.Or(flag, os.Getenv(tokenVariable))
+	secret := cmp.Or(flag, os.Getenv(serverapi.TokenVariable))
 	for _, r := range secret {
 		if r <= ' ' || r > '~' {
-			return "", badUse(errors.New("--http-token: expected ASCII without spaces"))
+			return "", usage.Error(errors.New("--http-token: expected ASCII without spaces"))
 		}
 	}
 	return secret, nil
 }
 
-// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no restart.
+// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no
+// restart.
 func (s *serveSettings) journalFile() string {
-	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start"
+	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued " +
+		"after the start"
 	_, port, err := net.SplitHostPort(s.network.listen)
 	switch {
 	case s.journal == "none":
@@ -377,7 +394,8 @@ func printReady(c *cobra.Command, h runningHost) {
 // announce prints the addresses of a host for people.
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m := &s.match
-	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()), m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
+	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()),
+		m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
 	if s.tick.workers > 1 {
 		what = append(what, fmt.Sprintf("%d workers", s.tick.workers))
 	}
@@ -385,7 +403,8 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 		what = append(what, pvs)
 	}
 	if s.network.echo {
-		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()), "protocol id " + s.network.protocol.String()}
+		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()),
+			"protocol id " + s.network.protocol.String()}
 	}
 	web := "no HTTP port"
 	if s.http.listen != "" {

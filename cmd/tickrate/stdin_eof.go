@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitOnStdinEOFFlag adds a hidden flag for programs that start a server and may be killed: they hold its standard
-// input, which then ends.
+// exitOnStdinEOFFlag adds a hidden flag for programs that start a server and may be killed: they
+// hold its standard input, which then ends.
 func exitOnStdinEOFFlag(c *cobra.Command, on *bool) {
-	c.Flags().BoolVar(on, "exit-on-stdin-eof", false, "stop when standard input ends, as it does when its writer dies")
+	c.Flags().BoolVar(on, "exit-on-stdin-eof", false, "stop when standard input ends, as it does when "+
+		"its writer dies")
 	_ = c.Flags().MarkHidden("exit-on-stdin-eof") // the flag is there
 }
 

@@ -12,13 +12,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 )
-
-// tokenVariable holds the secret of --http-token.
-const tokenVariable = "TICKRATE_HTTP_TOKEN"
 
 // tokenSource gives connect tokens to a swarm, one for each session.
 type tokenSource struct {
@@ -98,14 +97,15 @@ func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*t
 const maxReply = 16 << 10
 
 // requestToken asks once. again says that a second later it may go well.
-func requestToken(ctx context.Context, c *http.Client, addr, secret string, spectator bool) (raw []byte, again bool, err error) {
+func requestToken(ctx context.Context, c *http.Client, addr, secret string,
+	spectator bool) (raw []byte, again bool, err error) {
 	var ask io.Reader
 	if spectator {
 		ask = strings.NewReader(`{"spectate": true}`)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)
 	if err != nil {
-		return nil, false, badUse(fmt.Errorf("--http %s: expected host:port", addr))
+		return nil, false, usage.Errorf("--http %s: expected host:port", addr)
 	}
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
@@ -115,7 +115,8 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string, spec
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http says where", addr)
+		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http "+
+			"says where", addr)
 	case err != nil:
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
@@ -129,7 +130,8 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string, spec
 	}
 	var reply httpapi.ConnectReply
 	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
-		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this tickrate serve?", addr)
+		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this "+
+			"tickrate serve?", addr)
 	}
 	return reply.Token, false, nil
 }
@@ -142,7 +144,8 @@ func refused(addr string, status int, body []byte) error {
 	_ = json.Unmarshal(body, &said) // another server's answer: the status must do
 	switch {
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or %s", addr, tokenVariable)
+		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
+			"%s", addr, serverapi.TokenVariable)
 	case said.Error != "":
 		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
 	}

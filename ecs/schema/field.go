@@ -22,7 +22,7 @@ type Field struct {
 	Predict Predictor
 }
 
-// Predictor is what a coder expects of a field that it has seen before.
+// Predictor is how a field is predicted from its baselines.
 type Predictor uint8
 
 // The classes of prediction.

@@ -26,7 +26,7 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	1  context fields   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: 4 classes, 2 bits a level · for each class its table
-//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: the field told before, 255 for none; for
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: an earlier field, 255 for none; for
 //	             each class and size 16 nodes; 16 highest extra bits
 //	4  checksum  CRC-32C of all before
 //

@@ -97,24 +97,24 @@ func (c *crowd) shared() (bytes int) {
 func (c *crowd) perClient() (bytes int) {
 	var room [11]fieldBlock
 	var runs []Run
-	var lanes []fieldBlock
+	var values []fieldBlock
 	for _, k := range c.trackers {
 		left := crowdBudget
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
 			baseIDs, ctx, h := &empty, &unknown, baselineFrames{}
-			lanes = c.now.group(g)
+			values = c.now.group(g)
 			if runs = k.Runs(runs[:0], g, g+1); runs[0].Baselines[0] != 0 {
 				h = heldBy(c.ring, runs[0].Baselines)
 				baseIDs = &h.frames[0].ids[g]
 				if h.spacing.Single() {
-					lanes = h.frames[0].group(g)
+					values = h.frames[0].group(g)
 				} else {
-					lanes, ctx = room[:], &contexts{}
-					c.encoder.codec.predict(&h, g, lanes, ctx)
+					values, ctx = room[:], &contexts{}
+					c.encoder.codec.predict(&h, g, values, ctx)
 				}
 			}
-			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: lanes, ctx: ctx})
+			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: values, ctx: ctx})
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)

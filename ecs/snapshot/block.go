@@ -82,10 +82,10 @@ func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, e
 }
 
 // compare sets bit f of masks[r] where field f of row r differs, and reports whether any does.
-func compare(masks *[GroupRows]uint16, lanes, base []fieldBlock) (differ bool) {
-	base = base[:len(lanes)]
-	for f := range lanes {
-		a, b := &lanes[f], &base[f]
+func compare(masks *[GroupRows]uint16, values, base []fieldBlock) (differ bool) {
+	base = base[:len(values)]
+	for f := range values {
+		a, b := &values[f], &base[f]
 		if *a == *b {
 			continue
 		}

@@ -19,10 +19,10 @@ var ErrSum = errors.New("snapshot: rows differ from the sender's")
 //
 // of which the low 32 bits count. It finds faults, not forgers: who may send snapshots may say
 // anything.
-func sumRow(id netid.ID, r int, lanes []fieldBlock) uint32 {
+func sumRow(id netid.ID, r int, values []fieldBlock) uint32 {
 	h := uint64(id)
-	for i := range lanes {
-		h = (h ^ uint64(uint32(lanes[i][r&15]))) * 0x9e3779b97f4a7c15
+	for i := range values {
+		h = (h ^ uint64(uint32(values[i][r&15]))) * 0x9e3779b97f4a7c15
 		h ^= h >> 32
 	}
 	return uint32(h)
@@ -59,12 +59,12 @@ func (s *Checksums) row(slot int) uint32 {
 // Sum is the checksum of what Next has just written: of count groups from first on. s is at the
 // packer's frame.
 func (p *Packer) Sum(s *Checksums, first, count int) (sum uint32) {
-	said := p.encoder.frame.occupied
+	sent := p.encoder.frame.occupied
 	if r := &p.rows; r.on {
-		said = r.state.visible(r.tracker.at)
+		sent = r.state.visible(r.tracker.at)
 	}
-	for i := first / wordGroups; i*wordGroups < first+count && i < len(said); i++ {
-		for w := said[i] & groupMask(i, first, first+count); w != 0; w &= w - 1 {
+	for i := first / wordGroups; i*wordGroups < first+count && i < len(sent); i++ {
+		for w := sent[i] & groupMask(i, first, first+count); w != 0; w &= w - 1 {
 			sum += s.row(i*64 + bits.TrailingZeros64(w))
 		}
 	}
@@ -87,11 +87,11 @@ func (d *Decoder) CheckedSection(t tick.Tick, src []byte, sum uint32) error {
 // sum is the checksum of the rows in the stage.
 func (d *Decoder) sum() (sum uint32) {
 	for _, s := range d.staged {
-		lanes := d.stage.group(s.group)
+		values := d.stage.group(s.group)
 		for rows := s.rows; rows != 0; rows &= rows - 1 {
 			r := bits.TrailingZeros16(rows)
 			if id := d.stage.ids[s.group][r]; id != 0 {
-				sum += sumRow(id, r, lanes)
+				sum += sumRow(id, r, values)
 			}
 		}
 	}

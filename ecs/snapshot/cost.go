@@ -73,8 +73,8 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 
 // overheadBits is the most bits that a snapshot of so many entries takes beside its visible rows.
 // removes counts the entries that say that a slot is empty.
-func (e *Encoder) overheadBits(places, removed, groups int) int {
-	runs := 1 + places/(MaxRun-GroupRows)
+func (e *Encoder) overheadBits(entries, removed, groups int) int {
+	runs := 1 + entries/(MaxRun-GroupRows)
 	return PacketOverheadBits*runs + headBits*groups + removed*(1+e.codec.maxGoneBits+entryBits+switchBits)
 }
 

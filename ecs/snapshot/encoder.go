@@ -174,7 +174,7 @@ func (e *Encoder) ReservePredictions() {
 
 // predicted returns the ids in group g of the newest baseline, the predicted values of the group,
 // and the contexts of the prediction.
-func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, lanes []fieldBlock, ctx *contexts) {
+func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, values []fieldBlock, ctx *contexts) {
 	newest := c.frames.frames[0]
 	switch {
 	case newest == nil:
@@ -183,12 +183,12 @@ func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, lanes []fieldB
 		return &newest.ids[g], newest.group(g), &unknown
 	}
 	fields := len(e.codec.coders)
-	lanes, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
+	values, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
 	if !c.predicted[g] {
-		e.codec.predict(&c.frames, g, lanes, ctx)
+		e.codec.predict(&c.frames, g, values, ctx)
 		c.predicted[g] = true
 	}
-	return &newest.ids[g], lanes, ctx
+	return &newest.ids[g], values, ctx
 }
 
 // group is group g of the frame against a cache's baselines.

@@ -54,12 +54,12 @@ func newFrames(s schema.Schema, slots, n int) []Frame {
 	groups := (slots + GroupRows - 1) / GroupRows
 	words := (groups + wordGroups - 1) / wordGroups
 	frames, ids, sets := make([]Frame, n), make([]idBlock, n*groups), make([]uint64, 2*n*words)
-	lanes := make([]fieldBlock, n*groups*len(s.Fields))
+	values := make([]fieldBlock, n*groups*len(s.Fields))
 	for i := range frames {
 		f := &frames[i]
 		f.fields = s.Fields
 		f.ids, ids = cut(ids, groups)
-		f.blocks, lanes = cut(lanes, groups*len(s.Fields))
+		f.blocks, values = cut(values, groups*len(s.Fields))
 		f.known, sets = cut(sets, words)
 		f.occupied, sets = cut(sets, words)
 	}
@@ -106,11 +106,11 @@ func (f *Frame) Set(slot int, id netid.ID, row []int32) {
 	f.ids[g][r] = id
 	f.occupied[slot>>6] |= 1 << (slot & 63)
 	f.groups = max(f.groups, g+1)
-	lanes := f.group(g)
-	row = row[:len(lanes)]
-	fields := f.fields[:len(lanes)]
-	for i := range lanes {
-		lanes[i][r] = fields[i].Clamp(row[i])
+	values := f.group(g)
+	row = row[:len(values)]
+	fields := f.fields[:len(values)]
+	for i := range values {
+		values[i][r] = fields[i].Clamp(row[i])
 	}
 }
 

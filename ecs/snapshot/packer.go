@@ -6,15 +6,15 @@ import (
 
 // Packer fills datagrams with what one client gets of one snapshot: runs of groups in ascending
 // order, each run its header and its blocks or rows. Where the client holds all groups of one
-// snapshot, a datagram is one header and one copy. A Packer may serve client after client; it
+// snapshot, a datagram is one header and one copy. A Packer serves client after client; it
 // allocates nothing once it has met the longest list of runs.
 //
-// A client that may see everything gets Begin. One that may not gets BeginRows, and for one that
-// cannot be told all of it at once, Weigh says what each row would cost and Pick leaves rows out:
+// A client that may see everything gets Begin. One that may not gets BeginRows. For one with a
+// byte budget, Costs bounds the cost of each row and Select leaves rows out:
 //
-//	fixed := packer.Weigh(encoder, tracker, see, cost)
-//	pick = ...                     // most important first, while the sum of cost stays within the budget less fixed
-//	packer.Pick(pick)
+//	fixed := packer.Costs(encoder, tracker, see, cost)
+//	pick = ...              // most important first, while the sum of cost stays within budget-fixed
+//	packer.Select(pick)
 //	for !packer.Done() { ... }     // in the order of slots
 type Packer struct {
 	encoder  *Encoder

@@ -71,9 +71,9 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 			continue
 		}
 		c.coders[f].Predict(&h.spacing, dst[f][:], v0[f][:], v1[f][:], v2[f][:], levels[:])
-		stir := &c.levelBits[f]
+		flips := &c.levelBits[f]
 		for r := range ctx {
-			ctx[r] ^= stir[levels[r]&(schema.ErrorLevels-1)]
+			ctx[r] ^= flips[levels[r]&(schema.ErrorLevels-1)]
 		}
 	}
 	if same {

@@ -14,7 +14,7 @@ import (
 // likely bits.
 //
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
-//	changed      no: all as expected; nothing follows
+//	changed      no: all as predicted; nothing follows
 //	per row, in slot order:
 //	  not in the newest baseline:  spawned?     yes: 8 bits of generation, then each field in the width of its range
 //	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
@@ -66,10 +66,10 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 	return c.putBlock(append(out[:len(dst)], escape), g)
 }
 
-func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []fieldBlock) {
+func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, values []fieldBlock) {
 	e.Bits(uint32(id.Generation()), schema.GenerationBits)
-	for f := range lanes {
-		code, n := c.coders[f].Raw(lanes[f][r])
+	for f := range values {
+		code, n := c.coders[f].Raw(values[f][r])
 		putEven(e, uint32(code), n)
 	}
 }
@@ -87,9 +87,9 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 
 // putRangeRow codes a row that stays.
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
-	lanes, base, ctx := g.now, g.base, g.ctx[r&15]
+	values, base, ctx := g.now, g.base, g.ctx[r&15]
 	var sizes [schema.MaxFields + 1]uint8 // of the changes so far; the last place stays 0
-	for f := range lanes {
+	for f := range values {
 		d := &c.decide.Fields[f]
 		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := mask>>f&1 != 0
@@ -97,7 +97,7 @@ func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint
 		if !changed {
 			continue
 		}
-		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r&15], base[f][r&15]))
+		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(values[f][r&15], base[f][r&15]))
 		sizes[f] = uint8(schema.SizeClass(sym))
 		node := 1
 		for i := 3; i >= 0; i-- {
@@ -211,12 +211,12 @@ func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	var meter M
 	var sizes [schema.MaxFields + 1]uint8
-	d, ctx, lanes := x.EmbeddedDecoder, g.ctx[r&15], g.now
+	d, ctx, values := x.EmbeddedDecoder, g.ctx[r&15], g.now
 	maskBits, why := 0, ReasonSame
 	if len(meter) == 1 {
 		maskBits = x.meter.took(d) // that the row stays
 	}
-	for f := range lanes {
+	for f := range values {
 		p := &c.decide.Fields[f]
 		nodes := p.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[p.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := d.Bit(uint32(nodes[0]))
@@ -240,8 +240,8 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 		if len(meter) == 1 {
 			x.meter.field(f, ReasonUpdate, uint(x.meter.took(d)))
 		}
-		v, ok := c.coders[f].ApplyDelta(first, lanes[f][r&15])
-		lanes[f][r&15] = v
+		v, ok := c.coders[f].ApplyDelta(first, values[f][r&15])
+		values[f][r&15] = v
 		x.bad = x.bad || !ok
 	}
 	if len(meter) == 1 {

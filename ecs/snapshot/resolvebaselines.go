@@ -22,7 +22,7 @@ func (p *Packer) resolveBaselines() {
 			continue
 		}
 		left -= n
-		if b.count > 0 || b.middle != nil { // how a row is said to be gone depends on its context
+		if b.count > 0 || b.middle != nil { // how a removed row is coded depends on its context
 			b.cache = p.encoder.rows(b.baselines)
 			b.rows = b.cache.rows
 		}
@@ -83,13 +83,13 @@ func (r *rowPlan) assign(a uint8) {
 // listEntries fills entries with all rows; all is their number.
 func (r *rowPlan) listEntries(all int) {
 	r.entries = sized(r.entries, all+64) // room for what a word's loop writes in vain
-	places, n := r.entries, 0
+	entries, n := r.entries, 0
 	for i, w := range r.send {
-		remove, odd, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
+		remove, uncommon, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
 		w |= remove
-		if remove|odd == 0 {
+		if remove|uncommon == 0 {
 			count, slot := bits.OnesCount64(w), slot|planEntry(r.common)<<baseShift
-			at := (*[64]planEntry)(places[n:])
+			at := (*[64]planEntry)(entries[n:])
 			// By eights: the number of rows in a word is hard to predict.
 			for k := 0; k < count; k += 8 {
 				to := (*[8]planEntry)(at[k&63&^7:])
@@ -116,14 +116,14 @@ func (r *rowPlan) listEntries(all int) {
 		for ; w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
 			a := r.common
-			if odd>>bit&1 != 0 {
+			if uncommon>>bit&1 != 0 {
 				a = r.baseOf[i*64+bit]
 			}
-			places[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(remove>>bit&1)*hidden
+			entries[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(remove>>bit&1)*hidden
 			n++
 		}
 	}
-	r.entries, r.at = places[:n], 0
+	r.entries, r.at = entries[:n], 0
 }
 
 // lowest is the index of the lowest one of a word, or anything for 0.

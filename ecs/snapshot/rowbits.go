@@ -123,10 +123,10 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 }
 
 // rowMask has bit f set where field f of row r differs.
-func rowMask(r int, lanes, base []fieldBlock) (mask uint16) {
-	base = base[:len(lanes)]
-	for f := range lanes {
-		x := uint32(lanes[f][r&15] ^ base[f][r&15])
+func rowMask(r int, values, base []fieldBlock) (mask uint16) {
+	base = base[:len(values)]
+	for f := range values {
+		x := uint32(values[f][r&15] ^ base[f][r&15])
 		mask |= uint16((x|-x)>>31) << (f & 15)
 	}
 	return mask

@@ -59,8 +59,8 @@ type (
 // keeps the pending ones in registers, and the caller knows how much room there can be need for.
 func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16) (changed bool) {
 	var form F
-	ids, was, lanes, ctx := g.ids, g.was, g.now, g.ctx
-	coders, codes, base, symbols := c.coders[:len(lanes)], c.codes, g.base[:len(lanes)], c.symbols
+	ids, was, values, ctx := g.ids, g.was, g.now, g.ctx
+	coders, codes, base, symbols := c.coders[:len(values)], c.codes, g.base[:len(values)], c.symbols
 	buf, pos, acc, n, emptyBits := w.buf, w.pos, w.acc, w.n, w.emptyBits
 	any := uint16(0)
 	// Codes of the masks, loaded together: one by one the loads would wait for each other.
@@ -101,7 +101,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				acc >>= n & 56
 				n &= 7
 				f := bits.TrailingZeros16(mask)
-				code, k := coders[f].Bits(lanes[f][r], base[f][r], class(word, f))
+				code, k := coders[f].Bits(values[f][r], base[f][r], class(word, f))
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -122,7 +122,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				pos += int(n >> 3)
 				acc >>= n & 56
 				n &= 7
-				code, k := coders[f].Raw(lanes[f][r])
+				code, k := coders[f].Raw(values[f][r])
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -171,8 +171,8 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 	var form F
 	src, off, bad := x.src, x.off, false
 	window, left := uint64(0), uint(0) // the lowest left bits of window are good
-	was, lanes, ctx := g.was, g.now, g.ctx
-	coders, masks := c.coders[:len(lanes)], c.masks
+	was, values, ctx := g.was, g.now, g.ctx
+	coders, masks := c.coders[:len(values)], c.masks
 	for r := 0; r < GroupRows; r++ {
 		if len(form) == 1 {
 			if which == 0 {
@@ -207,7 +207,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 		case sym >= schema.Update:
 			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
-				base, k := lanes[f][r], class(word, f)
+				base, k := values[f][r], class(word, f)
 				v, n, ok := coders[f].Value(window, base, k)
 				if n > left || n == 0 {
 					window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -216,7 +216,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 				if len(meter) == 1 {
 					x.meter.field(f, ReasonUpdate, n)
 				}
-				lanes[f][r] = v
+				values[f][r] = v
 				window, left, off = window>>(n&63), left-n, off+int(n)
 				bad = bad || !ok
 			}
@@ -245,9 +245,9 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 	if len(meter) == 1 {
 		x.meter.row(why, schema.GenerationBits)
 	}
-	bad, lanes := generation == 0, g.now
-	coders := c.coders[:len(lanes)]
-	for f := range lanes {
+	bad, values := generation == 0, g.now
+	coders := c.coders[:len(values)]
+	for f := range values {
 		n := coders[f].Width()
 		if n > left {
 			window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -256,7 +256,7 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 		if len(meter) == 1 {
 			x.meter.field(f, why, n)
 		}
-		lanes[f][r&15] = v
+		values[f][r&15] = v
 		window, left, off = window>>(n&63), left-n, off+int(n)
 		bad = bad || !ok
 	}

@@ -20,7 +20,7 @@ func (k *Tracker) NewestAcked(ring *Ring, id netid.ID) (newest tick.Tick) {
 
 // RowSent reports whether the newest snapshot had the row of a slot. known is false after Forget,
 // until the next snapshot.
-func (k *Tracker) RowSent(slot int) (said, known bool) {
+func (k *Tracker) RowSent(slot int) (sent, known bool) {
 	l, row := &k.rows, k.at
 	switch {
 	case k.sent[row] == 0:
@@ -41,9 +41,9 @@ func (k *Tracker) RowSent(slot int) (said, known bool) {
 func (k *Tracker) SawInView(ring *Ring, id netid.ID, v tick.View) bool {
 	last, before, later := tick.Tick(0), false, false
 	for row, t := range k.sent {
-		said, visible := k.rowSentAs(ring, row, id)
+		mentions, visible := k.rowSentAs(ring, row, id)
 		switch {
-		case !said:
+		case !mentions:
 		case t <= v.From:
 			if t > last {
 				last, before = t, visible
@@ -58,7 +58,7 @@ func (k *Tracker) SawInView(ring *Ring, id netid.ID, v tick.View) bool {
 // rowSentAs returns what a snapshot of the window says of id's slot: whether it mentions the slot,
 // and whether with id. A row counts once it is acked; an empty slot counts from when it was sent,
 // as it is sent again until it arrives.
-func (k *Tracker) rowSentAs(ring *Ring, row int, id netid.ID) (said, visible bool) {
+func (k *Tracker) rowSentAs(ring *Ring, row int, id netid.ID) (mentions, visible bool) {
 	t, slot := k.sent[row], id.Index()
 	g := slot / GroupRows
 	if t == 0 || g >= k.groups {

@@ -25,7 +25,7 @@ type Histogram struct {
 	mu   sync.Mutex // held for one record or one swap, never for a fold
 	live *histogram // takes the records
 
-	reading sync.Mutex // held by whoever folds; taken before mu
+	reading sync.Mutex // held while folding; taken before mu
 	idle    *histogram // empty but during a fold; it and total are made by the first
 	total   *histogram
 }

@@ -27,9 +27,9 @@ type Native struct {
 	sum    atomic.Uint64
 }
 
-// NewNative returns an empty histogram of values from 1 to highest, of which one is so many base
-// units: 1e-9 for nanoseconds that are told in seconds. A value that is higher counts as the
-// highest, one below 1 has a bucket of its own.
+// NewNative returns an empty histogram of values from 1 to highest. unit is a value of 1 in base
+// units: 1e-9 for nanoseconds that are exported in seconds. A higher value counts as the highest,
+// one below 1 has a bucket of its own.
 func NewNative(unit float64, highest int64) *Native {
 	if !(unit > 0) || highest < 1 {
 		panic("meter: native histogram without a unit or a range")

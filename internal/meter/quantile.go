@@ -57,7 +57,7 @@ func (h *Histogram) AddTo(dst *Histogram) {
 	h.reading.Lock()
 	defer h.reading.Unlock()
 	t := h.fold()
-	dst.mu.Lock() // dst is the reader's own: nobody records into it meanwhile, and if so, waiting is right
+	dst.mu.Lock() // dst is the reader's own; a concurrent record waits
 	defer dst.mu.Unlock()
 	dst.live.add(t)
 }

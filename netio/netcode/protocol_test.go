@@ -45,7 +45,7 @@ func page(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	all := map[string][]byte{}
-	for _, fence := range []string{"golden-packages", "golden-sections", "golden"} {
+	for _, fence := range []string{"golden-packets", "golden-sections", "golden"} {
 		_, block, _ := strings.Cut(string(text), "```"+fence+"\n")
 		block, _, found := strings.Cut(block, "```")
 		if !found {

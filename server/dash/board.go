@@ -2,8 +2,8 @@ package dash
 
 import "sync/atomic"
 
-// board hands frames from one writer to one reader (triple buffering). Neither waits: each swaps its own frame for the
-// one in the middle.
+// board hands frames from one writer to one reader (triple buffering). Neither waits: each swaps
+// its own frame for the one in the middle.
 type board struct {
 	frames [3]Frame
 	back   uint32        // the writer's
@@ -20,8 +20,10 @@ func (b *board) init(players, stages, parts, bones int) {
 	b.middle.Store(2)
 	for i := range b.frames {
 		f := &b.frames[i]
-		*f = Frame{Ticks: make([]Tick, 0, MaxTicks), Stages: make([]float64, 0, stages), Parts: make([]float64, 0, parts),
-			Players: make([]Player, 0, players), Shots: make([]Shot, MaxShots)[:0], Rays: make([]Ray, 0, MaxRays)}
+		*f = Frame{Ticks: make([]Tick, 0, MaxTicks), Stages: make([]float64, 0, stages),
+			Parts:   make([]float64, 0, parts),
+			Players: make([]Player, 0, players), Shots: make([]Shot, MaxShots)[:0], Rays: make([]Ray,
+				0, MaxRays)}
 		for k := range MaxShots {
 			s := &f.Shots[:MaxShots][k]
 			s.Then, s.Now = make(Body, 0, bones), make(Body, 0, bones)
@@ -41,7 +43,8 @@ func (b *board) hang() {
 	b.back = was &^ unread
 }
 
-// take returns the newest frame, nil if it was taken before. It belongs to the reader until the next take.
+// take returns the newest frame, nil if it was taken before. It belongs to the reader until the
+// next take.
 func (b *board) take() *Frame {
 	if b.middle.Load()&unread == 0 {
 		return nil

@@ -12,17 +12,19 @@ const MaxReaders = 16
 
 // How a stream is kept.
 const (
-	lookEvery    = 50 * time.Millisecond // for a new frame
-	readTimeout  = 5 * time.Second       // until a reader that takes nothing is closed
-	quiet        = 10 * time.Second      // after which an idle stream sends a comment, to find readers that are gone
-	readerFrames = 2                     // that wait for a reader
+	lookEvery   = 50 * time.Millisecond // for a new frame
+	readTimeout = 5 * time.Second       // until a reader that takes nothing is closed
+	// after which an idle stream sends a comment, to find readers that are gone
+	quiet        = 10 * time.Second
+	readerFrames = 2 // that wait for a reader
 )
 
-// Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and Hang; all else is for
-// any goroutine.
+// Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and Hang;
+// all else is for any goroutine.
 type Dash struct {
-	// Set before the first reader. They are called, from any goroutine, for each frame that a reader had no room for, each
-	// reader that was closed because it took nothing, and each reader that was refused because of MaxReaders. nil: not counted.
+	// Set before the first reader. They are called, from any goroutine, for each frame that a
+	// reader had no room for, each reader that was closed because it took nothing, and each reader
+	// that was refused because of MaxReaders. nil: not counted.
 	Dropped, Kicked, Refused func()
 
 	about       []byte // as text
@@ -47,9 +49,11 @@ type reader struct {
 	missed atomic.Uint64 // frames that it had no room for
 }
 
-// New makes a page without readers. It allocates all its memory: three times some 200 bytes for each of a.MaxPlayers.
+// New makes a page without readers. It allocates all its memory: three times some 200 bytes for
+// each of a.MaxPlayers.
 func New(a About) *Dash {
-	d := &Dash{about: event("about", a), ended: make(chan struct{}), readers: make(map[*reader]struct{}), readTimeout: readTimeout}
+	d := &Dash{about: event("about", a), ended: make(chan struct{}),
+		readers: make(map[*reader]struct{}), readTimeout: readTimeout}
 	d.board.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
 	d.SetMap(Map{})
 	return d
@@ -85,7 +89,8 @@ func (d *Dash) Close() {
 	d.running.Wait()
 }
 
-// join adds a reader, nil if there are too many. The first starts the goroutine that encodes frames.
+// join adds a reader, nil if there are too many. The first starts the goroutine that encodes
+// frames.
 func (d *Dash) join() *reader {
 	d.mu.Lock()
 	defer d.mu.Unlock()

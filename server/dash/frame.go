@@ -18,20 +18,23 @@ type Stage struct {
 	Group string `json:"group"` // under which it is drawn
 }
 
-// Frame is the state of a lobby, and what it did since the frame before. Its slices are reused: empty them and append.
+// Frame is the state of a lobby, and what it did since the frame before. Its slices are reused:
+// empty them and append.
 type Frame struct {
 	Tick      uint64  `json:"tick"`
 	Seconds   float64 `json:"seconds"`    // since the host started
 	Span      float64 `json:"span"`       // seconds since the frame before
 	Arena     string  `json:"arena"`      // of the map at /dash/map.json
 	LoadLevel string  `json:"load_level"` // what overload leaves out; "normal" is nothing
-	Dropped   uint64  `json:"dropped"`    // frames since the start that were replaced before they were sent
+	// Frames since the start that were replaced before they were sent.
+	Dropped uint64 `json:"dropped"`
 
 	Ticks  []Tick    `json:"ticks"`  // the newest, at most MaxTicks
 	Stages []float64 `json:"stages"` // mean CPU time a tick, us, in the order of About
-	Parts  []float64 `json:"parts"`  // bytes a second of UDP payload to all clients, in the order of About
-	Up     float64   `json:"up"`     // likewise from all clients
-	Down   float64   `json:"down"`   // sum of Parts
+	// Bytes a second of UDP payload to all clients, in the order of About.
+	Parts []float64 `json:"parts"`
+	Up    float64   `json:"up"`   // likewise from all clients
+	Down  float64   `json:"down"` // sum of Parts
 
 	Players []Player `json:"players"`
 	Shots   []Shot   `json:"shots"` // that hit somebody, at most MaxShots
@@ -52,7 +55,8 @@ type Tick struct {
 	Late float32 `json:"late"` // from the scheduled instant
 }
 
-// Player is one player or spectator. Rates are those since the frame before; without a session they are 0.
+// Player is one player or spectator. Rates are those since the frame before; without a session they
+// are 0.
 type Player struct {
 	Slot      int     `json:"slot"`
 	Name      string  `json:"name"`
@@ -66,18 +70,20 @@ type Player struct {
 	Alive     bool    `json:"alive"`
 	Health    int     `json:"health"`
 
-	Connected      bool    `json:"connected"` // has a session
-	RTT            float32 `json:"rtt"`       // ms
-	Jitter         float32 `json:"jitter"`    // mean distance of a round trip from the mean one, ms
-	LossDown       float32 `json:"loss_down"` // of packets to it with a known result, %
-	LossUp         float32 `json:"loss_up"`   // of packets from it, %
-	Down           float32 `json:"down"`      // kbit/s of UDP payload
-	Up             float32 `json:"up"`
-	Buffer         int     `json:"buffer"`          // commands that wait, in ticks
-	InputsMissing  float32 `json:"inputs_missing"`  // share of its ticks without a command of its own, %
-	Mispredictions uint32  `json:"mispredictions"`  // since it joined, as the client reports them
-	InputsRejected uint64  `json:"inputs_rejected"` // commands that were clamped or conflicted with an earlier one, since it joined
-	Resyncs        uint64  `json:"resyncs"`         // restarts without baselines, since it joined
+	Connected bool    `json:"connected"` // has a session
+	RTT       float32 `json:"rtt"`       // ms
+	Jitter    float32 `json:"jitter"`    // mean distance of a round trip from the mean one, ms
+	LossDown  float32 `json:"loss_down"` // of packets to it with a known result, %
+	LossUp    float32 `json:"loss_up"`   // of packets from it, %
+	Down      float32 `json:"down"`      // kbit/s of UDP payload
+	Up        float32 `json:"up"`
+	Buffer    int     `json:"buffer"` // commands that wait, in ticks
+	// Share of its ticks without a command of its own, %.
+	InputsMissing  float32 `json:"inputs_missing"`
+	Mispredictions uint32  `json:"mispredictions"` // since it joined, as the client reports them
+	// commands that were clamped or conflicted with an earlier one, since it joined
+	InputsRejected uint64 `json:"inputs_rejected"`
+	Resyncs        uint64 `json:"resyncs"` // restarts without baselines, since it joined
 }
 
 // Vec is a point: x, y up, z; metres.
@@ -121,15 +127,18 @@ type Solid struct {
 	Min   Vec    `json:"min"`
 	Max   Vec    `json:"max"`
 	Shape string `json:"shape"` // box, +x, -x, +z, -z
-	Team  int    `json:"team"`  // 1 or 2: nothing to this team, a box to the other; 0: the same to all
+	// 1 or 2: nothing to this team, a box to the other; 0: the same to all.
+	Team int `json:"team"`
 }
 
 // reset forgets what a frame holds and keeps its memory.
 func (f *Frame) reset() {
-	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0], Shots: f.Shots[:0], Rays: f.Rays[:0]}
+	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0],
+		Shots: f.Shots[:0], Rays: f.Rays[:0]}
 }
 
-// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there are enough.
+// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there
+// are enough.
 func (f *Frame) AddShot() *Shot {
 	n := len(f.Shots)
 	if n == MaxShots {

@@ -24,7 +24,8 @@ var style string
 var script string
 
 // policy lets the page load from its own host only. The page has no inline style or script.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src " +
+	"data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Prefix begins all paths of the page but /.
@@ -74,8 +75,8 @@ func (d *Dash) serveMap(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(*d.maps.Load()) // the reader has gone: nothing to do
 }
 
-// serveEvents streams about once and then frames. An event before a frame says how many frames this reader has missed,
-// if that has grown.
+// serveEvents streams about once and then frames. An event before a frame says how many frames this
+// reader has missed, if that has grown.
 func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	reader := d.join()
 	if reader == nil {

@@ -9,30 +9,34 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// ClockConfig holds the rates of a server, in the terms of Unity Netcode's ClientServerTickRate. Zero fields mean the
-// defaults named.
+// ClockConfig holds the rates of a server, in the terms of Unity Netcode's ClientServerTickRate.
+// Zero fields mean the defaults named.
 type ClockConfig struct {
 	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 128; default 60
-	Network    int       // NetworkTickRate: snapshots a second to one client; default the rate nearest to 20
+	// NetworkTickRate: snapshots a second to one client; default the rate nearest to 20.
+	Network int
 
-	// MaxSteps is MaxSimulationStepsPerFrame: most ticks that a frame plays to catch up, 1 to 16; default 4.
+	// MaxSteps is MaxSimulationStepsPerFrame: most ticks that a frame plays to catch up, 1 to 16;
+	// default 4.
 	MaxSteps int
 
-	// MaxBatch is MaxSimulationStepBatchSize: most ticks between two reads of the socket, 1 to MaxSteps; default 1.
-	// All ticks have the same length: a longer one would play another match.
+	// MaxBatch is MaxSimulationStepBatchSize: most ticks between two reads of the socket, 1 to
+	// MaxSteps; default 1. All ticks have the same length: a longer one would play another match.
 	MaxBatch int
 }
 
 // maxSteps is the most ticks of one frame.
 const maxSteps = 16
 
-// Check fills in defaults and checks a configuration. interval is the distance of two snapshots in ticks.
+// Check fills in defaults and checks a configuration. interval is the distance of two snapshots in
+// ticks.
 func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 	if c.Simulation == 0 {
 		c.Simulation = tick.DefaultRate
 	}
 	if !c.Simulation.Valid() {
-		return c, 0, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Simulation, tick.MinRate, tick.MaxRate)
+		return c, 0, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Simulation, tick.MinRate,
+			tick.MaxRate)
 	}
 	rate := int(c.Simulation)
 	if c.Network == 0 {
@@ -41,23 +45,26 @@ func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 	interval = (rate + c.Network/2) / max(c.Network, 1)
 	if c.Network < 1 || c.Network > rate || interval > server.MaxInterval {
 		least := (rate + server.MaxInterval - 1) / server.MaxInterval
-		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate, least, rate)
+		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate,
+			least, rate)
 	}
 	c.MaxSteps, c.MaxBatch = orDefault(c.MaxSteps, 4), orDefault(c.MaxBatch, 1)
 	if c.MaxSteps < 1 || c.MaxSteps > maxSteps {
 		return c, 0, fmt.Errorf("%d steps a frame: expected 1 to %d", c.MaxSteps, maxSteps)
 	}
 	if c.MaxBatch < 1 || c.MaxBatch > c.MaxSteps {
-		return c, 0, fmt.Errorf("batches of %d steps: expected 1 to %d, the steps of a frame", c.MaxBatch, c.MaxSteps)
+		return c, 0, fmt.Errorf("batches of %d steps: expected 1 to %d, the steps of a frame",
+			c.MaxBatch, c.MaxSteps)
 	}
 	return c, interval, nil
 }
 
-// Clock schedules ticks. Instants of another clock go in; the number of ticks to play comes out. It reads no clock and
-// never waits, so a test plays seconds of stalls in no time.
+// Clock schedules ticks. Instants of another clock go in; the number of ticks to play comes out. It
+// reads no clock and never waits, so a test plays seconds of stalls in no time.
 //
-// Ticks are due at even distances. A late caller plays the ticks that are due, at most MaxSteps; earlier ones are
-// skipped, so that a stall costs its own time and no more. The zero value is not ready: use NewClock.
+// Ticks are due at even distances. A late caller plays the ticks that are due, at most MaxSteps;
+// earlier ones are skipped, so that a stall costs its own time and no more. The zero value is not
+// ready: use NewClock.
 type Clock struct {
 	cfg       ClockConfig
 	from      time.Duration // instant of tick 0 of count
@@ -69,7 +76,8 @@ type Clock struct {
 	Stalls  uint64 // frames that had to skip ticks
 }
 
-// NewClock returns a clock with its first tick due a period after now. cfg must be one that Check has filled.
+// NewClock returns a clock with its first tick due a period after now. cfg must be one that Check
+// has filled.
 func NewClock(cfg ClockConfig, now time.Duration) *Clock {
 	return &Clock{cfg: cfg, from: now, timescale: protocol.FullTimescale}
 }
@@ -85,15 +93,17 @@ func (c *Clock) Period() time.Duration { return c.duration(1) }
 // Due is the instant of the next tick.
 func (c *Clock) Due() time.Duration { return c.from + c.duration(c.count+1) }
 
-// Dilate sets the speed of the match from the next tick on: seconds of the match in protocol.FullTimescale seconds.
+// Dilate sets the speed of the match from the next tick on: seconds of the match in
+// protocol.FullTimescale seconds.
 func (c *Clock) Dilate(timescale uint16) {
 	if timescale != c.timescale {
 		c.from, c.count, c.timescale = c.from+c.duration(c.count), 0, max(timescale, protocol.MinTimescale)
 	}
 }
 
-// Frame returns the number of ticks to play now, 0 to MaxSteps, the lateness of the first of them, and the number of
-// ticks that are skipped because they were due longer ago. All count as played from now on.
+// Frame returns the number of ticks to play now, 0 to MaxSteps, the lateness of the first of them,
+// and the number of ticks that are skipped because they were due longer ago. All count as played
+// from now on.
 func (c *Clock) Frame(now time.Duration) (steps int, late time.Duration, skipped uint64) {
 	if now < c.Due() {
 		return 0, 0, 0

@@ -12,8 +12,9 @@ import (
 
 // Config describes a server process. Zero fields mean the defaults named.
 type Config struct {
-	Lobby   server.Config // its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
-	Name    string        // shown by server browsers and the console, at most 255 bytes
+	// its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
+	Lobby   server.Config
+	Name    string // shown by server browsers and the console, at most 255 bytes
 	UDP     UDPConfig
 	HTTP    HTTPConfig
 	Query   QueryConfig
@@ -24,15 +25,18 @@ type Config struct {
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
 	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
 
-	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no other map is found.
+	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no
+	// other map is found.
 	Maps func(server.MapSpec) (server.LoadedMap, error)
 
-	// Prefault makes the system give the memory that this process has asked for, so that no tick waits for it. The
-	// host then makes the memory of all slots before the first player, and of another map before it is played.
+	// Prefault makes the system give the memory that this process has asked for, so that no tick
+	// waits for it. The host then makes the memory of all slots before the first player, and of
+	// another map before it is played.
 	Prefault func()
 
-	Hiccup func() metrics.Spread // wake-up delays of an idle thread since the last call, µs; default not measured
-	Log    io.Writer             // also of answers to the operator; default none
+	// wake-up delays of an idle thread since the last call, µs; default not measured
+	Hiccup func() metrics.Spread
+	Log    io.Writer // also of answers to the operator; default none
 }
 
 // UDPConfig describes the socket of the players.
@@ -43,10 +47,13 @@ type UDPConfig struct {
 
 // HTTPConfig describes the HTTP port.
 type HTTPConfig struct {
-	Listen         string        // host:port; "" = no port
-	Secret         string        // for tokens and private pages; "" = none: then they are for this machine only
-	TokenLifetime  time.Duration // default httpapi.DefaultTokenLifetime
-	SessionTimeout time.Duration // silence that ends a session, as tokens say; negative never; default httpapi.DefaultSessionTimeout
+	Listen string // host:port; "" = no port
+	// for tokens and private pages; "" = none: then they are for this machine only
+	Secret        string
+	TokenLifetime time.Duration // default httpapi.DefaultTokenLifetime
+	// silence that ends a session, as tokens say; negative never; default
+	// httpapi.DefaultSessionTimeout
+	SessionTimeout time.Duration
 }
 
 // QueryConfig describes the port of server browsers; see package query.
@@ -64,8 +71,10 @@ type ConsoleConfig struct {
 
 // FilesConfig names what the host keeps on disk; "" = nothing.
 type FilesConfig struct {
-	Journal    string // file of used tokens, so that a restart does not accept them again; made if need be
-	PVSCache   string // folder of potentially visible sets by map, so that the next start need not compute them
+	// File of used tokens, so that a restart does not accept them again; made if need be.
+	Journal string
+	// folder of potentially visible sets by map, so that the next start need not compute them
+	PVSCache   string
 	Recordings string // folder of recordings, one file a round; made if need be
 }
 
@@ -109,6 +118,7 @@ func errBackend(name string) error {
 
 // clock returns the rates of the host, with defaults filled in.
 func (c Config) clock() (ClockConfig, error) {
-	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.MaxBatch}.Check()
+	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps,
+		MaxBatch: c.MaxBatch}.Check()
 	return rates, err
 }

@@ -55,8 +55,8 @@ func (t *terminal) do(ctx context.Context, f func(now time.Duration, l *server.L
 	}
 }
 
-// Do runs f between two ticks on the goroutine of the lobby, and returns when it has run. Any goroutine but that of
-// Run may call it. Errors are httpapi.ErrBusy and httpapi.ErrEnded.
+// Do runs f between two ticks on the goroutine of the lobby, and returns when it has run. Any
+// goroutine but that of Run may call it. Errors are httpapi.ErrBusy and httpapi.ErrEnded.
 func (h *Host) Do(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error {
 	return h.console.do(ctx, f)
 }
@@ -92,8 +92,8 @@ func replaceFile(path string, data []byte) error {
 // operator is the caller of lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// openConsole adds the command quit, runs the files of cfg.Exec, and reads cfg.Input. The goroutine that reads ends
-// with the reader, or with the first line after the lobby has ended.
+// openConsole adds the command quit, runs the files of cfg.Exec, and reads cfg.Input. The goroutine
+// that reads ends with the reader, or with the first line after the lobby has ended.
 func (h *Host) openConsole(cfg *ConsoleConfig) error {
 	h.lobby.Console().AddCommand(console.Command{
 		Entry: console.Entry{Name: "quit", Help: "disconnect all players and end the server"},
@@ -132,7 +132,8 @@ func (h *Host) readLines(input io.Reader) {
 	}
 }
 
-// runConsole runs some of the lines and calls that wait, and steps files of lines. It runs between two ticks.
+// runConsole runs some of the lines and calls that wait, and steps files of lines. It runs between
+// two ticks.
 func (h *Host) runConsole(now time.Duration) {
 	t := &h.console
 	for range maxCallsPerTick {

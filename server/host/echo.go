@@ -8,10 +8,12 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// Echo sends every payload back to its sender, to try netcode 1.02 clients that know nothing of the game. Batches go
-// in and out; it opens no socket and reads no clock. A value belongs to one goroutine.
+// Echo sends every payload back to its sender, to try netcode 1.02 clients that know nothing of the
+// game. Batches go in and out; it opens no socket and reads no clock. A value belongs to one
+// goroutine.
 type Echo struct {
-	// OnEvent, if set, is told of sessions that begin, move and end. The server no longer has a session that ended.
+	// OnEvent, if set, is told of sessions that begin, move and end. The server no longer has a
+	// session that ended.
 	OnEvent func(kind netcode.EventKind, client int)
 
 	server  *netcode.Server
@@ -39,8 +41,8 @@ func (e *Echo) Server() *netcode.Server { return e.server }
 // TooLong counts datagrams that sock could not send because of their length.
 func (e *Echo) TooLong() uint64 { return e.tooLong }
 
-// Tick answers what has arrived on sock and sends what is due. It returns the number of datagrams that came. unix is
-// the wall clock in seconds, for the expiry of tokens. Errors are those of sock.
+// Tick answers what has arrived on sock and sends what is due. It returns the number of datagrams
+// that came. unix is the wall clock in seconds, for the expiry of tokens. Errors are those of sock.
 func (e *Echo) Tick(now time.Duration, unix int64, sock netio.Conn) (received int, err error) {
 	for range maxEchoBatches {
 		n, errIn := sock.Receive(&e.in)
@@ -82,7 +84,8 @@ func (e *Echo) receive(now time.Duration, unix int64, d netio.Datagram) {
 	switch {
 	case err != nil: // counted by the server
 	case v.Kind == netcode.EventPayload:
-		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox) // fails only if the session is about to end
+		// Fails only if the session is about to end.
+		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox)
 	default:
 		e.event(v)
 	}
@@ -126,5 +129,6 @@ func (e *Echo) Flush(sock netio.Conn) (left int, err error) {
 	return e.outbox.Len() - e.sent, err
 }
 
-// Close disconnects all clients with ten datagrams each, which Flush sends as its caller paces them.
+// Close disconnects all clients with ten datagrams each, which Flush sends as its caller paces
+// them.
 func (e *Echo) Close(now time.Duration) { e.server.Close(now, &e.outbox) }

@@ -31,14 +31,17 @@ type echoClient struct {
 }
 
 const (
-	echoPeriod    = time.Millisecond      // between two reads of the socket while datagrams come
-	echoIdle      = 10 * time.Millisecond // and while none come: keep-alives are due ten times a second
+	echoPeriod = time.Millisecond // between two reads of the socket while datagrams come
+	// And while none come: keep-alives are due ten times a second.
+	echoIdle      = 10 * time.Millisecond
 	echoIdleAfter = 20 * time.Millisecond // time since the last datagram
-	closeBatches  = 16                    // batches of disconnects a millisecond, which the buffer of a socket takes
+	// batches of disconnects a millisecond, which the buffer of a socket takes
+	closeBatches = 16
 )
 
-// NewEchoHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns. Of the
-// lobby's configuration only Netcode and Players count, and there may be up to netcode.MaxClients players.
+// NewEchoHost opens the socket and, if asked for, the journal and the HTTP port. All are open when
+// it returns. Of the lobby's configuration only Netcode and Players count, and there may be up to
+// netcode.MaxClients players.
 func NewEchoHost(cfg Config) (*EchoHost, error) {
 	e, err := openEndpoint(&cfg, orDefault(cfg.Lobby.Players, defaultPlayers))
 	if err != nil {
@@ -59,7 +62,8 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 	return h, nil
 }
 
-// Run answers until ctx ends, then disconnects all clients and closes everything. It locks its goroutine to a thread.
+// Run answers until ctx ends, then disconnects all clients and closes everything. It locks its
+// goroutine to a thread.
 func (h *EchoHost) Run(ctx context.Context) (err error) {
 	pacer := clock.New()
 	var heard, second time.Duration
@@ -85,8 +89,8 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 	return errors.Join(err, h.disconnectAll(pacer), h.close())
 }
 
-// disconnectAll disconnects all clients, some at a time: a datagram that finds the buffer of the socket full is lost,
-// and the ten datagrams of a client are adjacent.
+// disconnectAll disconnects all clients, some at a time: a datagram that finds the buffer of the
+// socket full is lost, and the ten datagrams of a client are adjacent.
 func (h *EchoHost) disconnectAll(pacer *clock.Pacer) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,8 +120,8 @@ func (h *EchoHost) everySecond(now, drift time.Duration) {
 	h.log.flush(now, flushDue)
 }
 
-// EchoReport is the figures of an echo host since its start, as GET /stats answers them. Received equals Accepted plus
-// the sum of Drops, always.
+// EchoReport is the figures of an echo host since its start, as GET /stats answers them. Received
+// equals Accepted plus the sum of Drops, always.
 type EchoReport struct {
 	Version    int               `json:"version"` // metrics.ReportVersion
 	Seconds    float64           `json:"seconds"`

@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// endpoint is the side of a host that faces the network: the socket, the admission of clients, and the HTTP port.
+// endpoint is the side of a host that faces the network: the socket, the admission of clients, and
+// the HTTP port.
 type endpoint struct {
 	sock    netio.Conn
 	gate    netcode.ServerConfig // complete
@@ -27,7 +28,8 @@ type endpoint struct {
 	start   time.Time
 	refused netcode.Counters // as far as they were logged
 	repeats disconnectRepeats
-	drift   time.Duration // between wall and monotonic clock since the start, as far as it was logged
+	// Between wall and monotonic clock since the start, as far as it was logged.
+	drift time.Duration
 }
 
 // openEndpoint opens the socket first: tokens name the port that it gets.
@@ -60,8 +62,10 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 		}
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
-		fmt.Fprintf(e.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost "+
-			"players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n", s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
+		fmt.Fprintf(e.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB "+
+			"asked for: a flood may cost "+
+			"players' datagrams; raise net.core.rmem_max and "+
+			"net.core.wmem_max\n", s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
 	}
 	return e, nil
 }
@@ -81,9 +85,10 @@ func (e *endpoint) complete(g netcode.ServerConfig, clients int) netcode.ServerC
 	return g
 }
 
-// tokenStart returns the last second with tokens that a server without a journal refuses. The port is open, so an
-// earlier server on it has ended: no token of a later second can have been used there. tokenStart waits for the end
-// of the current second. A port that the kernel chose has no earlier server.
+// tokenStart returns the last second with tokens that a server without a journal refuses. The port
+// is open, so an earlier server on it has ended: no token of a later second can have been used
+// there. tokenStart waits for the end of the current second. A port that the kernel chose has no
+// earlier server.
 func tokenStart(listen string) int64 {
 	now := time.Now().Unix()
 	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
@@ -102,12 +107,13 @@ func (e *endpoint) tokenAddress() netip.AddrPort {
 		return at
 	}
 	at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
-	fmt.Fprintf(e.log, "tokens name this server %v: players on other machines need --public-addr HOST:PORT\n", at)
+	fmt.Fprintf(e.log, "tokens name this server %v: players on other machines need --public-addr "+
+		"HOST:PORT\n", at)
 	return at
 }
 
-// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens. refused counts requests for
-// the live page that were refused.
+// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens. refused
+// counts requests for the live page that were refused.
 func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (err error) {
 	if e.web, err = httpapi.Listen(cfg.HTTP.Listen); err != nil {
 		return err
@@ -115,7 +121,8 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 	access := httpapi.Access{Loopback: e.web.Loopback(), Secret: cfg.HTTP.Secret}
 	open := access.Loopback || access.Secret != ""
 	if !open {
-		fmt.Fprintf(e.log, "no tokens over HTTP: %v can be reached from other machines, and --http-token is not set\n", e.web.Addr())
+		fmt.Fprintf(e.log, "no tokens over HTTP: %v can be reached from other machines, and "+
+			"--http-token is not set\n", e.web.Addr())
 	}
 	lifetime := cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
 	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
@@ -154,7 +161,8 @@ func (e *endpoint) logRefused(now time.Duration, c *netcode.Counters) {
 		why := netcode.Drop(i)
 		n -= e.refused.Drops[i]
 		if why == netcode.DropUnknown {
-			n = e.repeats.unknown(n, c.Accepted[netcode.KindDisconnect]-e.refused.Accepted[netcode.KindDisconnect])
+			n = e.repeats.unknown(n,
+				c.Accepted[netcode.KindDisconnect]-e.refused.Accepted[netcode.KindDisconnect])
 		}
 		e.log.events(now, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
 	}
@@ -173,7 +181,8 @@ func (e *endpoint) wallDrift(wall time.Time) time.Duration {
 func (e *endpoint) watchWallClock(now, drift time.Duration) {
 	if d := drift - e.drift; d > maxDrift || d < -maxDrift {
 		e.drift = drift
-		e.log.event(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong time", d.Seconds())
+		e.log.event(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong "+
+			"time", d.Seconds())
 	}
 }
 

@@ -1,7 +1,7 @@
-// Package host runs a lobby as a server process. Datagrams, signals and operator input go in; datagrams, log lines
-// and files come out. It owns what a lobby must not: the sockets, the clocks that pace the ticks, worker threads, the
-// journal of used tokens, recordings on disk and the HTTP port. Lobby.Ticks runs on the goroutine of Run, and no
-// other goroutine touches the lobby.
+// Package host runs a lobby as a server process. Datagrams, signals and operator input go in;
+// datagrams, log lines and files come out. It owns what a lobby must not: the sockets, the clocks
+// that pace the ticks, worker threads, the journal of used tokens, recordings on disk and the HTTP
+// port. Lobby.Ticks runs on the goroutine of Run, and no other goroutine touches the lobby.
 package host
 
 import (
@@ -38,14 +38,16 @@ type Host struct {
 	pvs      string // what PVSFor decided
 }
 
-// New opens the socket and, if asked for, the journal and the other ports. All are open when it returns.
+// New opens the socket and, if asked for, the journal and the other ports. All are open when it
+// returns.
 func New(cfg Config) (*Host, error) {
 	slots := orDefault(cfg.Lobby.Players, defaultPlayers) + cfg.Lobby.Spectators
 	e, err := openEndpoint(&cfg, slots)
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName), schedule: metrics.NewSchedule()}
+	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName),
+		schedule: metrics.NewSchedule()}
 	if err := h.open(&cfg); err != nil {
 		h.pool.Close()
 		return nil, errors.Join(err, h.query.close(), e.close())
@@ -110,7 +112,8 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 		cfg.Prefault()
 	}
 	h.lobby.PackContent()
-	debug.FreeOSMemory() // compression of the map took a hundred megabytes that nothing else will need
+	// Compression of the map took a hundred megabytes that nothing else will need.
+	debug.FreeOSMemory()
 	h.publishStatus()
 	return nil
 }
@@ -128,11 +131,12 @@ func (h *Host) source(cfg *Config) httpapi.Source {
 // Lobby returns the lobby: for tests, and for reading Stats and Summary.
 func (h *Host) Lobby() *server.Lobby { return h.lobby }
 
-// PVS says in one sentence whether the walls of the map leave players out of snapshots, "" if that was not asked.
+// PVS says in one sentence whether the walls of the map leave players out of snapshots, "" if that
+// was not asked.
 func (h *Host) PVS() string { return h.pvs }
 
-// Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its goroutine to a
-// thread.
+// Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its
+// goroutine to a thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
 	if h.recorder != nil {
@@ -195,12 +199,14 @@ func (h *Host) setLevel(ticks *Clock, level overload.Level) {
 	fmt.Fprintf(h.log, "load level is now %v\n", level)
 }
 
-// tick runs console lines and requests, and plays n ticks. A panic ends this lobby and nothing else.
+// tick runs console lines and requests, and plays n ticks. A panic ends this lobby and nothing
+// else.
 func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			match := h.lobby.Match()
-			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed, fault, debug.Stack())
+			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed,
+				fault, debug.Stack())
 			err = errFault
 		}
 	}()
@@ -208,8 +214,8 @@ func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	return h.lobby.Ticks(now, unix, h.sock, n)
 }
 
-// disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is small. After a
-// fault of the lobby this may fault too.
+// disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is
+// small. After a fault of the lobby this may fault too.
 func (h *Host) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -11,7 +11,8 @@ const HasJournal = false
 type journal struct{ bytes []byte }
 
 func openJournal(path string, _ int) (*journal, error) {
-	return nil, errors.New("journal of used tokens " + path + ": files cannot be mapped into memory on this system; use --journal none")
+	return nil, errors.New("journal of used tokens " + path + ": files cannot be mapped into memory on " +
+		"this system; use --journal none")
 }
 
 func (j *journal) close() error { return nil }

@@ -15,15 +15,15 @@ import (
 // HasJournal says whether this system can keep a journal of used tokens.
 const HasJournal = true
 
-// journal is a file of records in memory. What is written there is the kernel's at once: it survives the end of the process,
-// however sudden, and is lost only with the machine.
+// journal is a file of records in memory. What is written there is the kernel's at once: it
+// survives the end of the process, however sudden, and is lost only with the machine.
 type journal struct {
 	bytes []byte // netcode.JournalRecord bytes a record; a record of zeros is free
 	file  *os.File
 }
 
-// openJournal opens a journal of at least so many records and keeps every other process from doing the same. It makes the
-// file, readable by its owner alone, if there is none.
+// openJournal opens a journal of at least so many records and keeps every other process from doing
+// the same. It makes the file, readable by its owner alone, if there is none.
 func openJournal(path string, records int) (*journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -57,14 +57,16 @@ func (j *journal) open(size int) error {
 	if err := j.grow(have, int64(size)); err != nil {
 		return err
 	}
-	j.bytes, err = unix.Mmap(fd, 0, int(max(have, int64(size))), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	j.bytes, err = unix.Mmap(fd, 0, int(max(have, int64(size))), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map it into memory: %w", err)
 	}
 	return nil
 }
 
-// grow writes zeros up to the wanted size. A hole would do, until the disk is full: then writing to it ends the process.
+// grow writes zeros up to the wanted size. A hole would do, until the disk is full: then writing to
+// it ends the process.
 func (j *journal) grow(have, want int64) error {
 	var zeros [1 << 16]byte
 	for at := have; at < want; {

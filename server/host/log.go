@@ -10,9 +10,10 @@ import (
 // quietFor is how long further lines of a kind are held back after one was written.
 const quietFor = 10 * time.Second
 
-// rateLog writes lines that may become many, such as refusals that anybody on the network can cause. The first line of
-// a kind is written at once; those of the next ten seconds are summed up in one. Kinds are few: names in the source,
-// never text from the network. Any goroutine may use it.
+// rateLog writes lines that may become many, such as refusals that anybody on the network can
+// cause. The first line of a kind is written at once; those of the next ten seconds are summed up
+// in one. Kinds are few: names in the source, never text from the network. Any goroutine may use
+// it.
 type rateLog struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -93,7 +94,8 @@ func (l *rateLog) flush(now time.Duration, mode flushMode) {
 	}
 }
 
-// summary writes how many events of a kind were held back. A kind that goes on stays quiet for another quietFor.
+// summary writes how many events of a kind were held back. A kind that goes on stays quiet for
+// another quietFor.
 func (l *rateLog) summary(now time.Duration, k *logKind) {
 	k.quiet = k.held > 0
 	switch {
@@ -102,20 +104,23 @@ func (l *rateLog) summary(now time.Duration, k *logKind) {
 	case k.held == 1:
 		fmt.Fprintln(l.w, k.last)
 	default:
-		fmt.Fprintf(l.w, "%s (and %d more like it in %.0f s)\n", k.last, k.held-1, (now - k.written).Seconds())
+		fmt.Fprintf(l.w, "%s (and %d more like it in %.0f s)\n", k.last, k.held-1,
+			(now - k.written).Seconds())
 	}
 	k.written, k.held, k.last = now, 0, ""
 }
 
-// disconnectRepeats tells datagrams of sessions that have just ended from those of unknown addresses. A client sends
-// its disconnect ten times: the first ends the session, the others come from an address without one.
+// disconnectRepeats tells datagrams of sessions that have just ended from those of unknown
+// addresses. A client sends its disconnect ten times: the first ends the session, the others come
+// from an address without one.
 type disconnectRepeats struct{ expected uint64 }
 
-// repeatsPerDisconnect is the number of disconnect datagrams after the first, as netcode 1.02 sends them.
+// repeatsPerDisconnect is the number of disconnect datagrams after the first, as netcode 1.02 sends
+// them.
 const repeatsPerDisconnect = 9
 
-// unknown returns how many of a second's datagrams from unknown addresses are no repeated disconnects, after so many
-// disconnects in it. Late repeats may come in the next second.
+// unknown returns how many of a second's datagrams from unknown addresses are no repeated
+// disconnects, after so many disconnects in it. Late repeats may come in the next second.
 func (d *disconnectRepeats) unknown(datagrams, disconnects uint64) uint64 {
 	expected := d.expected + repeatsPerDisconnect*disconnects
 	repeats := min(datagrams, expected)

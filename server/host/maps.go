@@ -18,9 +18,9 @@ type loadedMap struct {
 	err    error
 }
 
-// loader returns the function with which the lobby asks for another map. The map is read, its visible sets are
-// computed and all that a change needs is made on a goroutine of its own, which ends with that; the lobby asks for one
-// map at a time.
+// loader returns the function with which the lobby asks for another map. The map is read, its
+// visible sets are computed and all that a change needs is made on a goroutine of its own, which
+// ends with that; the lobby asks for one map at a time.
 func (h *Host) loader(cfg Config) server.MapLoader {
 	if cfg.Maps == nil {
 		return func(server.MapSpec) (func() (*server.LoadedMap, error), error) { return nil, errNoMaps }
@@ -42,7 +42,8 @@ func (h *Host) loader(cfg Config) server.MapLoader {
 	}
 }
 
-// loadMap makes all that a map change needs. A panic is an error: a bad map must not end the server.
+// loadMap makes all that a map change needs. A panic is an error: a bad map must not end the
+// server.
 func (h *Host) loadMap(cfg Config, c server.MapSpec) (m loadedMap) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// cachedPVS returns pvs.Build with a cache in dir: a table is read from the file of its map and grid, or built and
-// written there. A file that holds anything else is replaced. dir "" is no cache.
+// cachedPVS returns pvs.Build with a cache in dir: a table is read from the file of its map and
+// grid, or built and written there. A file that holds anything else is replaced. dir "" is no
+// cache.
 func cachedPVS(dir string) server.BuildPVS {
 	if dir == "" {
 		return nil

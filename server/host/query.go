@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It knows of the lobby
-// what the tick published last.
+// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It
+// knows of the lobby what the tick published last.
 type queryPort struct {
 	conn  *net.UDPConn
 	score atomic.Pointer[scoreboard] // read-only once it is here
@@ -37,7 +37,8 @@ type queryLimit struct {
 	began time.Duration
 }
 
-// take counts a datagram and returns how long to pause after it: to the end of the window when that is full.
+// take counts a datagram and returns how long to pause after it: to the end of the window when that
+// is full.
 func (p *queryLimit) take(now time.Duration) time.Duration {
 	if now-p.began >= queryWindow {
 		p.count, p.began = 0, now
@@ -64,7 +65,8 @@ func listenQuery(addr string) (*queryPort, error) {
 	for i := range key {
 		key[i] = binary.LittleEndian.Uint64(secret[8*i:])
 	}
-	return &queryPort{conn: conn, done: make(chan struct{}), responder: query.NewResponder(key, query.Limits{})}, nil
+	return &queryPort{conn: conn, done: make(chan struct{}), responder: query.NewResponder(key,
+		query.Limits{})}, nil
 }
 
 // serve answers on a goroutine until close. report holds the constant part of the answers.
@@ -161,7 +163,8 @@ func (h *Host) openQuery(cfg *Config) error {
 	return nil
 }
 
-// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made in one go.
+// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made
+// in one go.
 type scoreboard struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server
@@ -221,11 +224,14 @@ func (h *Host) queryReport(cfg *Config) *query.Report {
 			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Netcode.ProtocolID))},
 		},
 		Players: query.Table{Fields: []query.Field{
-			{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills", Type: query.Ushort},
-			{Name: "deaths", Type: query.Ushort}, {Name: "seconds", Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort},
+			{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills",
+				Type: query.Ushort},
+			{Name: "deaths", Type: query.Ushort}, {Name: "seconds",
+				Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort},
 		}},
 		Teams: query.Table{Fields: []query.Field{
-			{Name: "team", Type: query.Byte}, {Name: "players", Type: query.Ushort}, {Name: "kills", Type: query.Uint},
+			{Name: "team", Type: query.Byte}, {Name: "players", Type: query.Ushort}, {Name: "kills",
+				Type: query.Uint},
 		}},
 	}
 }
@@ -235,7 +241,8 @@ func (s *scoreboard) fill(r *query.Report) {
 	r.Info.Players, r.Info.Name, r.Info.Map, r.Info.Game = uint16(len(s.players)), s.name, s.arena, s.mode
 	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
 	for team, n := range s.members {
-		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)), query.Number(int(s.kills[team]))})
+		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)),
+			query.Number(int(s.kills[team]))})
 	}
 	for _, p := range s.players {
 		r.Players.Rows = append(r.Players.Rows, []query.Value{

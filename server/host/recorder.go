@@ -17,9 +17,9 @@ import (
 // recorderQueue is the number of chunks that may wait for the disk: half a minute.
 const recorderQueue = 32
 
-// recorder writes a lobby's recording into files of a folder, one a round, on a goroutine of its own. The tick hands
-// chunks over and never waits. A chunk that finds the queue full is left out and logged; the recording goes on in
-// another file with the next chunk that can begin one.
+// recorder writes a lobby's recording into files of a folder, one a round, on a goroutine of its
+// own. The tick hands chunks over and never waits. A chunk that finds the queue full is left out
+// and logged; the recording goes on in another file with the next chunk that can begin one.
 type recorder struct {
 	dir   string
 	log   io.Writer
@@ -34,13 +34,17 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue), done: make(chan struct{})}
-	r.file = replay.FileWriter{Create: r.create, Report: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
+	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
+		done: make(chan struct{})}
+	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
+		fmt.Fprintf(log,
+			"RECORDING: %s\n", text)
+	}}
 	return r, nil
 }
 
-// run writes chunks on a goroutine until close; truncated counts files that end early. A server that is killed leaves
-// a file that is readable up to its last chunk.
+// run writes chunks on a goroutine until close; truncated counts files that end early. A server
+// that is killed leaves a file that is readable up to its last chunk.
 func (r *recorder) run(truncated func()) {
 	r.file.Truncated = truncated
 	go func() {
@@ -71,7 +75,8 @@ func (r *recorder) take(f server.RecordingChunk) {
 		r.gap = false
 	default:
 		if !r.gap {
-			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is recorded\n", f.Chunk.First)
+			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is "+
+				"recorded\n", f.Chunk.First)
 		}
 		r.gap = true
 	}
@@ -90,7 +95,8 @@ func (r *recorder) create(first tick.Tick) (replay.File, string, error) {
 // recordingFile is a file with errors that tell a full disk from others.
 type recordingFile struct{ *os.File }
 
-// WriteAt writes b at an offset. Its error wraps replay.ErrDiskFull if the disk or the quota is full.
+// WriteAt writes b at an offset. Its error wraps replay.ErrDiskFull if the disk or the quota is
+// full.
 func (f recordingFile) WriteAt(b []byte, at int64) (int, error) {
 	n, err := f.File.WriteAt(b, at)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {

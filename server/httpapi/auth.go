@@ -18,10 +18,11 @@ type Access struct {
 	Secret   string // of --http-token; "": none
 }
 
-// Guard protects everything that slows the server down, changes it, or tells what players know: profiles, resets,
-// the console, shots, explanations and the live page. On a loopback port it rejects the web pages of other sites, on
-// any other port all requests without the secret. Figures and health are open, and /v1/connect has its own checks.
-// refused, if set, counts rejected requests for the live page.
+// Guard protects everything that slows the server down, changes it, or tells what players know:
+// profiles, resets, the console, shots, explanations and the live page. On a loopback port it
+// rejects the web pages of other sites, on any other port all requests without the secret. Figures
+// and health are open, and /v1/connect has its own checks. refused, if set, counts rejected
+// requests for the live page.
 func Guard(pages http.Handler, access Access, refused func()) http.Handler {
 	a := newAuth(access)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,14 +76,15 @@ type auth struct {
 
 func newAuth(a Access) auth { return auth{a, sha256.Sum256([]byte(a.Secret))} }
 
-// check rejects a Host header that is not loopback on a loopback port, and a request without the secret elsewhere.
-// consequence completes the error of a port without a secret.
+// check rejects a Host header that is not loopback on a loopback port, and a request without the
+// secret elsewhere. consequence completes the error of a port without a secret.
 func (a *auth) check(w http.ResponseWriter, r *http.Request, consequence string) *refusal {
 	switch {
 	case a.Loopback:
 		return checkHost(r)
 	case a.Secret == "":
-		return &refusal{http.StatusForbidden, "this port can be reached from other machines" + consequence + ": start the server with --http-token"}
+		return &refusal{http.StatusForbidden, "this port can be reached from other " +
+			"machines" + consequence + ": start the server with --http-token"}
 	}
 	return a.checkBearer(w, r)
 }
@@ -92,7 +94,8 @@ func (a *auth) checkBearer(w http.ResponseWriter, r *http.Request) *refusal {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok := a.isSecret(strings.TrimSpace(given)); !ok || !strings.EqualFold(scheme, "Bearer") {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's --http-token"}
+		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's " +
+			"--http-token"}
 	}
 	return nil
 }
@@ -103,8 +106,9 @@ func (a *auth) isSecret(given string) bool {
 	return subtle.ConstantTimeCompare(got[:], a.sum[:]) == 1
 }
 
-// checkDash rejects requests for the live page. Browsers cannot send a bearer token by themselves: they are asked
-// for a password, which is the secret; the user name does not matter. No page of another site may read it.
+// checkDash rejects requests for the live page. Browsers cannot send a bearer token by themselves:
+// they are asked for a password, which is the secret; the user name does not matter. No page of
+// another site may read it.
 func (a *auth) checkDash(w http.ResponseWriter, r *http.Request) *refusal {
 	if no := checkOrigin(r); no != nil {
 		return no
@@ -117,7 +121,8 @@ func (a *auth) checkDash(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 	no := a.check(w, r, "")
 	if no != nil && no.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
+		w.Header().Set("WWW-Authenticate",
+			`Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
 	}
 	return no
 }
@@ -135,7 +140,8 @@ func checkOrigin(r *http.Request) *refusal {
 // checkHost rejects a Host header that is not loopback (DNS rebinding).
 func checkHost(r *http.Request) *refusal {
 	if !isLoopback(r.Host) {
-		return &refusal{http.StatusForbidden, "ask by address: the Host header is neither localhost nor a loopback address"}
+		return &refusal{http.StatusForbidden, "ask by address: the Host header is neither localhost nor " +
+			"a loopback address"}
 	}
 	return nil
 }

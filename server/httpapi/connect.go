@@ -31,11 +31,12 @@ const maxConnectBody = 4096
 
 // ConnectConfig describes a Connect. Zero fields mean the defaults named.
 type ConnectConfig struct {
-	Key            netcode.Key
-	ProtocolID     uint64
-	Servers        []netip.AddrPort // addresses in the tokens
-	TokenLifetime  time.Duration    // in whole seconds; default DefaultTokenLifetime
-	SessionTimeout time.Duration    // silence that ends a session, in whole seconds; negative: never; default DefaultSessionTimeout
+	Key           netcode.Key
+	ProtocolID    uint64
+	Servers       []netip.AddrPort // addresses in the tokens
+	TokenLifetime time.Duration    // in whole seconds; default DefaultTokenLifetime
+	// silence that ends a session, in whole seconds; negative: never; default DefaultSessionTimeout
+	SessionTimeout time.Duration
 	Access         Access           // without a secret only a loopback port gives tokens
 	PerSecond      int              // tokens a second; default 5000
 	Burst          int              // tokens at once; default PerSecond
@@ -49,7 +50,8 @@ type ConnectConfig struct {
 //	200  {"client_id": "123", "protocol_id": "...", "expires": unix seconds, "servers": ["host:port"], "token": base64 of 2048 B}
 //	else {"error": "..."}
 //
-// Without a secret it serves this machine only, and rejects web pages of other sites and foreign Host headers.
+// Without a secret it serves this machine only, and rejects web pages of other sites and foreign
+// Host headers.
 type Connect struct {
 	cfg  ConnectConfig
 	auth auth
@@ -136,7 +138,8 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		return req, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: longer than %d bytes", maxConnectBody)}
+		return req, &refusal{http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("body: longer than %d bytes", maxConnectBody)}
 	case err != nil:
 		return req, &refusal{http.StatusBadRequest, "body: not readable"}
 	}
@@ -145,13 +148,16 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 		Spectate bool    `json:"spectate"`
 	}
 	if len(bytes.TrimSpace(body)) > 0 {
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			return req, &refusal{http.StatusUnsupportedMediaType, "expected Content-Type: application/json, or no body"}
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+			kind != "application/json" {
+			return req, &refusal{http.StatusUnsupportedMediaType,
+				"expected Content-Type: application/json, or no body"}
 		}
 		d := json.NewDecoder(bytes.NewReader(body))
 		d.DisallowUnknownFields()
 		if d.Decode(&asked) != nil || d.Decode(new(any)) != io.EOF {
-			return req, &refusal{http.StatusBadRequest, `body: expected {"client_id": "123"}, {"spectate": true}, both or nothing`}
+			return req, &refusal{http.StatusBadRequest,
+				`body: expected {"client_id": "123"}, {"spectate": true}, both or nothing`}
 		}
 	}
 	req.spectator = asked.Spectate
@@ -164,7 +170,8 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 		return req, nil
 	}
 	if req.clientID, err = strconv.ParseUint(*asked.ClientID, 10, 64); err != nil {
-		return req, &refusal{http.StatusBadRequest, "client_id: expected a decimal number of 64 bits, in quotes"}
+		return req, &refusal{http.StatusBadRequest, "client_id: expected a decimal number of 64 bits, " +
+			"in quotes"}
 	}
 	return req, nil
 }

@@ -17,7 +17,8 @@ type ConsoleReply struct {
 	Error   string   `json:"error,omitempty"` // why the line failed; then nothing has changed
 }
 
-// serveConsole runs the line in the body with the rank of an admin. It answers 200 if the line succeeds, else 400.
+// serveConsole runs the line in the body with the rank of an admin. It answers 200 if the line
+// succeeds, else 400.
 func (a *api) serveConsole(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, console.MaxLine+2))
@@ -28,7 +29,8 @@ func (a *api) serveConsole(w http.ResponseWriter, r *http.Request) {
 	reply, line := ConsoleReply{Version: Version, Output: []string{}}, string(bytes.TrimRight(body, "\r\n"))
 	var failed error
 	if !a.do(w, r, func(now time.Duration, l *server.Lobby) {
-		reply.Output, failed = l.Execute(now, reply.Output, line, console.Caller{Name: "http", Rank: console.Admin})
+		reply.Output, failed = l.Execute(now, reply.Output, line, console.Caller{Name: "http",
+			Rank: console.Admin})
 	}) {
 		return
 	}

@@ -19,7 +19,8 @@ import (
 // framesPerSecond is how often the live page gets a frame while somebody watches.
 const framesPerSecond = 4
 
-// DashFeed writes the frames of the live page. Ticks of a lobby go in. It belongs to the goroutine of the lobby.
+// DashFeed writes the frames of the live page. Ticks of a lobby go in. It belongs to the goroutine
+// of the lobby.
 type DashFeed struct {
 	page  *dash.Dash
 	lobby *server.Lobby
@@ -55,8 +56,8 @@ type connTotals struct {
 	conn server.ConnView
 }
 
-// NewDashFeed makes the live page of a lobby. level names the load level, and since is the time since the start of the
-// host; both are called on the goroutine of the lobby.
+// NewDashFeed makes the live page of a lobby. level names the load level, and since is the time
+// since the start of the host; both are called on the goroutine of the lobby.
 func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duration) *DashFeed {
 	cfg := l.Config()
 	about := dash.About{
@@ -76,7 +77,8 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	for b := range rig.Bones {
 		about.Bones = append(about.Bones, b.String())
 	}
-	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena, conns: make([]connTotals, cfg.Players),
+	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena,
+		conns: make([]connTotals, cfg.Players),
 		views: make([]server.PlayerView, 0, cfg.Players)}
 	n := &l.Stats.Count
 	f.page.Dropped, f.page.Kicked = n[metrics.DashFramesDropped].Inc, n[metrics.DashSlowKicked].Inc
@@ -95,8 +97,8 @@ func (f *DashFeed) Close() {
 // Watched reports whether the page has readers.
 func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
-// Tick tells the page of the tick that was just played: late by late, and over after took. While nobody watches it
-// does nothing.
+// Tick tells the page of the tick that was just played: late by late, and over after took. While
+// nobody watches it does nothing.
 func (f *DashFeed) Tick(now, late, took time.Duration) {
 	if f == nil {
 		return
@@ -121,11 +123,13 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 	f.begin(now)
 }
 
-// followMap gives the page the map of the current arena. The text is made on another goroutine: arenas are read-only.
+// followMap gives the page the map of the current arena. The text is made on another goroutine:
+// arenas are read-only.
 func (f *DashFeed) followMap() {
 	if cfg := f.lobby.Config(); f.arena != cfg.Arena {
 		f.arena = cfg.Arena
-		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(f.page, cfg.Arena, cfg.ArenaName)
+		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(f.page,
+			cfg.Arena, cfg.ArenaName)
 	}
 }
 
@@ -155,7 +159,8 @@ func (f *DashFeed) addTick(late, took time.Duration) {
 		}
 	}
 	if len(f.frame.Ticks) < dash.MaxTicks {
-		f.frame.Ticks = append(f.frame.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took), Late: micros(max(0, late))})
+		f.frame.Ticks = append(f.frame.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took),
+			Late: micros(max(0, late))})
 	}
 	if match.Tick() == f.newest { // the lobby sleeps
 		return
@@ -223,7 +228,8 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 	p := dash.Player{Slot: v.Slot, Name: v.Name, Connected: v.Connected, Body: v.Pose.ID != 0}
 	if p.Body {
 		pos := v.Pose.Pos
-		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y), 100), rounded(float64(pos.Z), 100)
+		p.X, p.Y, p.Z = rounded(float64(pos.X), 100), rounded(float64(pos.Y),
+			100), rounded(float64(pos.Z), 100)
 		p.Yaw, p.Alive = rounded(v.Pose.Yaw.Degrees(), 1), v.Pose.Alive()
 	}
 	if v.Vital != nil {
@@ -235,7 +241,8 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 	f.frame.Players = append(f.frame.Players, p)
 }
 
-// addConn adds the figures of a connection since the start of the frame, or of the session if that is newer.
+// addConn adds the figures of a connection since the start of the frame, or of the session if that
+// is newer.
 func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	c, was := &v.Conn, f.conns[p.Slot].conn
 	if f.conns[p.Slot].id != v.ID || was.Since != c.Since {
@@ -261,7 +268,8 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 
 // mapOf is an arena seen from above.
 func mapOf(a *arena.Arena, name string) dash.Map {
-	m := dash.Map{Arena: name, Min: vecOf(a.Bounds.Min), Max: vecOf(a.Bounds.Max), Solids: make([]dash.Solid, len(a.Solids))}
+	m := dash.Map{Arena: name, Min: vecOf(a.Bounds.Min), Max: vecOf(a.Bounds.Max),
+		Solids: make([]dash.Solid, len(a.Solids))}
 	for i := range a.Solids {
 		s := &a.Solids[i]
 		m.Solids[i] = dash.Solid{Min: vecOf(s.Min), Max: vecOf(s.Max), Shape: s.Shape.String()}

@@ -25,7 +25,8 @@ func (s lobbyState) String() string {
 	return [...]string{"starting", "open", "full", "shedding", "stuck", "ended"}[s]
 }
 
-// stuckAfter is how long no tick may begin before a lobby counts as stuck: a hundred ticks at the lowest rate.
+// stuckAfter is how long no tick may begin before a lobby counts as stuck: a hundred ticks at the
+// lowest rate.
 const stuckAfter = 5 * time.Second
 
 // state returns the state of the lobby now, from what the tick has published.
@@ -66,8 +67,8 @@ type Readiness struct {
 	Lobbies []LobbyState `json:"lobbies"`
 }
 
-// LobbyState is the state of one lobby: starting, open, full, shedding, stuck or ended. Counts are of the last
-// full second.
+// LobbyState is the state of one lobby: starting, open, full, shedding, stuck or ended. Counts are
+// of the last full second.
 type LobbyState struct {
 	Lobby       string `json:"lobby"`
 	State       string `json:"state"`

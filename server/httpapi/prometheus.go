@@ -17,12 +17,12 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the tick publishes once a
-// second; the tick never waits for one.
+// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the
+// tick publishes once a second; the tick never waits for one.
 const maxScrapes = 4
 
-// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that are fixed at
-// build time, never a client: the number of series does not grow with the players.
+// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that
+// are fixed at build time, never a client: the number of series does not grow with the players.
 type collector struct{ src *Source }
 
 // sink takes the values of one metric.
@@ -34,11 +34,13 @@ type sink struct {
 }
 
 func (s *sink) counter(v float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v, append([]string{LobbyName}, labels...)...)
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
+		append([]string{LobbyName}, labels...)...)
 }
 
 func (s *sink) gauge(v float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v, append([]string{LobbyName}, labels...)...)
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v,
+		append([]string{LobbyName}, labels...)...)
 }
 
 func (s *sink) native(n *meter.Native, labels ...string) {
@@ -169,7 +171,8 @@ func (d *nativeHistogram) Write(out *dto.Metric) error {
 		last = int64(c)
 	}
 	if len(h.PositiveSpan) == 0 { // an empty one would be taken for a classic histogram
-		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(0)), Length: new(uint32(0))})
+		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(0)),
+			Length: new(uint32(0))})
 	}
 	out.Histogram = h
 	return nil

@@ -1,7 +1,7 @@
-// Package httpapi is the HTTP port of a game server: health, figures, profiles, the live page, the console, and
-// connect tokens. Requests go in; text and JSON come out. A host gives it a Source for its lobby. Handlers run on
-// goroutines of net/http and never touch the lobby: they read published figures, or ask the host to run a function
-// between two ticks.
+// Package httpapi is the HTTP port of a game server: health, figures, profiles, the live page, the
+// console, and connect tokens. Requests go in; text and JSON come out. A host gives it a Source for
+// its lobby. Handlers run on goroutines of net/http and never touch the lobby: they read published
+// figures, or ask the host to run a function between two ticks.
 package httpapi
 
 import (
@@ -28,9 +28,11 @@ const Version = metrics.ReportVersion
 // LobbyName labels the lobby of a host in metrics and answers.
 const LobbyName = "0"
 
-// Source is what the port serves of a host with one lobby. Its functions may be called from any goroutine.
+// Source is what the port serves of a host with one lobby. Its functions may be called from any
+// goroutine.
 type Source struct {
-	Lobby    *server.Lobby // Stats and Summary are for any goroutine, all else for functions under Do
+	// Stats and Summary are for any goroutine, all else for functions under Do.
+	Lobby    *server.Lobby
 	Schedule *metrics.Schedule
 	Status   func() server.Status // as of the last second
 	Rate     tick.Rate
@@ -44,8 +46,9 @@ type Source struct {
 	Stages   *StageLabels
 	Dash     *DashFeed // nil: no live page
 
-	// Do runs f between two ticks on the goroutine of the lobby. It returns ErrBusy if no tick came before ctx
-	// ended, and ErrEnded if the lobby has ended. f has run to its end only if Do returns nil.
+	// Do runs f between two ticks on the goroutine of the lobby. It returns ErrBusy if no tick came
+	// before ctx ended, and ErrEnded if the lobby has ended. f has run to its end only if Do
+	// returns nil.
 	Do func(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error
 }
 
@@ -92,15 +95,16 @@ func (s *Server) Serve(h http.Handler) {
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	defer s.listener.Close() // a server that has hardly begun may not know its listener yet; closing twice is harmless
+	// a server that has hardly begun may not know its listener yet; closing twice is harmless
+	defer s.listener.Close()
 	if err := s.http.Shutdown(ctx); err != nil {
 		return s.http.Close()
 	}
 	return nil
 }
 
-// NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line may hold the
-// private key.
+// NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line
+// may hold the private key.
 func NewMux(health, profile http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", health)
@@ -117,8 +121,8 @@ type api struct {
 	stats reporter
 }
 
-// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require secret, if there
-// is one, from everybody.
+// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require
+// secret, if there is one, from everybody.
 func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 	registry, err := newRegistry(&src)
 	if err != nil {
@@ -142,7 +146,8 @@ func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 }
 
 // do runs f between two ticks, and answers the request itself if that fails.
-func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duration, l *server.Lobby)) (done bool) {
+func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duration,
+	l *server.Lobby)) (done bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), tickTimeout)
 	defer cancel()
 	if err := a.Do(ctx, f); err != nil {
@@ -161,7 +166,8 @@ const writeTimeout = 10 * time.Second
 // withDeadline closes the connection of a reader that takes longer than writeTimeout.
 func withDeadline(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // the recorders of tests have none
+		// the recorders of tests have none
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 		h(w, r)
 	})
 }

@@ -15,10 +15,11 @@ import (
 
 // ShotList is the answer of GET /v1/shots.
 type ShotList struct {
-	Version int                  `json:"version"`
-	Rate    int                  `json:"rate_hz"`
-	Count   uint64               `json:"count"` // shots of the match until now; the log holds the newest of them
-	Shots   []lagcomp.ShotRecord `json:"shots"` // oldest first
+	Version int `json:"version"`
+	Rate    int `json:"rate_hz"`
+	// shots of the match until now; the log holds the newest of them
+	Count uint64               `json:"count"`
+	Shots []lagcomp.ShotRecord `json:"shots"` // oldest first
 }
 
 // ErrNoShotLog is the answer of a server that records no shots.
@@ -47,7 +48,8 @@ func (a *api) serveShots(w http.ResponseWriter, r *http.Request) {
 	list := ShotList{Version: Version}
 	if !a.do(w, r, func(_ time.Duration, l *server.Lobby) {
 		log := l.ShotLog()
-		list.Rate, list.Count, list.Shots = int(l.Config().Rules.Rate), log.Count(), log.Since(since, last, []lagcomp.ShotRecord{})
+		list.Rate, list.Count, list.Shots = int(l.Config().Rules.Rate), log.Count(), log.Since(since,
+			last, []lagcomp.ShotRecord{})
 	}) {
 		return
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// reporter makes reports of what has grown since the last reset. Its mutex orders readers and resets; the tick never
-// takes it.
+// reporter makes reports of what has grown since the last reset. Its mutex orders readers and
+// resets; the tick never takes it.
 type reporter struct {
 	src   *Source
 	mu    sync.Mutex
@@ -95,10 +95,12 @@ func (p *reporter) report() metrics.Report {
 		Version: metrics.ReportVersion,
 		Seconds: (now.at - since.at).Seconds(), CPUSeconds: (now.cpu - since.cpu).Seconds(),
 		Rate: int(src.Rate), Interval: src.Interval, Workers: src.Workers, Players: now.players(),
-		TickCPU: metrics.SpreadOf(s.Tick, time.Microsecond), TickWall: metrics.SpreadOf(schedule.Wall, time.Microsecond),
+		TickCPU: metrics.SpreadOf(s.Tick, time.Microsecond), TickWall: metrics.SpreadOf(schedule.Wall,
+			time.Microsecond),
 		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Microsecond),
 		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Microsecond),
-		Rewind:      metrics.NativeSpreadOf(s.Rewind, time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
+		Rewind: metrics.NativeSpreadOf(s.Rewind,
+			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
 		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
 		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns, CaughtUp: now.caughtUp - since.caughtUp,
 		Phase: status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,

@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// Schedule holds the figures of the loop that paces a lobby. The loop writes, any goroutine reads. Lateness counts
-// from the scheduled instant, and skipped ticks count as late: a schedule that moves must not hide its reason.
+// Schedule holds the figures of the loop that paces a lobby. The loop writes, any goroutine reads.
+// Lateness counts from the scheduled instant, and skipped ticks count as late: a schedule that
+// moves must not hide its reason.
 type Schedule struct {
 	Lateness    *meter.Histogram // of all ticks, ns
 	LatenessRaw *meter.Histogram // of the first tick of each frame, ns
@@ -26,13 +27,15 @@ type Schedule struct {
 
 // NewSchedule returns empty figures.
 func NewSchedule() *Schedule {
-	return &Schedule{Lateness: meter.NewHistogram(0), LatenessRaw: meter.NewHistogram(0), Wall: meter.NewHistogram(0), SinceStart: NewSeconds()}
+	return &Schedule{Lateness: meter.NewHistogram(0), LatenessRaw: meter.NewHistogram(0),
+		Wall: meter.NewHistogram(0), SinceStart: NewSeconds()}
 }
 
 // maxSkippedRecords bounds what one stall adds to the lateness: a machine may have slept for hours.
 const maxSkippedRecords = 1 << 12
 
-// Frame records a frame: steps ticks of which the first is late by late, after skipped ticks were given up.
+// Frame records a frame: steps ticks of which the first is late by late, after skipped ticks were
+// given up.
 func (s *Schedule) Frame(period, late time.Duration, steps int, skipped uint64) {
 	for i := range steps {
 		s.tick(late - time.Duration(i)*period)

@@ -89,7 +89,7 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 // control is the second part of a tick.
 func (s *State) control(idly uint8, h *Hero, out *Actions) {
 	over := s.On &^ s.Active
-	last := over&s.Asked | idly // whoever made room comes after those it was made for
+	last := over&s.Asked | idly // an ability that made room comes after those it made room for
 	out.Ended = over
 	s.On &= s.Active
 	s.Asked &= s.On

@@ -20,11 +20,9 @@ const (
 	highestRoof  = 64
 )
 
-// Town makes an arena of blocks of houses, 10 to 16 m high, whose roofs nobody gets to, with
-// streets, alleys, yards and squares between them: what stands behind a house is out of sight. It
-// has about 40 square metres of free ground a player, as an arena of Generate has, and is otherwise
-// like one: a walled square, at least 32 m on a side, team 0 in the half of negative x. The same
-// arguments give the same arena on every machine. players is taken to lie in [2, MaxPlayers].
+// Town makes an arena of blocks of houses, 10 to 16 m high, whose roofs cannot be reached, with
+// streets, squares, courtyards and alleys between them: few lines of sight are long. Equal
+// arguments give the same arena on every machine. players is limited to [2, MaxPlayers].
 func Town(players int, seed uint64) *Arena {
 	players = min(max(players, 2), MaxPlayers)
 	side := max(townSide, math.Sqrt(townPerPlayer*float64(players)))

@@ -210,7 +210,7 @@ func (s *Stage) outside() (what string, i int) {
 	return "", 0
 }
 
-// Ground opens the arena of a map; false if there is no map of that name. It is read anew at each
+// Ground opens the arena of a map; false if there is no map of that name. It is read again at each
 // call.
 func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
 	for i := range p.Maps {

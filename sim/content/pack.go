@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Side is who needs something.
+// Side is the end of a match that needs a value.
 type Side uint8
 
 // The sides. Both is also the whole pack, which tools read.
@@ -36,7 +36,7 @@ func (s Side) needs(m Side) bool { return s == Both || m == Both || s == m }
 type Pack struct {
 	Format int32 // FormatVersion
 	Name   string
-	Files  []string // besides pack.toml
+	Files  []string // other than pack.toml
 
 	Heroes      []Hero
 	Abilities   []Ability
@@ -104,7 +104,7 @@ type Mode struct {
 
 // Rules are what belongs to no row.
 type Rules struct {
-	HeadScale    int16 // a hit of the head takes so many times the damage
+	HeadScale    int16 // damage factor of a head shot
 	RewindMillis int32 // the furthest a shot may look back
 }
 
@@ -157,7 +157,7 @@ type Asset struct {
 	SHA256 string // of its bytes, 64 hexadecimal digits
 }
 
-// Side is whom the pack was read for.
+// Side is the side that the pack was read for.
 func (p *Pack) Side() Side { return p.side }
 
 // Hash is the SHA-256 of the canonical text of all that was read.

@@ -15,7 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// What a file may have at most. A pack is read before a match, from whoever sent it.
+// Limits of a file. A pack may come from an untrusted sender.
 const (
 	maxFileBytes = 256 << 10
 	maxDepth     = 8 // of keys and values in each other
@@ -111,7 +111,7 @@ func syntaxError(file string, err error) error {
 	return e
 }
 
-// oneLine is a message of somebody else's, in a line of at most 200 bytes.
+// oneLine is an outside error message, in a line of at most 200 bytes.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 200 {

@@ -15,7 +15,7 @@ type Occupancy [Teams]uint16
 
 // Input is the input of a tick. Every value is valid: unknown teams and zones do not count.
 type Input struct {
-	Players [Teams]uint16 // who belongs to each team, alive or dead
+	Players [Teams]uint16 // team sizes, alive or dead
 	Kills   []Kill        // in the order in which they happened
 	Zones   []Occupancy   // by point; those that are missing are empty
 }
@@ -30,7 +30,7 @@ const (
 	RoundBegan                                 // Value: seconds
 	PlayerKilled                               // Killer, Victim, Team: the killer's
 	PlayerSuicide                              // Victim, Team: the victim's
-	PlayerDied                                 // Victim, Team: the victim's; nobody's doing
+	PlayerDied                                 // Victim, Team: the victim's; killed by the world
 	PointAttacked                              // Point
 	PointCaptured                              // Point, N: how many are left
 	RoundWon                                   // Team
@@ -52,7 +52,7 @@ type Announcement struct {
 type Output struct {
 	Announcements []Announcement
 	Awards        []netid.ID // players that get a point each; one may be named often
-	KillAll       bool       // the round is over: everybody dies, without a killer
+	KillAll       bool       // the round is over: all players die, without a killer
 	Restart       bool       // a new round: players' points are 0, all players may spawn, objects are whole
 }
 

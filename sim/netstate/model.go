@@ -74,7 +74,7 @@ var ErrModels = errors.New("not a file of models")
 //	n  model of public rows
 //	4  length of the model of owner rows
 //	n  model of owner rows
-//	n  model of things, to the end
+//	n  model of objects, to the end
 func (m Models) Append(dst []byte) []byte {
 	for _, part := range []*schema.Model{m.Public, m.Owner} {
 		file := part.Append(nil)

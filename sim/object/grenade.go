@@ -177,7 +177,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 	}
 }
 
-// stepGrenadesPart moves the grenades of some sweeps, and finds whom they came near.
+// stepGrenadesPart moves the grenades of some sweeps, and finds the players that they came near.
 func stepGrenadesPart(s *Scene, part parallel.Part) {
 	for j := part.From; j < part.To; j++ {
 		g := &s.shared.grenades[s.rows[j]]

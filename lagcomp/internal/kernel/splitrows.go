@@ -6,7 +6,7 @@ import "unsafe"
 //
 //	0 to 2  x, y, z, float32
 //	4       bit 0: alive
-//	5       who; 0 is nobody
+//	5       net id; 0 is an empty slot
 //	6       bits 3 to 5: the build
 type Row [8]uint32
 
