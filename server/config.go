@@ -21,8 +21,8 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// Config describes a lobby. Arena, ArenaName and the key and addresses of Netcode are required; zero in
-// any other field means the default that is named.
+// Config describes a lobby. Arena, ArenaName and the key and addresses of Netcode are required;
+// zero in any other field means the default that is named.
 type Config struct {
 	// The match.
 
@@ -41,7 +41,8 @@ type Config struct {
 
 	// Sessions.
 
-	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the slots.
+	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the
+	// slots.
 	Netcode netcode.ServerConfig
 
 	Name        string         // shown by the console and server browsers, at most 255 bytes
@@ -56,11 +57,11 @@ type Config struct {
 	Kbps          int             // kbit/s of UDP payload to a client, 16 to 1,000,000; 0 for no limit
 	Models        netstate.Models // compression; default netstate.Trained
 	Codec         schema.Codec    // of public rows; default that of Models, which is Huffman
-	JoinBytes     int             // bytes of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
+	JoinBytes     int             // of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
 	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
-	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class; default
-	// netstate.DefaultUpdateIntervals.
+	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class;
+	// default netstate.DefaultUpdateIntervals.
 	ObjectUpdateIntervals netstate.UpdateIntervals
 
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need
@@ -167,7 +168,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c.withRelevance()
 }
 
-// checkNumbers checks the ranges of a filled configuration. players are its slots without spectators.
+// checkNumbers checks the ranges of a filled configuration. players are its slots without
+// spectators.
 func (c *Config) checkNumbers(players int) error {
 	switch {
 	case !c.Rules.Rate.Valid():
@@ -193,7 +195,7 @@ func (c *Config) checkNumbers(players int) error {
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
 		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
-		return fmt.Errorf("idle players warned after %v, kicked after %v: expected 0 for never, or at most %v",
+		return fmt.Errorf("idle: warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)
 	}
 	return nil

@@ -105,8 +105,8 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
 }
 
-// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own
-// console.
+// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's
+// own console.
 func (s *lobbyConsole) addCommands() {
 	for _, c := range []struct {
 		needs       console.Rank

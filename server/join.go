@@ -395,8 +395,9 @@ func (j *join) expireAt(i int) {
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
 }
 
-// CloseSome tells some connections why the lobby ends, and reports whether there are more: a datagram that finds the
-// buffer of the socket full is lost. No session begins after the first call.
+// CloseSome tells some connections why the lobby ends, and reports whether there are more: a
+// datagram that finds the buffer of the socket full is lost. No session begins after the first
+// call.
 func (l *Lobby) CloseSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
 	return l.join.closeSome(now, sock, why)
 }

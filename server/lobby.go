@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Lobby is one match and the connections of its players, made of parts. A part has its own state and a
-// pointer to the core. The memory of a Lobby does not move: parts point at each other.
+// Lobby is one match and the connections of its players, made of parts. A part has its own state
+// and a pointer to the core. The memory of a Lobby does not move: parts point at each other.
 type Lobby struct {
 	core                  // configuration, match, connections, transport, counters
 	inbound     inbound   // datagrams to commands and messages
@@ -85,15 +85,16 @@ func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 // Match returns the match, to read between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the records of how shots were judged, to read between ticks; nil if none are kept.
+// ShotLog returns the records of how shots were judged, to read between ticks; nil if none are
+// kept.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid until
-// the next tick.
+// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid
+// until the next tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may have
-// counts of other lobbies.
+// CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may
+// have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.countSymbols(n)
 	for _, slot := range l.live {
@@ -101,8 +102,8 @@ func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	}
 }
 
-// LastSeen is the newest snapshot that showed a player to another's client and is known to have arrived, of the last
-// snapshot.Window; 0 for none, and for a viewer without a client.
+// LastSeen is the newest snapshot that showed a player to another's client and is known to have
+// arrived, of the last snapshot.Window; 0 for none, and for a viewer without a client.
 func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {
 	if c := &l.conns[viewer.Index()]; c.id == viewer {
 		return l.replication.lastSeen(&c.repl, player)
@@ -110,7 +111,8 @@ func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {
 	return 0
 }
 
-// Sent is the newest snapshot that was sent to a player's client; 0 before the first, and without a client.
+// Sent is the newest snapshot that was sent to a player's client; 0 before the first, and without a
+// client.
 func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	if c := &l.conns[id.Index()]; c.id == id {
 		return c.repl.pacing.sent
@@ -118,7 +120,8 @@ func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	return 0
 }
 
-// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone;
+// valid until the next Tick.
 func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame { return l.replication.objects.frames.At(t) }
 
 // queueUpdateIntervals tells a connection that has become ready how often objects are sent.

@@ -38,8 +38,8 @@ func (c *conn) mustQueue(now time.Duration, message []byte) {
 	}
 }
 
-// onCurrentMap reports whether a packet was sent after its client had changed to the map that its player is
-// on: it acknowledges a packet that was sent after the client's Ready.
+// onCurrentMap reports whether a packet was sent after its client had changed to the map that its
+// player is on: it acknowledges a packet that was sent after the client's Ready.
 func (c *conn) onCurrentMap(data []byte) bool {
 	if c.session.mapEpoch == 0 || c.session.epochSettled {
 		return true

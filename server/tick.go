@@ -15,15 +15,15 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks is the architecture, one line per arrow. Datagrams that have arrived on sock become commands,
-// commands move the match by n ticks, the match becomes history and a frame, the frame is coded
-// against what each client has acknowledged, and leaves in datagrams. With n above 1, at most
-// MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of the
-// last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
-// connect tokens are compared with it. Errors are those of sock.
+// Ticks is the architecture, one line per arrow. Datagrams that have arrived on sock become
+// commands, commands move the match by n ticks, the match becomes history and a frame, the frame is
+// coded against what each client has acknowledged, and leaves in datagrams. With n above 1, at most
+// MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of
+// the last go to all clients that were due one in any of them. unix is the wall clock in seconds;
+// only connect tokens are compared with it. Errors are those of sock.
 //
-// The way in:  inbound.receive, core.openBatch, inbound.takePacket, inbound.takeCommands, sim.CommandBuffer
-// The way out: replication.capture, outbound.send, replication.appendSnapshot, outbound.sendPackets
+//	in:  inbound.receive, openBatch, takePacket, takeCommands, sim.CommandBuffer
+//	out: replication.capture, outbound.send, writeSnapshot, appendSnapshot, sendPackets
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))

@@ -166,3 +166,32 @@ func TestHosts(t *testing.T) {
 		t.Errorf("%q is wrong", key)
 	}
 }
+
+// All codecs are played, the scenario's first; range takes fewer bytes than Huffman, and stored rows many more.
+func TestCompareCodecs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays nine lobbies")
+	}
+	s := scenario.Default()
+	s.Rates.TickHz, s.Network.Codec = 30, "range"
+	all, err := CompareCodecs(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string]float64{}
+	for _, c := range all.Each {
+		bytes[c.Name] = c.BytesPerSecond
+		if c.TickMicros <= 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(all.Each) != 3 || all.Each[0].Name != "range" ||
+		!(0 < bytes["range"] && bytes["range"] < bytes["huffman"] && 2*bytes["huffman"] < bytes["stored"]) {
+		t.Errorf("%+v", all.Each)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if all, err := CompareCodecs(stopped, s); all != nil || err != nil {
+		t.Errorf("interrupted: %+v, %v", all, err)
+	}
+}

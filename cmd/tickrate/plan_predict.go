@@ -164,8 +164,11 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 		}
 	}
 	k := c.Sockets
-	fmt.Fprintf(w, "  sockets, measured live: receive %.1f µs a tick (%.1f datagrams, %.1f calls), send %.1f µs (%.1f datagrams, %.1f calls), beside the tick %.1f µs\n",
-		k.ReceiveMicros, k.DatagramsIn, k.Receives, k.SendMicros, k.DatagramsOut, k.Sends, k.BesideMicros)
+	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
+	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n", k.ReceiveMicros, k.DatagramsIn, k.Receives)
+	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", k.SendMicros,
+		k.DatagramsOut, k.Sends, 1000*k.SendMicros/max(k.DatagramsOut, 1e-9))
+	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n", k.BesideMicros)
 	fmt.Fprintf(w, "  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
 		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
 	if k.Late > 0.01 {

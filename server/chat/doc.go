@@ -4,7 +4,7 @@
 //
 //	hello                    to everybody, as /all hello
 //	/team hello              to one's team, as /t
-//	/whisper "Ann B" hello   to one player, as /w; quotes around a name with spaces; its unique start is enough
+//	/whisper "Ann B" hello   to one player, as /w; the unique start of a name is enough
 //	/reply hello             to the player whose whisper came last, as /r
 //
 // The sender of a line that is refused gets a notice that says why; nobody else gets anything. Text

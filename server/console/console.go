@@ -229,8 +229,9 @@ func (c *Console) vars() iter.Seq[*Var] {
 	}
 }
 
-// Dirty yields, by name, the variables with any of the flags that have changed since Dirty last yielded
-// them for those flags: ServerInfo for changes that clients must get, Save for changes that no file has.
+// Dirty yields, by name, the variables with any of the flags that have changed since Dirty last
+// yielded them for those flags: ServerInfo for changes that clients must get, Save for changes that
+// no file has.
 func (c *Console) Dirty(flags Flags) iter.Seq[*Var] {
 	return func(yield func(*Var) bool) {
 		for v := range c.vars() {

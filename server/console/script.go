@@ -55,8 +55,8 @@ func (c *Console) Step(out []string) []string {
 			out = append(out, fmt.Sprintf("%s:%d: %v", p.file, p.number, err))
 		}
 		if q.ran++; q.ran >= maxRun && len(q.lines) > 0 {
-			out = append(out, fmt.Sprintf("%s:%d: files have run %d lines: expected fewer; %d lines are left out",
-				p.file, p.number, q.ran, len(q.lines)))
+			const tooMany = "%s:%d: files have run %d lines: expected fewer; %d lines are left out"
+			out = append(out, fmt.Sprintf(tooMany, p.file, p.number, q.ran, len(q.lines)))
 			q.lines = nil
 		}
 	}
@@ -78,7 +78,8 @@ func (c *Console) exec(call *Call) error {
 	}
 	q := &c.queue
 	if q.depth >= maxDepth {
-		return fmt.Errorf("exec %s: files that run one another: expected at most %d", quoteWord(args[0]), maxDepth)
+		return fmt.Errorf("exec %s: files that run one another: expected at most %d",
+			quoteWord(args[0]), maxDepth)
 	}
 	lines, err := c.read("exec", args[0])
 	if silent && errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +89,8 @@ func (c *Console) exec(call *Call) error {
 		return err
 	}
 	if n := len(lines) + len(q.lines); n > MaxPending {
-		return fmt.Errorf("exec %s: %d lines would wait: expected at most %d", quoteWord(args[0]), n, MaxPending)
+		return fmt.Errorf("exec %s: %d lines would wait: expected at most %d",
+			quoteWord(args[0]), n, MaxPending)
 	}
 	for i := range lines {
 		lines[i].who, lines[i].depth = call.Caller, q.depth+1
@@ -167,8 +169,9 @@ func (c *Console) save(call *Call) error {
 	if c.cfg.Write == nil {
 		return fmt.Errorf("saveconfig %s: there is nowhere to write to", quoteWord(name))
 	}
-	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // or it would write over anything
-		return fmt.Errorf("saveconfig %s: expected a name like %s, without directories", quoteWord(name), configFile)
+	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // protects other files
+		return fmt.Errorf("saveconfig %s: expected a name like %s, without directories",
+			quoteWord(name), configFile)
 	}
 	if err := c.cfg.Write(name, c.AppendConfig(nil)); err != nil {
 		return fmt.Errorf("saveconfig %s: %w", quoteWord(name), err)
@@ -193,7 +196,8 @@ func (c *Console) load(call *Call) error {
 			vars[i], values[i], err = c.assignment(words, call.Caller)
 		}
 		if err != nil {
-			return fmt.Errorf("loadconfig %s: line %d: %w; nothing was changed", quoteWord(name), line.number, err)
+			return fmt.Errorf("loadconfig %s: line %d: %w; nothing was changed",
+				quoteWord(name), line.number, err)
 		}
 	}
 	for i, v := range vars {
