@@ -64,7 +64,7 @@ Otherwise dst prints a hash of the final state: two runs of one seed print the s
 	f.DurationVar(&c.Until, "until", 0, "virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
 	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
 	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list)")
-	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`")
+	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default --seed alone")
 	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
 	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
 	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
