@@ -294,22 +294,16 @@ func (s *lobbyConsole) list(call *console.Call) error {
 	return nil
 }
 
-// errNoPlayer is the error for a name or id that no player has.
-var errNoPlayer = errors.New("expected the name or id (8.1, or 2049) of a player; see list")
+// errNoPlayer is the error for a word that names no player.
+var errNoPlayer = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
 
-// find returns the player with a name, in upper or lower case, or an id. It may be disconnected and
-// reconnectable.
+// find returns the connection of the player that a word names, see Lobby.FindPlayer.
 func (s *lobbyConsole) find(word string) (*conn, error) {
-	l := s.l
-	slot, ok := l.roster.slotByName(word)
-	if id, err := netid.Parse(word); !ok && err == nil {
-		slot = int32(id.Index())
-		ok = int(slot) < len(l.conns) && l.conns[slot].id == id && l.match.Vital(id) != nil
+	id, err := s.l.FindPlayer(word)
+	if err != nil {
+		return nil, err
 	}
-	if !ok {
-		return nil, errNoPlayer
-	}
-	return &l.conns[slot], nil
+	return &s.l.conns[id.Index()], nil
 }
 
 // kick is the command kick.

@@ -158,7 +158,8 @@ func (r *replication) appendSnapshot(
 		whole = r.frame()
 	}
 	c.acks.history.Sent(out.seq, first, count, whole)
-	out.tag = makeAckTag(t, ends.First, groupRange{first, count}, objects)
+	content := packetContent{tick: t, owner: ends.First, players: groupRange{first, count}, objects: objects}
+	out.tag = content.ackTag()
 	return dst
 }
 

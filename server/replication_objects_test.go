@@ -35,7 +35,7 @@ func TestReceipt(t *testing.T) {
 		owner           bool
 		players, things groupRange
 	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}}, {true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
-		r := makeAckTag(1<<32-1, c.owner, c.players, c.things)
+		r := packetContent{1<<32 - 1, c.owner, c.players, c.things}.ackTag()
 		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.objects() != c.things {
 			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
 		}

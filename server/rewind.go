@@ -188,7 +188,11 @@ const (
 // the server has measured itself. A client that has acknowledged no snapshot hits nobody; one
 // suspected of a lag switch may not look back. oldest is the match's History.Oldest.
 func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick) {
-	if c.rewind.lagSwitch.update(c.session.ready && c.session.peer.SinceReceive(now) > lagSwitchSilence) {
+	silence := time.Duration(0)
+	if c.session.ready {
+		silence = c.session.peer.SinceReceive(now)
+	}
+	if c.rewind.lagSwitch.update(silence) {
 		w.Stats.Count[metrics.LagSwitchSuspected].Inc()
 	}
 	rate := w.cfg.Rules.Rate

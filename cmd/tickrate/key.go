@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -46,7 +47,7 @@ func (k *keyFlags) register(c *cobra.Command, about string) {
 func (k *keyFlags) check(c *cobra.Command) error {
 	k.fileSet, k.hexSet = c.Flags().Changed("key-file"), c.Flags().Changed(keyFlag)
 	if k.fileSet && k.hexSet {
-		return badUse(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
+		return usage.Error(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
 	}
 	return nil
 }
@@ -75,11 +76,11 @@ func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error)
 		}
 	}
 	if key, err = netcode.ParseKey(text); err != nil {
-		return key, badUse(fmt.Errorf("%s: expected 64 hexadecimal digits", source))
+		return key, usage.Errorf("%s: expected 64 hexadecimal digits", source)
 	}
 	if key.IsTestKey() && !k.insecure {
-		return netcode.Key{}, badUse(fmt.Errorf("%s: refusing the well-known test key; "+
-			"--insecure-test-key allows it", source))
+		return netcode.Key{}, usage.Errorf("%s: refusing the well-known test key; "+
+			"--insecure-test-key allows it", source)
 	}
 	return key, nil
 }
@@ -89,8 +90,8 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 	raw, err := openKeyFile(path, say)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {
-			return "", badUse(fmt.Errorf("no private key: %w; tickrate serve makes one, or set %s",
-				err, keyVariable))
+			return "", usage.Errorf("no private key: %w; tickrate serve makes one, or set %s",
+				err, keyVariable)
 		}
 		if err := makeKeyFile(path, say); err != nil {
 			return "", fmt.Errorf("make key file %s: %w", path, cause(err))
@@ -98,7 +99,7 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 		raw, err = openKeyFile(path, say)
 	}
 	if err != nil {
-		return "", badUse(fmt.Errorf("key file: %w", err))
+		return "", usage.Errorf("key file: %w", err)
 	}
 	return string(bytes.TrimRight(raw, "\r\n")), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"net"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, tokenVariable+"=")
+	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, serverapi.TokenVariable+"=")
 	c.Dir = t.TempDir()
 	c.WaitDelay = 5 * time.Second
 	return c

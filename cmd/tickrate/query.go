@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server/query"
 )
 
@@ -38,18 +39,18 @@ func newQuery() *cobra.Command {
 and server browsers speak. ADDR is host:port, the one that serve has after --query.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badUse(fmt.Errorf("expected one address, got %d; see tickrate query --help",
-					len(args)))
+				return usage.Errorf("expected one address, got %d; see tickrate query --help",
+					len(args))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 || timeout > time.Minute {
-				return badUse(fmt.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout))
+				return usage.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout)
 			}
 			at, err := net.ResolveUDPAddr("udp", args[0])
 			if err != nil {
-				return badUse(fmt.Errorf("query %s: %w", args[0], err))
+				return usage.Errorf("query %s: %w", args[0], err)
 			}
 			report, rtt, err := queryServer(c.Context(), at, timeout)
 			if err != nil {

@@ -12,13 +12,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 )
-
-// tokenVariable holds the secret of --http-token.
-const tokenVariable = "TICKRATE_HTTP_TOKEN"
 
 // tokenSource gives connect tokens to a swarm, one for each session.
 type tokenSource struct {
@@ -106,7 +105,7 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string,
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)
 	if err != nil {
-		return nil, false, badUse(fmt.Errorf("--http %s: expected host:port", addr))
+		return nil, false, usage.Errorf("--http %s: expected host:port", addr)
 	}
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
@@ -146,7 +145,7 @@ func refused(addr string, status int, body []byte) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
-			"%s", addr, tokenVariable)
+			"%s", addr, serverapi.TokenVariable)
 	case said.Error != "":
 		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
 	}
