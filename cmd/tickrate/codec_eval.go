@@ -102,11 +102,12 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
+	trial := codeceval.Trial{Model: model, Dictionary: dictionary, Trace: test, Delay: out.Delay, Step: f.step}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
 			return err
 		}
-		if out.Codecs[name], err = codeceval.Run(name, model, dictionary, test, out.Delay, f.step); err != nil {
+		if out.Codecs[name], err = trial.Run(name); err != nil {
 			return err
 		}
 	}
