@@ -124,6 +124,13 @@ var layers = []layer{
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
+	// Commands: flags in cmd/tickrate, what several of them need in cmd/internal.
+	{pkg: "cmd/internal/usage", may: "cobra"},
+	{pkg: "cmd/internal/assets", may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content sim/netstate cobra", shell: "*"},
+	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
+	{pkg: "cmd/internal/preview", may: above, shell: "*"},
+	{pkg: "cmd/internal/playback", may: above, shell: "*"},
+	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
