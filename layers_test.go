@@ -69,7 +69,7 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
+	{pkg: "lagcomp", may: "internal/ringbuf ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
 	{pkg: "lagcomp/shotsvg", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
@@ -95,8 +95,8 @@ var layers = []layer{
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
 	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
-	{pkg: "client/objects", may: "client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
-	{pkg: "client", may: "client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
+	{pkg: "client/objects", may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
+	{pkg: "client", may: "internal/ringbuf client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
 		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least
@@ -124,6 +124,13 @@ var layers = []layer{
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
+	// Commands: flags in cmd/tickrate, what several of them need in cmd/internal.
+	{pkg: "cmd/internal/usage", may: "cobra"},
+	{pkg: "cmd/internal/assets", may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content sim/netstate cobra", shell: "*"},
+	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
+	{pkg: "cmd/internal/preview", may: above, shell: "*"},
+	{pkg: "cmd/internal/playback", may: above, shell: "*"},
+	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations

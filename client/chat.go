@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
@@ -97,11 +98,9 @@ type Chat struct {
 	pending   bool // Next may have a line
 	linesOnly bool // keep no roster, and add no lines of kills and news
 	conn      *conn
-	in, out   uint64
-	ring      []Line // allocated with the first
-	overrun   uint64 // lines overwritten because Next was not called
-	partial   Line   // its text continues in the next message
-	open      bool   // partial is in use
+	lines     ringbuf.Ring[Line]
+	partial   Line // its text continues in the next message
+	open      bool // partial is in use
 	players   []Player
 }
 
@@ -111,15 +110,9 @@ func (c *Chat) Next() (Line, bool) {
 	if !c.pending {
 		return Line{}, false
 	}
-	if c.in == c.out {
-		c.pending = false
-		return Line{}, false
-	}
-	at := &c.ring[c.out%maxLines]
-	l := *at
-	*at = Line{}
-	c.out++
-	return l, true
+	l, ok := c.lines.Pop()
+	c.pending = ok
+	return l, ok
 }
 
 // Player returns the roster entry of a slot. A player that just joined may be visible before its
@@ -293,15 +286,10 @@ func (c *Chat) complete(l Line) error {
 }
 
 func (c *Chat) add(l Line) {
-	if c.in-c.out == maxLines {
-		c.out++
-		c.overrun++
+	if c.lines.Added() == 0 {
+		c.lines = ringbuf.New[Line](maxLines)
 	}
-	if c.ring == nil {
-		c.ring = make([]Line, maxLines)
-	}
-	c.ring[c.in%maxLines] = l
-	c.in++
+	c.lines.Push(l)
 }
 
 // reset forgets the roster for a change of the map. Lines that wait stay.

@@ -83,8 +83,8 @@ func TestUnreadLines(t *testing.T) {
 	}
 	q.pending, q.conn = true, &conn{}
 	c := &Client{Chat: q}
-	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
-		t.Errorf("%+v, %d overwritten", l, q.overrun)
+	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.lines.Lost() != 36 || q.lines.Added() != 100 {
+		t.Errorf("%+v, %d overwritten", l, q.lines.Lost())
 	}
 	if err := c.Chat.Say("hi"); err != ErrNotJoined {
 		t.Errorf("before it is in: %v", err)

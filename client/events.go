@@ -1,6 +1,7 @@
 package client
 
 import (
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -23,23 +24,16 @@ const (
 // events is a queue of the match's events that overwrites its oldest.
 type events struct {
 	pending  bool // NextEvent may have one
-	in, out  uint64
-	ring     []sim.Event // allocated with the first
-	overrun  uint64      // overwritten because NextEvent was not called
+	ring     ringbuf.Ring[sim.Event]
 	received uint64
 	resets   [2]uint64 // of the clocks, as EventReset has told
 }
 
 func (q *events) add(e sim.Event) {
-	if q.in-q.out == maxEvents {
-		q.out++
-		q.overrun++
+	if q.received == 0 {
+		q.ring = ringbuf.New[sim.Event](maxEvents)
 	}
-	if q.ring == nil {
-		q.ring = make([]sim.Event, maxEvents)
-	}
-	q.ring[q.in%maxEvents] = e
-	q.in++
+	q.ring.Push(e)
 	q.received++
 }
 
@@ -50,12 +44,10 @@ func (c *Client) NextEvent() (sim.Event, bool) {
 	if !q.pending {
 		return sim.Event{}, false
 	}
-	if q.in == q.out {
-		return c.nextReset()
+	if e, ok := q.ring.Pop(); ok {
+		return e, true
 	}
-	e := q.ring[q.out%maxEvents]
-	q.out++
-	return e, true
+	return c.nextReset()
 }
 
 // nextReset returns the EventReset that is due.

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -12,10 +13,9 @@ const maxRoundEvents = 32
 
 // Round is the standing of the round, and its news in a queue that overwrites its oldest.
 type Round struct {
-	status  sim.RoundStatus
-	known   bool
-	in, out uint64
-	ring    [maxRoundEvents]sim.RoundEvent
+	status sim.RoundStatus
+	known  bool
+	events ringbuf.Ring[sim.RoundEvent]
 }
 
 // Status is the newest standing: phase, scores, the point under attack. False before the first,
@@ -25,21 +25,13 @@ func (r *Round) Status() (sim.RoundStatus, bool) { return r.status, r.known }
 
 // NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are
 // lost.
-func (r *Round) NextEvent() (sim.RoundEvent, bool) {
-	if r.in == r.out {
-		return sim.RoundEvent{}, false
-	}
-	n := r.ring[r.out%maxRoundEvents]
-	r.out++
-	return n, true
-}
+func (r *Round) NextEvent() (sim.RoundEvent, bool) { return r.events.Pop() }
 
 func (r *Round) addEvent(n sim.RoundEvent) {
-	if r.in-r.out == maxRoundEvents {
-		r.out++
+	if r.events.Added() == 0 {
+		r.events = ringbuf.New[sim.RoundEvent](maxRoundEvents)
 	}
-	r.ring[r.in%maxRoundEvents] = n
-	r.in++
+	r.events.Push(n)
 }
 
 // message takes a message with a standing and reports whether it is one.

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -30,20 +31,14 @@ type Shot struct {
 const maxShots = 64
 
 // Shots keeps the newest predicted shots.
-type Shots struct {
-	fired uint64
-	ring  [maxShots]Shot
-}
+type Shots struct{ ring ringbuf.Ring[Shot] }
 
 // Since copies the predicted shots from number from on into dst, and returns how many those are and
 // the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
 // takes no shot back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
-	if s.fired > maxShots {
-		from = max(from, s.fired-maxShots)
-	}
-	for ; from < s.fired && n < len(dst); from++ {
-		dst[n] = s.ring[from%maxShots]
+	for from = s.ring.First(from); from < s.ring.Added() && n < len(dst); from++ {
+		dst[n] = *s.ring.At(from)
 		n++
 	}
 	return n, from
@@ -51,8 +46,10 @@ func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
 
 // shoot records a shot of a command; self is the state after the command.
 func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State) {
-	s := &c.Shots.ring[c.Shots.fired%maxShots]
-	c.Shots.fired++
+	if c.Shots.ring.Added() == 0 {
+		c.Shots.ring = ringbuf.New[Shot](maxShots)
+	}
+	s := c.Shots.ring.Next()
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
 	if !c.cfg.PredictHits || c.cfg.Decode != DecodeFull {

@@ -61,8 +61,8 @@ func (c *Client) Stats() Stats {
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,
-		Events: c.events.received, Overrun: c.events.overrun, Lines: c.Chat.in, Unread: c.Chat.overrun,
-		Shots: c.Shots.fired, Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
+		Events: c.events.received, Overrun: c.events.ring.Lost(), Lines: c.Chat.lines.Added(), Unread: c.Chat.lines.Lost(),
+		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
 		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,
 		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets, RenderStalls: c.clock.Render.Stalls,
@@ -99,6 +99,6 @@ type Pulse struct {
 func (c *Client) Pulse() Pulse {
 	return Pulse{
 		Age: c.interp.Age, RTT: c.rtt.Smoothed, Snapshots: c.replica.stats.snapshots, Joined: c.state == Joined,
-		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.fired, Lead: c.replica.self.Lead,
+		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.ring.Added(), Lead: c.replica.self.Lead,
 	}
 }

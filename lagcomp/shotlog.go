@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -216,33 +217,31 @@ func (k ClampLimits) announcedReason(v, used tick.View, now tick.Tick) ClampReas
 type ShotLog struct {
 	Clock func() int64 // a monotonic clock in nanoseconds, to measure batches by; nil: not measured
 
-	ring  []ShotRecord
-	count uint64
+	ring ringbuf.Ring[ShotRecord]
 }
 
 // NewShotLog makes a ring of n records, 232 bytes each, all of its memory.
-func NewShotLog(n int) *ShotLog { return &ShotLog{ring: make([]ShotRecord, max(n, 1))} }
+func NewShotLog(n int) *ShotLog {
+	r := &ShotLog{ring: ringbuf.New[ShotRecord](n)}
+	r.ring.Alloc()
+	return r
+}
 
 // Next returns the record to be written next, numbered and otherwise empty.
 func (r *ShotLog) Next() *ShotRecord {
-	at := &r.ring[r.count%uint64(len(r.ring))]
-	r.count++
-	*at = ShotRecord{Number: r.count}
+	at := r.ring.Next()
+	*at = ShotRecord{Number: r.ring.Added()}
 	return at
 }
 
 // Count is the number of records written so far.
-func (r *ShotLog) Count() uint64 { return r.count }
+func (r *ShotLog) Count() uint64 { return r.ring.Added() }
 
 // Since appends to out the records behind a number that are still held, oldest first, at most the
 // newest most; 0 is no such limit.
 func (r *ShotLog) Since(number uint64, most int, out []ShotRecord) []ShotRecord {
-	first := max(number, r.count-min(r.count, uint64(len(r.ring))))
-	if most > 0 && r.count > uint64(most) {
-		first = max(first, r.count-uint64(most))
+	if most > 0 && r.Count() > uint64(most) {
+		number = max(number, r.Count()-uint64(most))
 	}
-	for n := first; n < r.count; n++ {
-		out = append(out, r.ring[n%uint64(len(r.ring))])
-	}
-	return out
+	return r.ring.Since(number, out)
 }

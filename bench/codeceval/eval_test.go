@@ -63,7 +63,7 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 		t.Fatal(err)
 	}
 	for name, limit := range limits {
-		s, err := Run(name, m, d, test, delay, step)
+		s, err := (&Trial{m, d, test, delay, step}).Run(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestRunVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range Names {
-		s, err := Run(name, m, d, test, 2, 1)
+		s, err := (&Trial{m, d, test, 2, 1}).Run(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,10 +134,10 @@ func TestRunVerifies(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	if _, err := Run("range", m, d, drifters(3, 10), 2, 1); err == nil {
+	if _, err := (&Trial{m, d, drifters(3, 10), 2, 1}).Run("range"); err == nil {
 		t.Error("10 snapshots are too few for an average: no error")
 	}
-	if _, err := Run("lzma", m, d, test, 2, 1); err == nil {
+	if _, err := (&Trial{m, d, test, 2, 1}).Run("lzma"); err == nil {
 		t.Error("a codec that does not exist: no error")
 	}
 	other := drifters(1, 10)

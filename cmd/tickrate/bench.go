@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/gate"
 	"github.com/tickrate/tickrate/bench/report"
 )
@@ -31,7 +33,7 @@ builds record samples alternately, so that both meet the same disturbances, as m
   new/tickrate bench record --out new.json
   ... five times more, then
   new/tickrate bench compare old.json new.json`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newBenchRecord(), newBenchCompare(), newBenchSelfTest())
@@ -45,17 +47,17 @@ func newBenchRecord() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record",
 		Short: "Add rounds of the fixed lobbies to a file",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if count < 1 || count > 100 {
-				return badUse(fmt.Errorf("--count %d: expected 1 to 100 rounds", count))
+				return usage.Errorf("--count %d: expected 1 to 100 rounds", count)
 			}
 			if only != "" && !slices.Contains(gate.Names, only) {
-				return badUse(fmt.Errorf("--only %q: expected %s", only, strings.Join(gate.Names, ", ")))
+				return usage.Errorf("--only %q: expected %s", only, strings.Join(gate.Names, ", "))
 			}
 			s, err := gate.ParseSlowdown(slow)
 			if err != nil {
-				return badUse(fmt.Errorf("--slow: %w", err))
+				return usage.Errorf("--slow: %w", err)
 			}
 			return recordRounds(c, out, only, count, s)
 		},
@@ -98,10 +100,10 @@ func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowd
 func readSamples(path string) (gate.Samples, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return gate.Samples{}, badUse(err)
+		return gate.Samples{}, usage.Error(err)
 	}
 	s, err := gate.Parse(path, raw)
-	return s, badUse(err)
+	return s, usage.Error(err)
 }
 
 // newBenchCompare makes the command bench compare.
@@ -122,7 +124,7 @@ func newBenchCompare() *cobra.Command {
 			}
 			all, err := gate.Compare(old, now)
 			if err != nil {
-				return badUse(err)
+				return usage.Error(err)
 			}
 			worse := gate.Regressed(all)
 			if asJSON {
@@ -168,14 +170,14 @@ func newBenchSelfTest() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove the gate on this machine: an equal pair passes, a slowdown of 10 % on purpose does not",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			burn, err := gate.ParseSlowdown(slow)
 			if err == nil && burn.Stage == "" {
 				err = errors.New("expected a stage and percent, such as snapshot=10%")
 			}
 			if err != nil {
-				return badUse(fmt.Errorf("--slow: %w", err))
+				return usage.Errorf("--slow: %w", err)
 			}
 			return selfTest(c, only, burn)
 		},
@@ -225,4 +227,4 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 }
 
 // twoFiles refuses anything but two arguments.
-func twoFiles(c *cobra.Command, args []string) error { return badUse(cobra.ExactArgs(2)(c, args)) }
+func twoFiles(c *cobra.Command, args []string) error { return usage.Error(cobra.ExactArgs(2)(c, args)) }

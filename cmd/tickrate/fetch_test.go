@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,7 @@ func TestServeSendsMapAndModel(t *testing.T) {
 		t.Errorf("%v, %q", err, errs)
 	}
 	for name, want := range map[string]string{"arena-64": "arena-64", "gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
-		if got := arenaName(name); got != want {
+		if got := assets.MapName(name); got != want {
 			t.Errorf("%s is called %q", name, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"syscall"
 	"testing"
@@ -23,7 +24,7 @@ func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return openArena(name) }})
+	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return assets.Map(name) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"net"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, tokenVariable+"=")
+	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, serverapi.TokenVariable+"=")
 	c.Dir = t.TempDir()
 	c.WaitDelay = 5 * time.Second
 	return c
@@ -170,7 +171,7 @@ func TestExitCodes(t *testing.T) {
 		62: {"serve --listen 127.0.0.1:0 --http= --journal " + noBench, 1, noBench + ": this is not a journal"},
 		63: {"serve --listen 127.0.0.1:0 --http= --journal " + missing + "/x", 1, missing},
 		64: {"swarm --http nonsense:x", 2, "nonsense:x"},
-		65: {"swarm --http 127.0.0.1:1", 1, "nobody answers at http://127.0.0.1:1; is tickrate serve running?"},
+		65: {"swarm --http 127.0.0.1:1", 1, "no answer at http://127.0.0.1:1; is tickrate serve running?"},
 		66: {"swarm --http 127.0.0.1:1 --key-file x", 2, "--http and a private key"},
 		67: {"token --server nowhere", 2, "--server"},
 		68: {"token --lifetime 0", 2, "--lifetime 0s"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -16,7 +18,7 @@ import (
 // pack, and files below the working directory, since players can ask for them. first is the map of
 // the start, which may be a file anywhere.
 func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
-	files := map[string]string{arenaName(first): first} // by the name that players are told
+	files := map[string]string{assets.MapName(first): first} // by the name that players get
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		name := c.Map
 		if file, ok := files[name]; ok {
@@ -24,13 +26,13 @@ func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.Loa
 		} else if err := reachable(p, name); err != nil {
 			return g, err
 		}
-		if g.Game, err = sim.GameForArena(p, arenaName(name), c.Mode); err != nil {
+		if g.Game, err = sim.GameForArena(p, assets.MapName(name), c.Mode); err != nil {
 			return g, err
 		}
-		if g.Arena, err = openGround(p, name); err != nil {
+		if g.Arena, err = assets.MapOf(p, name); err != nil {
 			return g, err
 		}
-		g.Name = arenaName(name)
+		g.Name = assets.MapName(name)
 		files[g.Name] = name
 		return g, nil
 	}
@@ -55,14 +57,14 @@ func parseRotation(p *content.Pack, flags []string) (all []server.MapSpec, err e
 		var c server.MapSpec
 		c.Map, c.Mode, _ = strings.Cut(flag, "=")
 		if err := reachable(p, c.Map); err != nil {
-			return nil, badUse(fmt.Errorf("--rotate: %w", err))
+			return nil, usage.Errorf("--rotate: %w", err)
 		}
-		if _, err := openGround(p, c.Map); err != nil {
+		if _, err := assets.MapOf(p, c.Map); err != nil {
 			return nil, err
 		}
 		if c.Mode != "" {
-			if _, err := sim.GameForArena(p, arenaName(c.Map), c.Mode); err != nil {
-				return nil, badUse(fmt.Errorf("--rotate %s: %w", flag, err))
+			if _, err := sim.GameForArena(p, assets.MapName(c.Map), c.Mode); err != nil {
+				return nil, usage.Errorf("--rotate %s: %w", flag, err)
 			}
 		}
 		all = append(all, c)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"net/http"
 	"net/netip"
@@ -82,7 +83,7 @@ func serveNaive() error {
 		return err
 	}
 	name := fmt.Sprintf("gen:%d:1", floodPlayers)
-	world, err := openArena(name)
+	world, err := assets.Map(name)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/slo"
@@ -43,7 +47,7 @@ A scenario says what is played: a name (plan scenarios) or a TOML file. Flags ov
   tickrate plan predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
 A service level is comparisons joined by &&. Names: ` + slo.Help,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
@@ -106,7 +110,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		err = f.defaults(c)
 	}
 	if err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	live, err := f.config(c, out)

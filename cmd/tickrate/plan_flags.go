@@ -12,6 +12,8 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -60,8 +62,8 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 		"interest `management`, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "map", "gen",
 		"`kind` of map, generated for each size: gen (low walls) or town (houses that block the view)")
-	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
-	fl.StringVar(&f.content, "content", "", contentUsage)
+	fl.StringVar(&f.mode, "mode", "deathmatch", assets.ModeUsage)
+	fl.StringVar(&f.content, "content", "", assets.ContentUsage)
 	fl.Float64Var(&f.viewDistance, "view-distance", 0,
 		"`metres` beyond which players are not replicated; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
@@ -110,30 +112,30 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 
 // brains are the bots of the scenario and where they come from.
 func (f *scenarioFlags) brains(c *cobra.Command) (brain func(n int) swarm.Brain, from string, err error) {
-	move, err := openMovement(f.s.Play.Traces, f.s.Play.Seed)
+	move, err := assets.Bots(f.s.Play.Traces, f.s.Play.Seed)
 	if err != nil {
 		return nil, "", f.at(c, "trace", "play.traces", err)
 	}
 	if len(f.s.Play.Traces) > 0 {
-		return move.brain, move.name, nil
+		return move.Brain, move.Name, nil
 	}
-	return simbench.Brains(f.s), move.name, nil
+	return simbench.Brains(f.s), move.Name, nil
 }
 
 // config is the runner's configuration.
 func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config, err error) {
 	cfg = runner.Config{Scenario: f.s, Objective: f.objective, ContentDir: f.content, ModelFile: f.model}
-	if cfg.Models, err = openModels(f.model); err != nil {
+	if cfg.Models, err = assets.Models(f.model); err != nil {
 		return cfg, err
 	}
 	if cfg.Brain, cfg.Movement, err = f.brains(c); err != nil {
 		return cfg, err
 	}
-	if cfg.Content, err = openContent(f.content); err != nil {
+	if cfg.Content, err = assets.Content(f.content); err != nil {
 		return cfg, err
 	}
 	if _, err := sim.GameForArena(cfg.Content, simbench.MapName(f.s), f.s.Lobby.Mode); err != nil {
-		return cfg, badUse(f.at(c, "mode", "lobby.mode", err))
+		return cfg, usage.Error(f.at(c, "mode", "lobby.mode", err))
 	}
 	cfg.Observer = runner.Observer{
 		Note: out.note, Ready: out.ready, Step: out.row,

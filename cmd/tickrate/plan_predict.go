@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
@@ -34,7 +38,7 @@ CPU time of its ticks: in the opening seconds of a match and in its steady state
 real sockets and adds their cost. Nothing is recorded: the prediction is of this machine, now.
 
 Hosts and money follow from the cores of whole processes, system calls included. plan verify tells the error.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, f) },
 	}
 	f.register(c)
@@ -75,11 +79,11 @@ func predict(c *cobra.Command, f predictFlags) error {
 	err := f.sized(c, f.size, f.repeats)
 	switch {
 	case err != nil:
-		return badUse(err)
+		return usage.Error(err)
 	case f.concurrent < 1 || f.concurrent > 1e9:
-		return badUse(fmt.Errorf("--concurrent %d: expected 1 to a billion players", f.concurrent))
+		return usage.Errorf("--concurrent %d: expected 1 to a billion players", f.concurrent)
 	case !(f.headroom >= 0 && f.headroom <= 0.9):
-		return badUse(fmt.Errorf("--headroom %g: expected a share, 0 to 0.9", f.headroom))
+		return usage.Errorf("--headroom %g: expected a share, 0 to 0.9", f.headroom)
 	}
 	prices, err := readPrices(f.prices)
 	if err != nil {
@@ -123,13 +127,13 @@ func readPrices(path string) (simbench.Prices, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return p, badUse(fmt.Errorf("prices: %w", err))
+		return p, usage.Errorf("prices: %w", err)
 	}
 	if err := scenario.Decode(path, text, &p); err != nil {
-		return p, badUse(err)
+		return p, usage.Error(err)
 	}
 	if key, want := p.Check(); key != "" {
-		return p, badUse(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
+		return p, usage.Error(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
 	}
 	return p, nil
 }

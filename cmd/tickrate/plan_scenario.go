@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // newScenarios lists the scenarios of this build.
@@ -55,11 +56,11 @@ func openScenario(name string) (scenario.Scenario, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return scenario.Scenario{},
-			badUse(fmt.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
-				", ")))
+			usage.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
+				", "))
 	}
 	s, err := scenario.Parse(name, text)
-	return s, badUse(err)
+	return s, usage.Error(err)
 }
 
 // at adds the line of the scenario's file that holds the key, unless the flag was typed in its

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/netio"
@@ -21,16 +23,16 @@ func newSockets() *cobra.Command {
 		Use:    "sockets",
 		Short:  "Exchange recorded traffic over real sockets, for plan predict",
 		Hidden: true,
-		Args:   noArgs,
+		Args:   usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f, err := os.Open(file)
 			if err != nil {
-				return badUse(err)
+				return usage.Error(err)
 			}
 			t, err := simbench.ReadTraffic(f)
 			_ = f.Close() // it was read
 			if err != nil {
-				return badUse(fmt.Errorf("%s: %w", file, err))
+				return usage.Errorf("%s: %w", file, err)
 			}
 			setMinProcs(3) // as serve
 			_, stop := hiccups()

@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
@@ -27,7 +31,7 @@ func newVerify() *cobra.Command {
 		Short: "Predict a scenario, run it live, and print the error",
 		Long: `verify predicts the opening of a scenario as plan predict does, then runs the same scenario live with a server process and a
 swarm on real sockets, and prints predicted beside measured.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}
 	f.register(c)
@@ -39,7 +43,7 @@ swarm on real sockets, and prints predicted beside measured.`,
 // verify predicts the opening, then measures it live at the same size.
 func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	cfg, err := f.config(c, out)

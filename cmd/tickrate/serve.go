@@ -19,6 +19,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/runner"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -94,7 +97,7 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a lobby",
 		Long:  serveLong,
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
@@ -128,7 +131,7 @@ func newServeConfig() *cobra.Command {
 		Short: "Print the effective settings of serve as TOML",
 		Long: `config prints all settings as serve would use them: defaults, then the file of --config, then flags. Each has a comment.
 The output is a file for serve --config; secrets are left out.`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
@@ -231,7 +234,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
 	if s.network.echo {
-		return cfg, badUse(errors.Join(s.checkEcho(), cfg.UDP.Check()))
+		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
 	cfg.Console.Exec, cfg.Console.Dir = s.console.exec, "."
 	if s.console.stdin || term.IsTerminal(int(os.Stdin.Fd())) {
@@ -241,36 +244,36 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.lobby(&cfg); err != nil {
 		return cfg, err
 	}
-	return cfg, badUse(cfg.Check())
+	return cfg, usage.Error(cfg.Check())
 }
 
 // lobby fills in the lobby and what it plays.
 func (s *serveSettings) lobby(cfg *host.Config) error {
 	m, n, r, l := &s.match, &s.network, &s.replication, &cfg.Lobby
-	pack, err := openContent(m.content)
+	pack, err := assets.Content(m.content)
 	if err != nil {
 		return err
 	}
-	if l.Arena, err = openGround(pack, m.arena); err != nil {
+	if l.Arena, err = assets.MapOf(pack, m.arena); err != nil {
 		return err
 	}
-	game, err := sim.GameForArena(pack, arenaName(m.arena), m.mode)
+	game, err := sim.GameForArena(pack, assets.MapName(m.arena), m.mode)
 	if err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true,
-		Game: game}, arenaName(m.arena)
-	if l.Models, err = openModels(n.model); err != nil {
+		Game: game}, assets.MapName(m.arena)
+	if l.Models, err = assets.Models(n.model); err != nil {
 		return err
 	}
 	if l.Codec, err = schema.ParseCodec(n.codec); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	if l.Killcam, err = server.ParseKillcam(m.killcam); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	if l.Relevance, err = server.ParseRelevance(r.relevance); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	cfg.Maps = mapResolver(pack, m.arena)
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
@@ -284,7 +287,7 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	if n.snapshotRate != 0 {
 		_, l.SendInterval, err = (host.ClockConfig{Simulation: l.Rules.Rate, Network: n.snapshotRate}).Check()
 	}
-	return badUse(err)
+	return usage.Error(err)
 }
 
 // maxIdle is the longest time that idle players are given.
@@ -301,17 +304,17 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	}
 	switch {
 	case m.rate < 0 || m.rate > 1000:
-		return badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate))
+		return usage.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
 	case s.tick.workers < 1:
-		return badUse(fmt.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers))
+		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
-		return badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text",
-			s.query.name, query.MaxText))
+		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
+			s.query.name, query.MaxText)
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
-		return badUse(fmt.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
-			m.idleWarn, m.idleKick, maxIdle))
+		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
+			m.idleWarn, m.idleKick, maxIdle)
 	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
-		return badUse(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
+		return usage.Error(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
 	}
 	return nil
 }
@@ -333,10 +336,10 @@ func (s *serveSettings) checkEcho() error {
 
 // httpSecret is the secret of the flag, or of the environment.
 func httpSecret(flag string) (string, error) {
-	secret := cmp.Or(flag, os.Getenv(tokenVariable))
+	secret := cmp.Or(flag, os.Getenv(serverapi.TokenVariable))
 	for _, r := range secret {
 		if r <= ' ' || r > '~' {
-			return "", badUse(errors.New("--http-token: expected ASCII without spaces"))
+			return "", usage.Error(errors.New("--http-token: expected ASCII without spaces"))
 		}
 	}
 	return secret, nil

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -147,8 +150,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.arena, "map", "arena-64",
 		"`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, "+
 			"a map of the content pack, or a file")
-	fl.StringVar(&m.mode, "mode", "deathmatch", modeUsage)
-	fl.StringVar(&m.content, "content", "", contentUsage)
+	fl.StringVar(&m.mode, "mode", "deathmatch", assets.ModeUsage)
+	fl.StringVar(&m.content, "content", "", assets.ContentUsage)
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
 		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map "+
 			"again")
@@ -234,7 +237,7 @@ func (h *httpSettings) register(fl *pflag.FlagSet) {
 		"/v1/connect; empty for none")
 	fl.StringVar(&h.token, "http-token", "", "`secret` for tokens over HTTP; without it only this "+
 		"machine gets any; on a port that others can reach also for the live page "+
-		"(as password), profiles and resets; also "+tokenVariable)
+		"(as password), profiles and resets; also "+serverapi.TokenVariable)
 	fl.DurationVar(&h.tokenLifetime, "token-lifetime", httpapi.DefaultTokenLifetime,
 		"`time` in which a token over HTTP must be used, 1s to 24h")
 	fl.DurationVar(&h.sessionTimeout, "session-timeout", httpapi.DefaultSessionTimeout,
@@ -249,21 +252,21 @@ func loadSettings(fl *pflag.FlagSet, file string) error {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return badUse(fmt.Errorf("--config: %w", err))
+		return usage.Errorf("--config: %w", err)
 	}
 	var tables map[string]any
 	if err := toml.Unmarshal(data, &tables); err != nil {
-		return badUse(fmt.Errorf("--config %s: %w", file, err))
+		return usage.Errorf("--config %s: %w", file, err)
 	}
 	for _, key := range sortedKeys(tables) {
 		table, ok := tables[key].(map[string]any)
 		if !ok {
-			return badUse(fmt.Errorf("--config %s: unknown key %q: expected tables such as [match]; see "+
-				"tickrate serve config", file, key))
+			return usage.Errorf("--config %s: unknown key %q: expected tables such as [match]; see "+
+				"tickrate serve config", file, key)
 		}
 		for _, name := range sortedKeys(table) {
 			if err := loadSetting(fl, key+"."+name, table[name]); err != nil {
-				return badUse(fmt.Errorf("--config %s: %w", file, err))
+				return usage.Errorf("--config %s: %w", file, err)
 			}
 		}
 	}

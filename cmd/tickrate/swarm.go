@@ -8,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
@@ -64,7 +68,7 @@ The first players (--full) decode whole snapshots. --decode is how much the othe
   acks  acks only: they cost two thirds of that, move at random and do not aim; for thousands of players
 
   tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
 	f.play.register(c)
@@ -73,7 +77,7 @@ The first players (--full) decode whole snapshots. --decode is how much the othe
 	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once all have joined: less CPU per player; takes a second or two for each GB")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded movement to follow, one .csv or .csv.gz `file` or more; default none")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. The server sends its own if it differs")
-	fl.StringVar(&f.content, "content", "", contentUsage+"; the server's is told by its hash")
+	fl.StringVar(&f.content, "content", "", assets.ContentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	fl.IntVar(&f.netgraph, "netgraph", -1, "print the connection quality of the player of this `number` every second, from 0; -1 for none")
 	fl.Lookup("netgraph").NoOptDefVal = "0"
@@ -121,16 +125,16 @@ func (p *swarmPlay) check(lobbies int) error {
 }
 
 // swarmConfig gathers the configuration of the swarm. addresses are the lobbies'.
-func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move movement, terms string, err error) {
-	models, err := openModels(f.model)
+func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move assets.BotSource, terms string, err error) {
+	models, err := assets.Models(f.model)
 	if err != nil {
 		return cfg, move, "", err
 	}
-	pack, err := openContent(f.content)
+	pack, err := assets.Content(f.content)
 	if err != nil {
 		return cfg, move, "", err
 	}
-	if move, err = openMovement(f.traces, f.play.seed); err != nil {
+	if move, err = assets.Bots(f.traces, f.play.seed); err != nil {
 		return cfg, move, "", err
 	}
 	sources, err := f.tokens.sources(c, false)
@@ -144,7 +148,7 @@ func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move movem
 	p := &f.play
 	cfg = swarm.Config{
 		Players: p.players + p.spectators, Full: p.full, Decode: p.decode, Seed: p.seed, Rate: tick.Rate(p.rate),
-		Models: models, Content: pack, Brain: move.brain, Token: tokens, ChatEvery: p.chatEvery, Arrival: p.arrival,
+		Models: models, Content: pack, Brain: move.Brain, Token: tokens, ChatEvery: p.chatEvery, Arrival: p.arrival,
 	}
 	if p.decode == client.DecodeFull {
 		cfg.Full = cfg.Players
@@ -157,10 +161,10 @@ func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move movem
 
 func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err := f.play.check(max(len(f.tokens.http), len(f.tokens.servers))); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	if f.netgraph < -1 || f.netgraph >= f.play.players {
-		return badUse(fmt.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1))
+		return usage.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1)
 	}
 	cfg, move, terms, err := f.swarmConfig(c)
 	if err != nil {
@@ -179,7 +183,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joinAddresses(cfg.Servers), terms, f.play.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n", f.play.people(), move.name, fetched(s))
+	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n", f.play.people(), move.Name, fetched(s))
 	if err := s.Run(c.Context(), f.play.warmup, nil); err != nil {
 		return err
 	}

@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -25,7 +29,7 @@ func (f *swarmTokens) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; may be repeated: player n plays on lobby n modulo their count")
 	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"}, "HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
-	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+tokenVariable)
+	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -37,7 +41,7 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 	}
 	asked := c.Flags().Changed("http")
 	if asked && (f.key.fileSet || f.key.hexSet) {
-		return nil, badUse(errors.New("--http and a private key: tokens come from one of them"))
+		return nil, usage.Error(errors.New("--http and a private key: tokens come from one of them"))
 	}
 	secret, err := httpSecret(f.httpToken)
 	if err != nil {
@@ -55,7 +59,7 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 		return f.minted(c, named, spectators)
 	}
 	if len(named) > 0 && len(named) != len(f.http) {
-		return nil, badUse(fmt.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http)))
+		return nil, usage.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http))
 	}
 	for i, addr := range f.http {
 		t, err := requestTokens(c.Context(), addr, secret, spectators)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ player: it holds the keys of the session.
 Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		Example: `  tickrate token --server 203.0.113.5:7913 --client-id 42
   tickrate token --key-file tickrate.key --seconds 60 --out player.token`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.idChosen = c.Flags().Changed("client-id")
 			return token(c, f)
@@ -78,8 +79,8 @@ func token(c *cobra.Command, f tokenFlags) error {
 	m := netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(f.timeout)}
 	data, err := hex.DecodeString(f.userData)
 	if err != nil || len(data) > netcode.UserDataSize {
-		return badUse(fmt.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at "+
-			"most %d", 2*netcode.UserDataSize))
+		return usage.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at "+
+			"most %d", 2*netcode.UserDataSize)
 	}
 	copy(m.UserData[:], data)
 	if f.spectate {
@@ -119,11 +120,11 @@ func checkLifetimes(flag string, lifetime, timeout time.Duration) error {
 	const day = 24 * time.Hour
 	whole := func(d time.Duration) bool { return d >= time.Second && d <= day && d%time.Second == 0 }
 	if !whole(lifetime) {
-		return badUse(fmt.Errorf("%s %v: expected whole seconds from 1s to 24h", flag, lifetime))
+		return usage.Errorf("%s %v: expected whole seconds from 1s to 24h", flag, lifetime)
 	}
 	if timeout != -time.Second && !whole(timeout) {
-		return badUse(fmt.Errorf("--session-timeout %v: expected whole seconds from 1s to 24h, or -1s "+
-			"for never", timeout))
+		return usage.Errorf("--session-timeout %v: expected whole seconds from 1s to 24h, or -1s "+
+			"for never", timeout)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package ratelimit limits how much happens in a second. A Bucket takes the time and the tokens
-// that somebody wants to spend, and says whether they may be spent now or when. It reads no
+// that a caller wants to spend, and says whether it may spend them now, or when. It reads no
 // clock, allocates nothing and locks nothing: one goroutine owns a Bucket.
 package ratelimit
 
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// longAgo is when a bucket that nobody has used yet was last in debt.
+// longAgo is when a new bucket was last in debt.
 const longAgo = time.Duration(math.MinInt64 / 2)
 
 // Bucket is a token bucket in the form of the generic cell rate algorithm (GCRA): instead of a

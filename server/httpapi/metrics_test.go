@@ -425,7 +425,7 @@ func TestExplainOverHTTP(t *testing.T) {
 	if v.Reason != server.ReasonSent || v.Client != uint32(l.sim.Clients[0].ID()) || v.Tick == 0 {
 		t.Errorf("%+v", v)
 	}
-	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
+	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 404, "client=99999999999&entity=1": 404, "client=slot:0&entity=slot:1": 200, "client=slot:9": 404, "client=client:1": 200, "client=nobody": 404, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
 		if w := get("", query, ""); w.Code != want {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}

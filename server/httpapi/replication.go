@@ -13,13 +13,11 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
-// objects.
+// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and objects.
 type Bandwidth struct {
-	Version int    `json:"version"`
-	Lobby   string `json:"lobby"`
-	// One datagram of every is sampled on average; 0: none.
-	Every        int            `json:"every"`
+	Version      int            `json:"version"`
+	Lobby        string         `json:"lobby"`
+	Every        int            `json:"every"` // one datagram of every is sampled on average; 0: none
 	Datagrams    uint64         `json:"datagrams"`
 	Bytes        uint64         `json:"bytes"`
 	Sampled      uint64         `json:"sampled_datagrams"`
@@ -59,8 +57,7 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	}
 	for section, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBytes{metrics.Section(section).String(), bytes,
-				n.SampledSections[section]})
+			b.Sections = append(b.Sections, SectionBytes{metrics.Section(section).String(), bytes, n.SampledSections[section]})
 		}
 	}
 	for why, count := range s.Replication.Players {
@@ -71,8 +68,7 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	for kind := range s.Replication.Objects {
 		for why, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(),
-					ReasonCount{server.Reason(why), count}})
+				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Reason(why), count}})
 			}
 		}
 	}
@@ -90,59 +86,66 @@ type ExplainReply struct {
 	Explanations []server.Explanation `json:"explanations"`
 }
 
-// serveExplain answers why a client is not told of an entity: GET /v1/explain?client=N&entity=M. N
-// is a net id, M a net id or an object reference; without M the answer covers all players and
-// objects. It needs the secret: it tells what players know of each other.
+// serveExplain answers why a client is not sent an entity: GET /v1/explain?client=N&entity=M. N and M name players as
+// server.Lobby.FindPlayer says, M may be an object reference; without M the answer covers all players and objects. It
+// needs the secret: it tells what players know of each other.
 func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 	q, err := parseExplain(r.URL.Query())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	reply := ExplainReply{Version: Version}
-	if a.do(w, r, func(_ time.Duration, l *server.Lobby) { reply.Explanations = q.answer(l) }) {
-		writeJSON(w, reply)
+	reply, missing := ExplainReply{Version: Version}, error(nil)
+	if !a.do(w, r, func(_ time.Duration, l *server.Lobby) { reply.Explanations, missing = q.answer(l) }) {
+		return
 	}
+	if missing != nil {
+		http.Error(w, missing.Error(), http.StatusNotFound)
+		return
+	}
+	writeJSON(w, reply)
 }
 
 // explainQuery says what is to be explained.
 type explainQuery struct {
-	client netid.ID
-	all    bool // of the client's players and objects
-	entity netid.ID
-	object server.ObjectRef // set if it has a class
+	client, entity string           // words for server.Lobby.FindPlayer; entity is empty for all entities
+	object         server.ObjectRef // in place of entity, if it has a class
 }
 
 func parseExplain(q url.Values) (e explainQuery, err error) {
-	if e.client, err = parseNetID(q, "client"); err != nil {
-		return e, err
+	e.client, e.entity = q.Get("client"), q.Get("entity")
+	if e.client == "" || e.client == "0" || e.client == "0.0" {
+		return e, fmt.Errorf("client=%q: expected a name, a net id, slot:N or client:N", e.client)
 	}
-	switch entity := q.Get("entity"); {
-	case entity == "":
-		e.all = true
-	case strings.Contains(entity, ":"):
-		e.object, err = server.ParseObjectRef(entity)
-	default:
-		e.entity, err = parseNetID(q, "entity")
+	if kind, _, ok := strings.Cut(e.entity, ":"); ok && kind != "slot" && kind != "client" {
+		e.object, err = server.ParseObjectRef(e.entity)
 	}
 	return e, err
 }
 
-// answer asks the lobby, between two ticks.
-func (e *explainQuery) answer(l *server.Lobby) []server.Explanation {
-	switch {
-	case e.all:
-		return l.ExplainAll([]server.Explanation{}, e.client)
-	case e.object.Kind != 0:
-		return []server.Explanation{l.ExplainObject(e.client, e.object)}
+// answer asks the lobby, between two ticks. A net id may be of a player that is gone: the explanation says so.
+func (e *explainQuery) answer(l *server.Lobby) ([]server.Explanation, error) {
+	client, err := find(l, e.client)
+	if err != nil {
+		return nil, fmt.Errorf("client=%q: %w", e.client, err)
 	}
-	return []server.Explanation{l.Explain(e.client, e.entity)}
+	switch {
+	case e.entity == "":
+		return l.ExplainAll([]server.Explanation{}, client), nil
+	case e.object.Kind != 0:
+		return []server.Explanation{l.ExplainObject(client, e.object)}, nil
+	}
+	entity, err := find(l, e.entity)
+	if err != nil {
+		return nil, fmt.Errorf("entity=%q: %w", e.entity, err)
+	}
+	return []server.Explanation{l.Explain(client, entity)}, nil
 }
 
-func parseNetID(q url.Values, name string) (netid.ID, error) {
-	id, err := netid.Parse(q.Get(name))
-	if err != nil {
-		return 0, fmt.Errorf("%s=%q: %w", name, q.Get(name), err)
+func find(l *server.Lobby, word string) (netid.ID, error) {
+	id, err := l.FindPlayer(word)
+	if parsed, bad := netid.Parse(word); err != nil && bad == nil {
+		return parsed, nil
 	}
-	return id, nil
+	return id, err
 }

@@ -79,7 +79,7 @@ func TestOwnLobbySizes(t *testing.T) {
 		{"idle 64", crowd, [2]float64{0.1, 0.1}},
 	} {
 		for i, codec := range []string{"huffman", "range"} {
-			s, err := codeceval.Run(codec, m, nil, c.what, late, 1)
+			s, err := (&codeceval.Trial{Model: m, Trace: c.what, Delay: late, Step: 1}).Run(codec)
 			if err != nil {
 				t.Fatal(err)
 			}

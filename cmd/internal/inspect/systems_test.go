@@ -1,20 +1,16 @@
-package main
+package inspect
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/tickrate/tickrate/sim"
 )
 
-func TestInspectSystems(t *testing.T) {
+func TestSystems(t *testing.T) {
 	var out bytes.Buffer
-	c := &cobra.Command{}
-	c.SetOut(&out)
-	if err := inspectSystems(c, sim.Systems()); err != nil {
+	if err := Systems(&out, sim.Systems()); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -27,7 +23,7 @@ func TestInspectSystems(t *testing.T) {
 		t.Errorf("it ends %q", lines[len(lines)-2])
 	}
 	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"actions"}}}
-	if err := inspectSystems(c, broken); err == nil || err.Error() != "conflicts: a reads actions before it is written" {
+	if err := Systems(&out, broken); err == nil || err.Error() != "conflicts: a reads actions before it is written" {
 		t.Errorf("a broken table: %v", err)
 	}
 }
