@@ -75,7 +75,7 @@ bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 # The first lines are file configuration in Go's benchmark format: the results carry their own machine and commit.
-bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
+bench-report: ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	@mkdir -p report
 	@{ echo "commit: $(VERSION)"; \
 	   echo "date: $$(date -u +%Y-%m-%d)"; \
@@ -87,27 +87,30 @@ bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	 } > report/bench-go.txt
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
 		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
-	bin/tickrate bench-report --in report/bench-go.txt --out BENCHMARKS.md
+	$(GO) run ./bench/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 
-# Two builds on one machine, a round of each at a time, so that the machine's moods meet both. BASE must know "plan rounds".
+# Two builds on one machine, a round of each at a time, so that both meet the same disturbances. Builds from before
+# "bench record" have "plan rounds" instead, whose files "bench compare" reads, too.
 gate: build ## compare with another commit (BASE, default HEAD): fails if something takes longer
 	@set -e; base=$$(git rev-parse --verify '$(or $(BASE),HEAD)^{commit}'); dir=$$(mktemp -d); \
 	trap 'git worktree remove --force "$$dir/base" >/dev/null 2>&1 || true; rm -rf "$$dir"' EXIT; trap 'exit 1' INT TERM; \
 	git worktree add --quiet --detach "$$dir/base" "$$base"; \
 	(cd "$$dir/base" && $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$$base" -o "$$dir/old" ./cmd/tickrate); \
-	"$$dir/old" plan rounds --help >/dev/null 2>&1 || { echo "$$base has no plan rounds: it cannot be compared" >&2; exit 2; }; \
+	if "$$dir/old" bench record --help >/dev/null 2>&1; then record="bench record"; \
+	elif "$$dir/old" plan rounds --help >/dev/null 2>&1; then record="plan rounds"; \
+	else echo "$$base has neither bench record nor plan rounds: it cannot be compared" >&2; exit 2; fi; \
 	i=0; while [ $$i -lt $(ROUNDS) ]; do \
 		if [ $$((i % 2)) = 0 ]; then pair="old new"; else pair="new old"; fi; \
 		for side in $$pair; do \
-			bin="$$dir/old"; [ $$side = old ] || bin=bin/tickrate; \
-			"$$bin" plan rounds --out "$$dir/$$side.json" >/dev/null; \
+			if [ $$side = old ]; then "$$dir/old" $$record --out "$$dir/old.json" >/dev/null; \
+			else bin/tickrate bench record --out "$$dir/new.json" >/dev/null; fi; \
 		done; \
 		i=$$((i + 1)); echo "round $$i of $(ROUNDS)"; \
 	done; \
-	bin/tickrate plan --baseline "$$dir/old.json" --against "$$dir/new.json"
+	bin/tickrate bench compare "$$dir/old.json" "$$dir/new.json"
 
-gate-selftest: build ## prove the gate here: an equal pair passes, a planted slowdown (SLOW) does not
-	bin/tickrate plan selftest --slow $(SLOW)
+gate-selftest: build ## prove the gate here: an equal pair passes, a slowdown on purpose (SLOW) does not
+	bin/tickrate bench selftest --slow $(SLOW)
 
 gen: ## generated files; leaves git clean if they were up to date
 	$(GO) generate ./...

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -23,10 +24,10 @@ func Example() {
 		err = lobby.Step() // one tick of the server, and each client's share until the next
 	}
 	n := &lobby.Lobby.Stats.Count
-	fmt.Println("players:", n[server.Joined].Load(), "error:", err)
-	fmt.Println("somebody was hit:", n[server.Hits].Load() > 0)
+	fmt.Println("players:", n[metrics.Joined].Load(), "error:", err)
+	fmt.Println("somebody was hit:", n[metrics.Hits].Load() > 0)
 	fmt.Printf("ticks that had their player's own input: %.1f %%\n",
-		100*float64(n[server.InputsUsed].Load())/float64(n[server.InputsUsed].Load()+n[server.InputsMissing].Load()))
+		100*float64(n[metrics.InputsUsed].Load())/float64(n[metrics.InputsUsed].Load()+n[metrics.InputsMissing].Load()))
 	// Output:
 	// players: 8 error: <nil>
 	// somebody was hit: true

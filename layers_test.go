@@ -38,7 +38,9 @@ var layers = []layer{
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
-	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
+	{pkg: "bench/measure", shell: "machine.go"},
+	{pkg: "bench/slo", may: "bench/measure expr"},
+	{pkg: "bench/search", may: "bench/measure bench/slo"},
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
@@ -73,7 +75,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
-	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
+	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
@@ -82,12 +84,18 @@ var layers = []layer{
 	{pkg: "server/console", may: "protocol"},
 	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
+	{pkg: "server/overload", may: "protocol"},
+	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
 	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
-	{pkg: "client", may: "internal/planted netio/netcode netio/packet protocol ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/netstate sim/replay lagcomp lagcomp/rig", tests: "server netio"},
+	{pkg: "client/clock", may: "protocol ecs/tick"},
+	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
+	{pkg: "client/objects", may: "client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
+	{pkg: "client", may: "client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
+		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
@@ -102,11 +110,17 @@ var layers = []layer{
 	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/netstate ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
-		"protocol server sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
+		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
+	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
+		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
+	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
+	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
+		"netio/impair netio/netcode protocol server server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
+	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
@@ -122,12 +136,10 @@ var outside = map[string]string{
 	"crypto":       "golang.org/x/crypto",
 	"expr":         "github.com/expr-lang/expr",
 	"gnet":         "github.com/panjf2000/gnet/v2",
-	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
-	"plot":         "gonum.org/v1/plot",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

@@ -3,145 +3,135 @@ package client
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/client/predict"
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
-	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
-// A caller who was away for more than maxDue ticks has missed them; up to fewDue are always made up for.
+// Intent is a player's input for one tick, before the client stamps it with the tick and the view.
+type Intent struct {
+	Yaw, Pitch geom.Angle // view direction; pitch in [-90, 90] degrees, upwards positive
+	MoveYaw    uint8      // move direction relative to Yaw, 1/256 turn
+	MoveMag    uint8      // move speed, 255 = full
+	Buttons    sim.Buttons
+}
+
+// A caller that was away for more than maxDue ticks has missed them; up to minDue are always caught up.
 const (
 	maxDue = 16
-	fewDue = 2
+	minDue = 2
 )
 
-// Advance moves the clocks to now, which never goes back, and returns how many ticks want a Command. It is 0 until the
-// client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
-// the caller's.
+// Advance moves the clocks to now, which never goes back, and returns how many ticks want a Command: 0
+// until the client has joined and knows the path, and now and then later, because the predicted clock
+// does not run exactly as fast as the caller's.
 func (c *Client) Advance(now time.Duration) int {
-	now = c.looks.at(now)
-	if !c.begun {
-		c.begun, c.now = true, now
+	dt := c.clock.Advance(now)
+	c.uplink.due = 0
+	predicting := c.cfg.Decode != DecodeAcks
+	if predicting {
+		c.predict.Error.Decay(dt)
 	}
-	dt := max(0, now-c.now)
-	c.now, c.due = max(now, c.now), 0
-	if !c.cfg.Bare {
-		c.correction.fade(dt)
-	}
-	if c.state != Joined || c.held.n == 0 {
+	newest := c.interp.Newest()
+	if c.state != Joined || newest == 0 {
 		return 0
 	}
+	clk := &c.clock
 	if !c.measured {
-		c.look(dt)
+		if clk.AdvanceRender(dt, newest) {
+			c.events.pending = true
+		}
+		c.interp.FollowRender(clk)
 		return 0
 	}
-	if c.predicted.advance(c.now, dt, c.ideal()) {
-		c.hears = true
+	if clk.Predicted.Advance(clk.Now, dt, clk.Ideal(c.rtt.Smoothed)) {
+		c.events.pending = true
 	}
-	if c.due = c.ask(); c.cfg.Bare {
-		c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(c.held.newest())) // nothing is looked at
+	c.uplink.due = c.dueTicks()
+	if predicting {
+		next := c.predict.Newest + tick.Tick(min(c.uplink.due, 1)) // delays are chosen tick by tick, by commands
+		c.interp.FollowCommands(next, clk)
 	} else {
-		c.follow()
+		c.interp.UpdateAge(clk) // nothing is shown
 	}
-	return c.due
+	return c.uplink.due
 }
 
-// ideal is the server time for which a command made now arrives as early as wanted.
-func (c *Client) ideal() time.Duration {
-	return max(0, c.server.arriving(c.now)+c.rtt.Smoothed+c.predicted.want())
-}
-
-// ask counts the ticks that the predicted clock has begun and that have no command. A few are caught up with; of more,
-// those are left out whose commands could only arrive when the server has played the tick without them.
-func (c *Client) ask() int {
-	t, _ := c.rate.Since(c.predicted.at)
-	switch p := &c.predict; {
-	case p.first == 0 || t > p.newest+maxDue:
-		p.skip(t - min(t, 1))
-	case t > p.newest+fewDue:
-		over, _ := c.rate.Since(c.server.arriving(c.now) + c.rtt.Min)
-		p.skip(min(over, t-1))
+// dueTicks counts the ticks that the predicted clock has begun and that have no command. A few are caught
+// up; of more, those are skipped whose commands would arrive after the server has played their tick.
+func (c *Client) dueTicks() int {
+	clk, p := &c.clock, &c.predict
+	t, _ := clk.Rate.Since(clk.Predicted.At)
+	switch {
+	case p.First == 0 || t > p.Newest+maxDue:
+		p.Skip(t - min(t, 1))
+	case t > p.Newest+minDue:
+		played, _ := clk.Rate.Since(clk.Server.Arriving(clk.Now) + c.rtt.Min)
+		p.Skip(min(played, t-1))
 	}
-	return int(t) - int(min(t, c.predict.newest))
+	return int(t) - int(min(t, p.Newest))
 }
 
-// look moves the render clock and works out the view while there is no predicted clock that both keep step with.
-func (c *Client) look(dt time.Duration) {
-	newest := c.rate.At(c.held.newest())
-	if c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest) {
-		c.hears = true
-	}
-	if v := c.held.view(c.rate, c.render.at); v.To > c.view.From || v.From >= c.view.From { // else an older one than the first has come late
-		c.view = v
-	}
-	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
-}
-
-// follow works out the view of this instant, as was pledged: that of the newest command, or of the next if one is due, and what passed since.
-// What is drawn never goes back.
-func (c *Client) follow() {
-	t := c.predict.newest + tick.Tick(min(c.due, 1)) // no further: the pledges are asked tick by tick, by the commands
-	at := c.line(t)
-	if passed := c.predicted.at - c.rate.At(t); passed > 0 {
-		at += int64(min(passed, maxDue*c.rate.Period())) * c.pledges.Slope() / int64(c.rate.Period())
-	}
-	newest := c.held.newest()
-	c.render.follow(c.rate, at, newest)
-	if v := c.held.at(at); lagcomp.Instant(v) >= lagcomp.Instant(c.view) || planted.On(planted.RenderBack) {
-		c.view = v
-	}
-	c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(newest))
-}
-
-// delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
-// and the jitter; more where so many are lost that the render clock would often have to wait.
-func (c *Client) delay() time.Duration {
-	two := c.rate.At(2 * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every))
-	return min(max(two+c.server.jitter, c.server.gap), two+maxJitter)
-}
-
-// serverTime estimates the server's clock at this moment.
-func (c *Client) serverTime() time.Duration {
-	return c.now + c.server.ahead
-}
-
-// Command gives the player's wishes for the next tick that Advance asked for: it is stamped, predicted, and kept until
-// the server has it. It panics if Advance asked for no more. Its view, and so that of a shot, is the pledged one of its tick, which began at
-// most a frame ago: not before what was drawn last.
+// Command gives the player's input for the next tick that Advance asked for. It is stamped, predicted,
+// and kept until the server has it. Its view, and so a shot's, is the announced one of its tick, which
+// began at most a frame ago: not before what was shown last. It panics if Advance asked for no more.
 func (c *Client) Command(in Intent) {
-	if c.due == 0 {
-		panic("client: a command that Advance did not ask for")
+	if c.uplink.due == 0 {
+		panic("client: Command without a tick that Advance asked for")
 	}
-	c.due--
-	cmd := c.command(in)
-	if c.cfg.Bare {
-		c.blindly(cmd)
+	c.uplink.due--
+	cmd := in.command(c.predict.Newest + 1)
+	if c.cfg.Decode == DecodeAcks {
+		c.sendUnpredicted(cmd)
 		return
 	}
-	drawn := c.view
-	c.view = c.held.at(c.line(cmd.Tick))
-	defer func() { c.view = drawn }()
-	c.predicted.made(c.now, cmd.Tick)
-	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
-	acts := c.predict.push(cmd, c.view)
-	for i := range acts {
-		if acts[i].Kind == ability.DoShot {
-			c.shoot(&cmd, &acts[i])
-		} else {
-			c.flights.launch(c, &cmd, &acts[i])
+	shown := c.interp.View
+	c.interp.View = c.interp.ViewOf(cmd.Tick, &c.clock)
+	c.clock.Predicted.Issued(c.clock.Now, cmd.Tick)
+	c.uplink.receipts.issued(cmd.Tick, c.peer.AckState())
+	actions := c.predict.Push(cmd, c.interp.View)
+	for i := range actions {
+		a, self := &actions[i], c.predict.State(cmd.Tick)
+		switch {
+		case a.Kind == ability.ActionShot:
+			c.shoot(&cmd, a, self)
+		case c.cfg.Decode == DecodeFull:
+			c.Objects.Launch(&cmd, a, self)
 		}
 	}
+	c.interp.View = shown
 }
 
-// blindly is Command where nothing is predicted: whether a key lets something go only the server knows, and the view it would be judged by goes
-// with every key that may.
-func (c *Client) blindly(cmd sim.Command) {
-	at := c.line(cmd.Tick) // of each command: the delay is chosen with the first of a span
+// sendUnpredicted is Command without prediction. Only the server knows whether a button has an action,
+// so every command with such a button carries its view.
+func (c *Client) sendUnpredicted(cmd sim.Command) {
 	var view tick.View
-	if cmd.Buttons&acting != 0 {
-		view = c.held.at(at)
+	if cmd.Buttons&predict.Acting != 0 {
+		view = c.interp.ViewOf(cmd.Tick, &c.clock)
+	} else {
+		c.interp.AnnounceOnly(cmd.Tick, &c.clock)
 	}
-	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
-	c.predict.push(cmd, view)
+	c.uplink.receipts.issued(cmd.Tick, c.peer.AckState())
+	c.predict.Push(cmd, view)
+}
+
+// command stamps an input.
+func (in *Intent) command(t tick.Tick) sim.Command {
+	cmd, _ := sim.Command{
+		Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
+	}.Sanitize()
+	return cmd
+}
+
+// Due is the instant at which Advance will next ask for a command, to within a twentieth of a tick,
+// unless a datagram changes that; at most a tick away, and the last Advance's while that is unknown. A
+// driver of thousands need not look at a client before.
+func (c *Client) Due() time.Duration {
+	clk := &c.clock
+	if c.state != Joined || !c.measured || c.predict.First == 0 {
+		return clk.Now
+	}
+	return clk.Now + min(max(0, clk.Rate.At(c.predict.Newest+1)-clk.Predicted.At), clk.Rate.Period())
 }

@@ -11,40 +11,40 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// LineKind says what a line is.
+// LineKind is the kind of a Line.
 type LineKind uint8
 
-// The kinds of lines. Those behind LineAnswer have no text of the server: they are for whoever shows them to put into words.
+// The kinds of lines. Those after LineAnswer have no text of the server: Append puts them into words.
 const (
 	LineAll          LineKind = iota // From said it, to all
-	LineTeam                         // to its team
-	LineWhisper                      // to To; both get it
-	LineNotice                       // the server, about what we said
-	LineAnnouncement                 // the server, to all
-	LineAnswer                       // the server's console, to what we asked it
-	LineIdle                         // we do nothing, and are removed when Seconds are over
-	LineJoined                       // From has come in
-	LineLeft                         // From has gone
+	LineTeam                         // From said it, to its team
+	LineWhisper                      // From said it, to To
+	LineNotice                       // the server's answer to a line of ours
+	LineAnnouncement                 // of the server, to all
+	LineAnswer                       // of the server's console, to our command
+	LineIdle                         // the player is idle, and kicked when Seconds are over
+	LineJoined                       // From joined
+	LineLeft                         // From left
 	LineRenamed                      // From is now called ToName
-	LineKilled                       // From has killed To, which may be itself
+	LineKilled                       // From killed To; both may be the same
 	LineNews                         // News of the round
 )
 
-// anonymous is what somebody is called of whom we do not know more.
+// anonymous is the name of a player without a known one.
 func anonymous(name string) string { return cmp.Or(name, "somebody") }
 
-// Line is something to be shown between the players' own lines, or one of those.
+// Line is a line of chat, or something to be shown between those.
 type Line struct {
 	Kind     LineKind
-	Seconds  uint32   // since the round began, as the server counts; of LineIdle: until we are removed
-	From, To netid.ID // 0 for the server, and for all
-	FromName string   // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
+	Seconds  uint32   // since the round began, by the server; of LineIdle: until the kick
+	From, To netid.ID // 0: the server, or all
+	FromName string   // when the line arrived; "" for the server, and for unknown players
 	ToName   string
-	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
-	News     sim.News
+	Text     string // UTF-8 without invisible or bidirectional controls; not escaped for HTML
+	News     sim.RoundEvent
 }
 
-// Append writes a line as its player sees it, at the end of dst. self is our own id.
+// Append appends a line as its player sees it. self is the player's id.
 func (l *Line) Append(dst []byte, self netid.ID) []byte {
 	if l.Kind <= LineAnnouncement {
 		dst = fmt.Appendf(dst, "[%d:%02d] ", l.Seconds/60, l.Seconds%60)
@@ -80,106 +80,112 @@ func (l *Line) Append(dst []byte, self netid.ID) []byte {
 	return append(dst, l.Text...)
 }
 
-// Player is what we are told of who is in a slot. Its team is also in what it looks like; here it is of those out of sight, too.
+// Player is the roster entry of a slot. It is known of players out of sight, too.
 type Player struct {
 	ID   netid.ID
-	Team int8   // negative for who looks on
-	Name string // nobody else has it
+	Team int8   // negative: a spectator
+	Name string // unique
 }
 
-// lineRing is how many lines wait for NextLine.
-const lineRing = 64
+// maxLines is how many lines wait for Next.
+const maxLines = 64
 
-// talk is the lines and names that the server has told us.
-type talk struct {
-	in, out uint64
-	ring    []Line // made with the first
-	overrun uint64
-	half    Line // whose text goes on in the next event
-	open    bool
-	players []Player // by slot, as far as anybody is known
+// Chat is the lines and the roster that the server has sent, the lines in a queue that overwrites its
+// oldest; and the way to say something.
+type Chat struct {
+	pending   bool // Next may have a line
+	linesOnly bool // keep no roster, and add no lines of kills and news
+	conn      *conn
+	in, out   uint64
+	ring      []Line // allocated with the first
+	overrun   uint64 // lines overwritten because Next was not called
+	partial   Line   // its text continues in the next message
+	open      bool   // partial is in use
+	players   []Player
 }
 
-// NextLine returns the next line to be shown, each once and in the order in which the server told it. Of more than 64 that nobody asked
-// for the oldest are gone.
-func (c *Client) NextLine() (Line, bool) {
-	if !c.reads {
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
+// lost.
+func (c *Chat) Next() (Line, bool) {
+	if !c.pending {
 		return Line{}, false
 	}
-	t := &c.talk
-	if t.in == t.out {
-		c.reads = false
+	if c.in == c.out {
+		c.pending = false
 		return Line{}, false
 	}
-	at := &t.ring[t.out%lineRing]
+	at := &c.ring[c.out%maxLines]
 	l := *at
 	*at = Line{}
-	t.out++
+	c.out++
 	return l, true
 }
 
-// Player returns who is in a slot, as far as the server has told us. Who has just come in may be seen before its name is known; a Thin
-// client knows nobody.
-func (c *Client) Player(slot int) (p Player, ok bool) {
-	if slot < 0 || slot >= len(c.talk.players) {
+// Player returns the roster entry of a slot. A player that just joined may be visible before its name
+// is known. Only a client with DecodeFull knows any.
+func (c *Chat) Player(slot int) (p Player, ok bool) {
+	if slot < 0 || slot >= len(c.players) {
 		return p, false
 	}
-	p = c.talk.players[slot]
+	p = c.players[slot]
 	return p, p.ID != 0
 }
 
-// ErrLine is an error of Say and Console; ErrNotJoined and packet.ErrQueueFull are others: too much of what was said before is not acknowledged yet.
+// ErrLine is an error of Say and Console. Others are ErrNotJoined and packet.ErrReliableFull: too many
+// earlier lines are not acked yet.
 var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", protocol.MaxLine)
 
-// Say says a line to all, or as its command tells: /team, /whisper NAME, /reply. The server refuses what it cannot carry out with a
-// LineNotice.
-func (c *Client) Say(line string) error { return c.said(protocol.TagSay, line) }
+// Say sends a line to all, or to others by its command: /team, /whisper NAME, /reply. The server
+// answers a line that it cannot deliver with a LineNotice.
+func (c *Chat) Say(line string) error { return c.send(protocol.MessageSay, line) }
 
-// Console has the server's console run a line, as far as guests may. Its answer comes as lines, LineAnswer each.
-func (c *Client) Console(line string) error { return c.said(protocol.TagConsole, line) }
+// Console has the server's console run a command, with a player's rights. Its answer comes as lines of
+// kind LineAnswer.
+func (c *Chat) Console(line string) error { return c.send(protocol.MessageConsole, line) }
 
-func (c *Client) said(tag byte, line string) error {
-	if c.state != Joined {
+func (c *Chat) send(tag byte, line string) error {
+	if c.conn.state != Joined {
 		return ErrNotJoined
 	}
 	if len(line) == 0 || len(line) > protocol.MaxLine || !utf8.ValidString(line) {
 		return ErrLine
 	}
-	var event [packet.MaxEventSize]byte
-	part, rest, more := protocol.AppendSaid(event[:0], tag, []byte(line))
-	if more && c.peer.Queued() == packet.MaxEvents-1 { // or half of the line would be said
-		return packet.ErrQueueFull
+	peer := c.conn.peer
+	var message [packet.MaxMessageSize]byte
+	part, rest, more := protocol.AppendLine(message[:0], tag, []byte(line))
+	if more && peer.ReliablePending() == packet.MaxReliable-1 { // there is room for half of the line only
+		return packet.ErrReliableFull
 	}
-	err := c.peer.Queue(part)
+	err := peer.QueueReliable(part)
 	if err == nil && more {
-		part, _, _ = protocol.AppendSaid(event[:0], tag, rest)
-		err = c.peer.Queue(part)
+		part, _, _ = protocol.AppendLine(message[:0], tag, rest)
+		err = peer.QueueReliable(part)
 	}
 	return err
 }
 
-// social takes an event that has a line or names. ok is false if it is none of those.
-func (c *Client) social(event []byte) (ok bool, err error) {
-	switch event[0] {
-	case protocol.TagRoster:
-		err = c.roster(event[1:])
-	case protocol.TagChat:
-		err = c.chat(event)
-	case protocol.TagChatRest:
-		err = c.chatRest(event[1:])
+// message takes a message with a line or names. known is false for any other message.
+func (c *Chat) message(raw []byte, slots int) (known bool, err error) {
+	switch raw[0] {
+	case protocol.MessageRoster:
+		err = c.readRoster(raw[1:], slots)
+	case protocol.MessageChat:
+		err = c.readLine(raw)
+	case protocol.MessageChatContinued:
+		err = c.readRest(raw[1:])
 	default:
 		return false, nil
 	}
-	c.reads = true
+	c.pending = true
 	return true, err
 }
 
-// roster takes an event's rows: those before a bad one stay.
-func (c *Client) roster(rows []byte) error {
+// readRoster takes rows of the roster: those before an invalid one stay.
+func (c *Chat) readRoster(rows []byte, slots int) error {
 	if len(rows) == 0 {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
-	if c.cfg.Thin {
+	if c.linesOnly {
 		return nil
 	}
 	for len(rows) > 0 {
@@ -188,100 +194,112 @@ func (c *Client) roster(rows []byte) error {
 			return err
 		}
 		slot := netid.ID(row.NetID).Index()
-		if slot >= int(c.welcome.MaxPlayers) {
-			return packet.DropEvents
+		if slot >= slots {
+			return packet.DropMessage
 		}
-		c.talk.enter(slot, row)
+		c.setPlayer(slot, row)
 		rows = rest
 	}
 	return nil
 }
 
-// enter takes a row, and says what it means.
-func (t *talk) enter(slot int, row protocol.RosterRow) {
+// setPlayer takes a row of the roster and adds the line that it implies.
+func (c *Chat) setPlayer(slot int, row protocol.RosterRow) {
 	id, known := netid.ID(row.NetID), Player{}
-	if slot < len(t.players) {
-		known = t.players[slot]
+	if slot < len(c.players) {
+		known = c.players[slot]
 	}
 	switch {
-	case row.Name == "" && known.ID != id: // gone before we knew of it
+	case row.Name == "" && known.ID != id: // left before we knew of it
 		return
 	case known.ID != 0 && (known.ID != id || row.Name == ""):
-		t.add(Line{Kind: LineLeft, From: known.ID, FromName: known.Name})
+		c.add(Line{Kind: LineLeft, From: known.ID, FromName: known.Name})
 	case known.ID == id && known.Name != row.Name:
-		t.add(Line{Kind: LineRenamed, From: id, FromName: known.Name, ToName: row.Name})
+		c.add(Line{Kind: LineRenamed, From: id, FromName: known.Name, ToName: row.Name})
 	}
 	if row.Name == "" {
-		t.players[slot] = Player{}
+		c.players[slot] = Player{}
 		return
 	}
 	if row.New && known.ID != id {
-		t.add(Line{Kind: LineJoined, From: id, FromName: row.Name})
+		c.add(Line{Kind: LineJoined, From: id, FromName: row.Name})
 	}
-	for slot >= len(t.players) {
-		t.players = append(t.players, Player{})
+	for slot >= len(c.players) {
+		c.players = append(c.players, Player{})
 	}
-	t.players[slot] = Player{id, row.Team, row.Name}
+	c.players[slot] = Player{id, row.Team, row.Name}
 }
 
-// happened puts a kill between the lines.
-func (c *Client) happened(e sim.Event) {
-	if t := &c.talk; e.Kind == sim.EventKill && !c.cfg.Thin {
-		c.reads = true
-		t.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: t.named(e.Actor), ToName: t.named(e.Victim)})
+// addKill adds the line of a kill.
+func (c *Chat) addKill(e *sim.Event) {
+	if e.Kind == sim.EventKill && !c.linesOnly {
+		c.pending = true
+		c.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim)})
 	}
 }
 
-// named is what the player with an id is called.
-func (t *talk) named(id netid.ID) string {
-	if slot := id.Index(); id != 0 && slot < len(t.players) && t.players[slot].ID == id {
-		return t.players[slot].Name
+// addNews adds the line of an announcement.
+func (c *Chat) addNews(n sim.RoundEvent) {
+	if !c.linesOnly {
+		c.pending = true
+		c.add(Line{Kind: LineNews, News: n})
+	}
+}
+
+// name is the name of a player, "" if unknown.
+func (c *Chat) name(id netid.ID) string {
+	if slot := id.Index(); id != 0 && slot < len(c.players) && c.players[slot].ID == id {
+		return c.players[slot].Name
 	}
 	return ""
 }
 
-func (c *Client) chat(event []byte) error {
-	t := &c.talk
-	said, more, err := protocol.ParseChat(event)
-	if err != nil || t.open {
-		return packet.DropEvents
+func (c *Chat) readLine(raw []byte) error {
+	said, more, err := protocol.ParseChat(raw)
+	if err != nil || c.open {
+		return packet.DropMessage
 	}
-	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: netid.ID(said.From), To: netid.ID(said.To), Text: string(said.Text)}
-	l.FromName, l.ToName = t.named(l.From), t.named(l.To)
+	l := Line{
+		Kind: LineKind(said.Kind), Seconds: said.Seconds, Text: string(said.Text),
+		From: netid.ID(said.From), To: netid.ID(said.To),
+	}
+	l.FromName, l.ToName = c.name(l.From), c.name(l.To)
 	if more {
-		t.half, t.open = l, true
+		c.partial, c.open = l, true
 		return nil
 	}
-	return t.whole(l)
+	return c.complete(l)
 }
 
-func (c *Client) chatRest(rest []byte) error {
-	t := &c.talk
-	if !t.open {
-		return packet.DropEvents
+func (c *Chat) readRest(rest []byte) error {
+	if !c.open {
+		return packet.DropMessage
 	}
-	t.open = false
-	t.half.Text += string(rest)
-	return t.whole(t.half)
+	c.open = false
+	c.partial.Text += string(rest)
+	return c.complete(c.partial)
 }
 
-// whole takes a line of which all has come.
-func (t *talk) whole(l Line) error {
+// complete takes a line with all of its text.
+func (c *Chat) complete(l Line) error {
 	if len(l.Text) > protocol.MaxLine || !protocol.ValidText([]byte(l.Text), protocol.MaxLine) {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
-	t.add(l)
+	c.add(l)
 	return nil
 }
 
-func (t *talk) add(l Line) {
-	if t.in-t.out == lineRing {
-		t.out++
-		t.overrun++
+func (c *Chat) add(l Line) {
+	if c.in-c.out == maxLines {
+		c.out++
+		c.overrun++
 	}
-	if t.ring == nil {
-		t.ring = make([]Line, lineRing)
+	if c.ring == nil {
+		c.ring = make([]Line, maxLines)
 	}
-	t.ring[t.in%lineRing] = l
-	t.in++
+	c.ring[c.in%maxLines] = l
+	c.in++
 }
+
+// reset forgets the roster for a change of the map. Lines that wait stay.
+func (c *Chat) reset() { c.players, c.open = c.players[:0], false }

@@ -9,7 +9,7 @@ import (
 )
 
 func rosterOf(rows ...protocol.RosterRow) string {
-	event := []byte{protocol.TagRoster}
+	event := []byte{protocol.MessageRoster}
 	for i := range rows {
 		event = rows[i].Append(event)
 	}
@@ -49,25 +49,25 @@ func TestHostileNamesAndLines(t *testing.T) {
 		17: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
 	} {
 		for _, thin := range []bool{false, true} {
-			client := &Client{state: Joined, welcome: protocol.Welcome{MaxPlayers: 8}, cfg: Config{Thin: thin}}
+			client := &Client{Chat: Chat{linesOnly: thin}}
 			var err error
 			for _, e := range c.events {
 				var ok bool
-				if ok, err = client.social([]byte(e)); !ok {
+				if ok, err = client.Chat.message([]byte(e), 8); !ok {
 					t.Fatalf("%d: is nothing of ours", i)
 				}
 			}
 			var lines []string
-			for l, ok := client.NextLine(); ok; l, ok = client.NextLine() {
+			for l, ok := client.Chat.Next(); ok; l, ok = client.Chat.Next() {
 				lines = append(lines, string(l.Append(nil, 1)))
 			}
-			if thin && c.events[0][0] == protocol.TagRoster {
-				if _, knows := client.Player(7); knows || len(lines) > 0 {
+			if thin && c.events[0][0] == protocol.MessageRoster {
+				if _, knows := client.Chat.Player(7); knows || len(lines) > 0 {
 					t.Errorf("%d: a thin client knows somebody, and shows %q", i, lines)
 				}
 				continue
 			}
-			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropEvents || got != c.lines {
+			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropMessage || got != c.lines {
 				t.Errorf("%d: %q, %v; want %q, bad %v", i, got, err, c.lines, c.bad)
 			}
 		}
@@ -76,15 +76,16 @@ func TestHostileNamesAndLines(t *testing.T) {
 
 // Lines that nobody asks for take the place of older ones, and are counted.
 func TestUnreadLines(t *testing.T) {
-	var q talk
+	var q Chat
 	for i := range uint32(100) {
 		q.add(Line{Seconds: i})
 	}
-	c := &Client{talk: q, reads: true}
-	if l, ok := c.NextLine(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
+	q.pending, q.conn = true, &conn{}
+	c := &Client{Chat: q}
+	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
 		t.Errorf("%+v, %d overwritten", l, q.overrun)
 	}
-	if err := c.Say("hi"); err != ErrNotJoined {
+	if err := c.Chat.Say("hi"); err != ErrNotJoined {
 		t.Errorf("before it is in: %v", err)
 	}
 }
@@ -92,19 +93,19 @@ func TestUnreadLines(t *testing.T) {
 func FuzzNamesAndLines(f *testing.F) {
 	f.Add([]byte(rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(protocol.Chat{From: 0x701, Text: []byte("hi")})))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		c := &Client{state: Joined, welcome: protocol.Welcome{MaxPlayers: 8}}
+		c := &Client{}
 		for _, e := range [][]byte{a, b, a, b} {
-			if len(e) == 0 || len(e) > packet.MaxEventSize {
+			if len(e) == 0 || len(e) > packet.MaxMessageSize {
 				continue
 			}
-			if _, err := c.social(e); err != nil && err != packet.DropEvents {
+			if _, err := c.Chat.message(e, 8); err != nil && err != packet.DropMessage {
 				t.Fatal(err)
 			}
 		}
-		if len(c.talk.players) > 8 {
-			t.Fatalf("%d players", len(c.talk.players))
+		if len(c.Chat.players) > 8 {
+			t.Fatalf("%d players", len(c.Chat.players))
 		}
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if text := l.Append(nil, 0); !protocol.ValidText(text, 1024) {
 				t.Fatalf("shows %q", text)
 			}

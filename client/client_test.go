@@ -37,7 +37,7 @@ func TestCleanLinkNeverMispredicts(t *testing.T) {
 			}
 			lives += st.Prediction.Lives
 			pushes += st.Prediction.Pushes
-			used[s.client.self.Hero]++
+			used[s.client.replica.self.Hero]++
 			t.Logf("%d Hz: lead %d wanted %v, age %v, lives %d, replayed %d", rate, st.Lead, st.LeadWanted, st.SnapshotAge, st.Prediction.Lives, st.Prediction.Replayed)
 		}
 		if lives < 2 || pushes < 10 || used[0] == 0 || used[1] == 0 {
@@ -70,9 +70,9 @@ func TestClocksConverge(t *testing.T) {
 			before := *l.inbox(s)
 			low, high, over, frames := int8(127), int8(-128), time.Duration(0), 0
 			s.each = func(now time.Duration, s *seat) {
-				lead := s.client.self.Lead
+				lead := s.client.replica.self.Lead
 				low, high = min(low, lead), max(high, lead)
-				over = max(over, time.Duration(lead)*l.rules.Rate.Period()-s.client.predicted.want())
+				over = max(over, time.Duration(lead)*l.rules.Rate.Period()-s.client.clock.Predicted.Want())
 				frames++
 			}
 			l.run(26 * time.Second)
@@ -178,8 +178,8 @@ func TestVerdictIsOurs(t *testing.T) {
 			for _, shot := range l.match.Outcome().Shots {
 				left[key{l.match.Tick(), shot.Shooter}] = shot.Ray.Origin
 			}
-			var new [shotRing]Shot
-			n, next := s.client.Shots(from, new[:])
+			var new [maxShots]Shot
+			n, next := s.client.Shots.Since(from, new[:])
 			from = next
 			for _, shot := range new[:n] {
 				if shot.Hit != 0 {
@@ -241,16 +241,16 @@ func aimBot(c *Client, idle func(int) Intent) func(int) Intent {
 	}
 }
 
-func TestThinClientPredictsAsWell(t *testing.T) {
+func TestDecodeOwnPredictsAsWell(t *testing.T) {
 	l := newLab(t, labConfig{seed: 6, extras: 8})
-	thin := l.config()
-	thin.Thin = true
-	a, b := l.seat(thin, link{delay: 20 * time.Millisecond}), l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	own := l.config()
+	own.Decode = DecodeOwn
+	a, b := l.seat(own, link{delay: 20 * time.Millisecond}), l.seat(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(8 * time.Second)
 	for _, s := range []*seat{a, b} {
 		st := s.client.Stats()
 		if st.Prediction.Mispredictions != 0 || st.Snapshots < 140 || st.Undecoded != 0 || l.inbox(s).Missing != 0 {
-			t.Errorf("thin %v: %+v", s.client.cfg.Thin, st)
+			t.Errorf("decode %v: %+v", s.client.cfg.Decode, st)
 		}
 	}
 	if _, ok := a.client.Pose(0); ok {
@@ -298,7 +298,7 @@ func TestLostGroup(t *testing.T) {
 		{tick.View{From: 15, To: 15, Frac: 0}, 9, 15, 255},
 		{tick.View{From: 15, To: 15, Frac: 0}, 15, 15, 0},
 	} {
-		if got := lagcomp.Bracket(c.v, c.from, c.to, 1000).Frac; got != c.want {
+		if got := lagcomp.BracketingTicks(c.v, c.from, c.to, 1000).Frac; got != c.want {
 			t.Errorf("%d: %v between %d and %d: %d, want %d", i, c.v, c.from, c.to, got, c.want)
 		}
 	}
@@ -338,8 +338,8 @@ func TestResync(t *testing.T) {
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})
 	l.run(3 * time.Second)
 	blank := *s.client
-	blank.equip()
-	s.client.decoder, s.client.owner = blank.decoder, blank.owner
+	blank.start()
+	s.client.interp.Decoder, s.client.replica.decoder = blank.interp.Decoder, blank.replica.decoder
 	l.run(2 * time.Second)
 	before := s.client.Stats()
 	l.run(2 * time.Second)

@@ -14,54 +14,87 @@ import (
 
 // Config describes a client. Zero fields mean the defaults named.
 type Config struct {
-	Token []byte // a netcode connect token, of TokenSize bytes, for this attempt alone; required
+	Token []byte // a netcode connect token, 2048 bytes, for this session alone; required
 
-	// Arena finds the map that the server names; default Known, which opens no file. The client checks the hash of what it returns.
-	// A name comes from whoever runs the server: who opens files by it lets a server choose them.
+	// Arena finds the map that the server names; default Known, which opens no file. The client checks
+	// the hash of the result. The server chooses the name: do not open files by it unchecked.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
 	Models netstate.Models                       // compression; default netstate.Trained
-	Model  func(hash uint64) (m netstate.Models) // finds others that the server names, of an earlier session perhaps; default none
+	Model  func(hash uint64) (m netstate.Models) // finds others that the server names; default none
 
-	// Fetch lets the server send what we lack: models of up to MaxModelFile bytes and an arena of up to protocol.MaxContent. Without
-	// it we are Denied for that.
+	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of up to
+	// protocol.MaxContent. Without it the client is Denied.
 	Fetch   bool
-	Fetched func(Fetched) // is given what came, to keep it for the next session; default nothing
+	Fetched func(Fetched) // called with what was sent, to keep it; default nothing
 
-	// Content is what we have of the game's content: where the server's game is of a pack, it must be of this one. Default the pack
-	// of this build.
+	// Content is the client's pack of game content. It must be the server's, if that has one. Default:
+	// the pack of this build.
 	Content *content.Pack
 
-	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server. So is Game if it is nil: what
-	// Content has of the mode and the map that the server names.
+	// Rules must be the server's, or every command is mispredicted. Rate is taken from the server. So is
+	// Game if it is nil: the mode and map of Content that the server names.
 	Rules sim.Rules
 
-	// Name is what the player wants to be called. The server makes it fit to be shown, at most 16 characters, and puts a number behind it
-	// if another has it; "" is called by its slot. At most 64 bytes.
+	// Name is the player's name, at most 64 bytes. The server shortens it to 16 characters and appends
+	// a number if it is taken; "" gives a name by slot.
 	Name string
 
-	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
-	Kbps  int // most kilobits a second that the server shall send, 16 to 65535; default as many as it likes
+	Every int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
+	Kbps  int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
 
-	Killcam bool // ask the server for killcams, see Client.Killcam
+	Killcam bool   // request killcams, see Client.Killcam
+	Decode  Decode // how much of snapshots is decoded
+	Judge   bool   // compute what each predicted shot hits in the own view, see Shot
+}
 
-	Thin  bool // do not decode what others do: no poses, no names, a tenth of the memory
-	Bare  bool // acks and headers only: of snapshots not even our own row. Thin, and nothing is predicted; see the package comment
-	Judge bool // work out what each predicted shot hits in our own view, see Shots
+// Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load generator;
+// the server notices no difference.
+type Decode uint8
+
+// The levels of decoding.
+const (
+	DecodeFull Decode = iota // every row
+	DecodeOwn                // own rows only: the client predicts and sees nobody; a tenth of the memory
+	DecodeAcks               // headers and acks only: commands are sent without prediction
+)
+
+var decodeNames = [...]string{"full", "own", "acks"}
+
+// String names the level: full, own or acks.
+func (d Decode) String() string {
+	if int(d) < len(decodeNames) {
+		return decodeNames[d]
+	}
+	return "invalid"
+}
+
+// MarshalText names the level, as String.
+func (d Decode) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText sets the level by its name.
+func (d *Decode) UnmarshalText(text []byte) error {
+	for level, name := range decodeNames {
+		if name == string(text) {
+			*d = Decode(level)
+			return nil
+		}
+	}
+	return fmt.Errorf("decode level %q: expected full, own or acks", text)
 }
 
 // Errors of New.
 var (
-	ErrToken = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
-	ErrName  = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
-	ErrPace  = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
+	ErrToken  = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
+	ErrName   = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
+	ErrPace   = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
+	ErrDecode = errors.New("client: decode: expected full, own or acks")
 )
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Models == (netstate.Models{}) {
 		c.Models = netstate.Trained()
 	}
-	c.Thin = c.Thin || c.Bare
 	if c.Every == 0 {
 		c.Every = 1
 	}
@@ -74,14 +107,16 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}
 	}
-	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)) {
+	switch {
+	case c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidSnapshotRate(uint8(c.Every), uint16(c.Kbps)):
 		return c, ErrPace
-	}
-	if len(c.Name) > protocol.MaxName {
+	case len(c.Name) > protocol.MaxName:
 		return c, ErrName
+	case c.Decode > DecodeAcks:
+		return c, ErrDecode
 	}
 	return c, nil
 }
 
-// builtIn is the pack of this build, read when it is first asked for.
+// builtIn is the pack of this build, parsed once.
 var builtIn = sync.OnceValue(content.Default)

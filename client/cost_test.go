@@ -16,8 +16,8 @@ var levels = []struct {
 	change func(*Config)
 }{
 	{"full", full},
-	{"thin", func(c *Config) { c.Thin = true }},
-	{"bare", func(c *Config) { c.Bare = true }},
+	{"own", func(c *Config) { c.Decode = DecodeOwn }},
+	{"acks", func(c *Config) { c.Decode = DecodeAcks }},
 }
 
 func full(*Config) {}
@@ -77,7 +77,7 @@ func (tp *tape) player(t testing.TB) *player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &player{tape: tp, seat: seat{client: c, think: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: !tp.cfg.Thin}
+	return &player{tape: tp, seat: seat{client: c, think: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
 }
 
 // frame plays one frame; false at the end of the tape.
@@ -136,13 +136,13 @@ func TestNoAllocations(t *testing.T) {
 				c.Jitter()
 				c.NextEvent()
 				for slot := range 32 {
-					c.Drawn(slot)
+					c.PresentedPose(slot)
 				}
 			}); n != 0 {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
 			st := p.seat.client.Stats()
-			if st.Snapshots < 80 || (st.Shots == 0) != tp.cfg.Bare || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packages.Dropped() > 0 {
+			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packages.Dropped() > 0 {
 				t.Errorf("the tape did not play: %+v", st)
 			}
 		}
@@ -167,7 +167,7 @@ func BenchmarkTick(b *testing.B) {
 					b.StartTimer()
 				}
 			}
-			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 || st.Prediction.Rows < 20 && !tp.cfg.Bare {
+			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 || st.Prediction.Rows < 20 && tp.cfg.Decode != DecodeAcks {
 				b.Fatalf("the tape did not play: %+v", st)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")

@@ -25,7 +25,7 @@ func Example() {
 	ground, _ := arena.Open("arena-16")
 	lobby, _ := server.NewLobby(server.Config{
 		Arena: ground, ArenaName: "arena-16",
-		Gate: netcode.ServerConfig{PrivateKey: key, Addresses: public, Entropy: [32]byte{4, 5, 6}},
+		Netcode: netcode.ServerConfig{PrivateKey: key, Addresses: public, Entropy: [32]byte{4, 5, 6}, AllowTokenReuse: true},
 	})
 	ticket := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 1, Expire: 45, TimeoutSeconds: 10, Servers: public}
 	token, _ := ticket.Append(nil, &key, rand.NewChaCha8([32]byte{7, 8, 9})) // likewise: crypto/rand.Reader

@@ -32,7 +32,7 @@ func mapFile(t testing.TB, a *arena.Arena) []byte {
 // parcelOf is a file as an honest server sends it.
 func parcelOf(what protocol.Content, file []byte) []byte {
 	m, packed := dict.Pack(file)
-	p := protocol.Parcel{Content: what, Method: uint8(m), Size: uint32(len(file)), Packed: packed}
+	p := protocol.ContentTransfer{Content: what, Compression: uint8(m), Size: uint32(len(file)), Compressed: packed}
 	return p.Append(nil)
 }
 
@@ -46,7 +46,7 @@ func (l *lab) lacks(cfg *Config) {
 func (l *lab) serves(answer func(protocol.Content) []byte) {
 	l.asked = func(g *guest, what protocol.Content) {
 		if blob := answer(what); blob != nil {
-			if err := g.peer.SendBlob(blob); err != nil {
+			if err := g.peer.SendTransfer(blob); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -67,7 +67,7 @@ func (l *lab) slowly(what protocol.Content) []byte {
 		return l.honest(what)
 	}
 	file := mapFile(l.t, l.arena)
-	p := protocol.Parcel{Content: what, Size: uint32(len(file)), Packed: file}
+	p := protocol.ContentTransfer{Content: what, Size: uint32(len(file)), Compressed: file}
 	return p.Append(nil)
 }
 
@@ -177,7 +177,7 @@ func TestHostileContent(t *testing.T) {
 		}
 	}
 	raw := func(what protocol.Content, m dict.Method, size int, packed []byte) []byte {
-		p := protocol.Parcel{Content: what, Method: uint8(m), Size: uint32(size), Packed: packed}
+		p := protocol.ContentTransfer{Content: what, Compression: uint8(m), Size: uint32(size), Compressed: packed}
 		return p.Append(nil)
 	}
 	_, bomb := dict.Pack(make([]byte, 64<<20))
@@ -253,7 +253,7 @@ func TestUnaskedContent(t *testing.T) {
 		l.run(time.Second)
 		g := l.guests[0]
 		for range 3 {
-			if err := g.peer.SendBlob(l.honest(protocol.ContentModel)); err != nil {
+			if err := g.peer.SendTransfer(l.honest(protocol.ContentModel)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -262,13 +262,13 @@ func TestUnaskedContent(t *testing.T) {
 		for range 3*parts + 2 {
 			l.run(300 * time.Millisecond)
 			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendBlob(pack, packet.FragmentRoom))
+			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
 		}
 		st := s.client.Stats()
 		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
 			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packages, st.Snapshots)
 		}
-		if have, size := s.client.peer.BlobProgress(); have != 0 || size != 0 {
+		if have, size := s.client.peer.TransferProgress(); have != 0 || size != 0 {
 			t.Errorf("%d: %d of %d bytes were taken", i, have, size)
 		}
 	}
@@ -282,8 +282,8 @@ func TestContentThatNeverComes(t *testing.T) {
 		within time.Duration
 		reason packet.Reason
 	}{
-		{func(*lab, protocol.Content) []byte { return nil }, false, fetchPatience + time.Second, packet.ReasonModel},
-		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, fetchPatience + 3*time.Second, packet.ReasonArena},
+		{func(*lab, protocol.Content) []byte { return nil }, false, stallTimeout + time.Second, packet.ReasonModel},
+		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, stallTimeout + 3*time.Second, packet.ReasonArena},
 	} {
 		l := newLab(t, labConfig{seed: 7})
 		l.serves(func(what protocol.Content) []byte { return c.answer(l, what) })
@@ -300,7 +300,7 @@ func TestContentThatNeverComes(t *testing.T) {
 		if c.stop {
 			l.pack = func(pack []byte) {
 				if s.client.peer != nil {
-					if have, _ := s.client.peer.BlobProgress(); have > 0 && s.client.fetch.wants == 1<<protocol.ContentArena {
+					if have, _ := s.client.peer.TransferProgress(); have > 0 && s.client.fetch.wants == 1<<protocol.ContentArena {
 						s.down.loss = 0.999 // of what follows, a word now and then
 					}
 				}
@@ -323,12 +323,12 @@ func FuzzContent(f *testing.F) {
 		good := l.honest(what)
 		f.Add(good)
 		f.Add(good[:len(good)-1])
-		p, _ := protocol.ParseParcel(good)
-		file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+		p, _ := protocol.ParseContentTransfer(good)
+		file, err := dict.Unpack(dict.Method(p.Compression), p.Compressed, int(p.Size))
 		if err != nil {
 			f.Fatal(err)
 		}
-		p.Method, p.Packed = uint8(dict.Stored), file
+		p.Compression, p.Compressed = uint8(dict.Stored), file
 		f.Add(p.Append(nil)) // what is inside can be changed
 	}
 	cfg := l.config()
@@ -342,7 +342,7 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		c := *s.client
 		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), packet.NewPeer(l.now, packet.Config{})
-		err := c.parcel(l.now, blob)
+		err := c.readTransfer(l.now, blob)
 		state, why := c.State()
 		got := s.client.fetch.wants &^ c.fetch.wants
 		switch {

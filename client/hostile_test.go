@@ -72,8 +72,8 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		h := packet.Header{Sequence: 2000, SentAt: 1}
 		data = p.tape.sealed(t, append(h.Append(nil), data...))
 	}
-	a, size := NewAccount(), uint64(len(data))
-	c.Account(a)
+	a, size := NewMeter(), uint64(len(data))
+	c.Meter = a
 	before := c.Stats()
 	err := c.Receive(now, data)
 	after := c.Stats()
@@ -138,7 +138,7 @@ func TestHostileBytes(t *testing.T) {
 				body = append(body, byte(rng.Uint32()))
 			case 3:
 				if len(body) > 5 { // the tick
-					binary.LittleEndian.PutUint32(body[1:], uint32(c.selfTick)+uint32tick(rng))
+					binary.LittleEndian.PutUint32(body[1:], uint32(c.replica.tick)+uint32tick(rng))
 				}
 			}
 		}
@@ -208,24 +208,24 @@ func TestGreetings(t *testing.T) {
 		drop   packet.Drop // counted once
 		events uint64
 	}{
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.TagWelcome}} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropEvents, 0},
-		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.MessageWelcome}} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
-			return [][]byte{{protocol.TagWelcome, protocol.Version + 1, 9, 9}, kill}
+			return [][]byte{{protocol.MessageWelcome, protocol.Version + 1, 9, 9}, kill}
 		}, Denied, packet.ReasonVersion, packet.DropVersion, 0},
-		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
 			return [][]byte{first, w.Append(nil), kill}
-		}, Joined, 0, packet.DropEvents, 1},
+		}, Joined, 0, packet.DropMessage, 1},
 		{func(w *protocol.Welcome) [][]byte {
 			r := protocol.Ready{Version: protocol.Version}
 			return [][]byte{w.Append(nil), r.Append(nil), kill}
-		}, Joined, 0, packet.DropEvents, 1},
+		}, Joined, 0, packet.DropMessage, 1},
 	} {
 		l := newLab(t, labConfig{seed: 30})
 		l.greet = c.greet
@@ -269,10 +269,10 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	g := l.guests[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
 	pack, _ := g.peer.Append(l.now, nil)
-	if err := g.peer.Note(kill.Append(nil)); err != nil {
+	if err := g.peer.QueueUnreliable(kill.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	l.send(g, g.peer.AppendNotes(pack, 200))
+	l.send(g, g.peer.AppendUnreliable(pack, 200))
 	pack, _ = g.peer.Append(l.now, nil)
 	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
@@ -281,7 +281,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
-	if err := g.peer.Queue(w.Append(nil)); err != nil {
+	if err := g.peer.QueueReliable(w.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
 	l.run(500 * time.Millisecond)
@@ -294,7 +294,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
 // TestChallengeFlood: a server that floods a client with path challenges, each good and each to be answered, makes it keep
-// mostWaiting answers at most, whether or not the client's owner comes to send them.
+// maxOut answers at most, whether or not the client's owner comes to send them.
 func TestChallengeFlood(t *testing.T) {
 	l := newLab(t, labConfig{seed: 32})
 	cfg := l.config()
@@ -307,7 +307,7 @@ func TestChallengeFlood(t *testing.T) {
 		if err := s.client.Receive(l.now, data); err != nil {
 			t.Fatalf("challenge %d: %v", i, err)
 		}
-		if out.Len() > mostWaiting {
+		if out.Len() > maxOut {
 			t.Fatalf("%d datagrams wait", out.Len())
 		}
 	}
@@ -316,7 +316,7 @@ func TestChallengeFlood(t *testing.T) {
 		t.Errorf("%d challenges heard, %+v", n, st.Datagrams)
 	}
 	for i := range 3 {
-		if n := s.client.Outgoing(l.now).Len(); n > mostWaiting+2 || i > 0 && n > 2 {
+		if n := s.client.Outgoing(l.now).Len(); n > maxOut+2 || i > 0 && n > 2 {
 			t.Errorf("%d datagrams to send", n)
 		}
 	}
@@ -362,15 +362,15 @@ func TestManyEvents(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	queued := uint64(0)
 	for range 100 {
-		for g.peer.Queue(kill) == nil {
+		for g.peer.QueueReliable(kill) == nil {
 			queued++
 		}
 		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendEvents(pack, packet.MaxSections))
+		l.send(g, g.peer.AppendReliable(pack, packet.MaxSectionBytes))
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxEvents || st.Events < queued-packet.MaxEvents || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packages.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

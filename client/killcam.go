@@ -14,11 +14,11 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// ErrKillcam is wrapped by what is wrong with a killcam that a server sent.
+// ErrKillcam is wrapped by errors of a killcam that a server sent.
 var ErrKillcam = errors.New("client: not a usable killcam")
 
-// Killcam is the last seconds before our death, played again in a world of its own: what the server knew, not what we saw. The match that
-// is played meanwhile goes on and knows nothing of it. It belongs to the goroutine of its client, or to any other.
+// Killcam replays the last seconds before the player's death in a match of its own: what the server
+// knew, not what the player saw. It shares nothing with its client. One goroutine may call it.
 type Killcam struct {
 	From, To tick.Tick // played first and last
 
@@ -26,11 +26,11 @@ type Killcam struct {
 	chunks []*replay.Chunk
 }
 
-// Match is the world that is shown, as it stands after the tick that was played last; nil before the first. For looking.
+// Match is the replayed match after the last Step, nil before the first. It is read-only.
 func (k *Killcam) Match() *sim.Match { return k.player.Match }
 
-// Step plays the next tick. io.EOF: there are no more. Another error says where it ends early: a *replay.Divergence if our game is not the
-// server's, or what is wrong with the recording.
+// Step plays the next tick. It returns io.EOF after the last. Other errors end the replay early: a
+// *replay.Divergence if the client's game differs from the server's, or an invalid recording.
 func (k *Killcam) Step() error {
 	for k.player.Done() {
 		if len(k.chunks) == 0 {
@@ -49,61 +49,65 @@ func (k *Killcam) Step() error {
 	return nil
 }
 
-// Compared is how many fingerprints of the server's match were found right so far.
+// Compared is how many checksums of the server's match were equal so far.
 func (k *Killcam) Compared() int { return k.player.Compared }
 
-// film asks for killcams, if we want them: once we are in.
-func (c *Client) film() {
-	if !c.cfg.Killcam {
-		return
-	}
-	var event [protocol.FetchSize]byte
-	f := protocol.Fetch{Content: protocol.ContentKillcam}
-	c.queueHere(f.Append(event[:0]))
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+// killcam keeps the newest killcam until the caller asks for it.
+type killcam struct {
+	recording []byte // empty: none
+	count     uint64 // received whole
 }
 
-// reel keeps a killcam that came, in place of one that nobody asked for.
-func (c *Client) reel(p *protocol.Parcel) error {
-	if !c.cfg.Killcam || p.Method != 0 || int(p.Size) != len(p.Packed) {
+// requestKillcams asks the server for killcams.
+func (c *Client) requestKillcams() {
+	var message [protocol.FetchSize]byte
+	f := protocol.Fetch{Content: protocol.ContentKillcam}
+	c.queueForMap(f.Append(message[:0]))
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
+}
+
+// take keeps a killcam in place of the one before.
+func (k *killcam) take(p *protocol.ContentTransfer, requested bool) error {
+	if !requested || p.Compression != 0 || int(p.Size) != len(p.Compressed) {
 		return packet.DropFragment
 	}
-	c.reels = append(c.reels[:0], p.Packed...)
-	c.stats.Killcams++
+	k.recording = append(k.recording[:0], p.Compressed...)
+	k.count++
 	return nil
 }
 
-// Killcam returns the newest killcam that the server sent, once; nil while there is none. It unpacks it and makes a world of the match's
-// size: some milliseconds, and the memory of a match. Errors wrap ErrKillcam: then what was sent is no killcam of this match.
+// Killcam returns the newest killcam that the server sent, once; nil if there is none. It unpacks the
+// recording and allocates a match of its size, which takes some milliseconds. Errors wrap ErrKillcam:
+// what the server sent is not a killcam of this match.
 func (c *Client) Killcam() (*Killcam, error) {
-	if len(c.reels) == 0 {
+	if len(c.killcam.recording) == 0 {
 		return nil, nil
 	}
-	k, err := newKillcam(c.reels, c.cfg.Rules.Game, c.predict.arena, int(c.welcome.MaxPlayers))
-	c.reels = c.reels[:0]
+	k, err := newKillcam(c.killcam.recording, c.cfg.Rules.Game, c.arena, int(c.welcome.MaxPlayers))
+	c.killcam.recording = c.killcam.recording[:0]
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKillcam, err)
 	}
 	return k, nil
 }
 
-// maxCamChunks and maxCamBytes bound what a killcam may hold: chunks, and bytes unpacked of all of them.
+// maxCamChunks and maxCamBytes bound the chunks of a killcam and their unpacked bytes.
 const (
 	maxCamChunks = 16
 	maxCamBytes  = 16 << 20
 )
 
-func newKillcam(reel []byte, game *sim.Game, ground *arena.Arena, slots int) (*Killcam, error) {
-	r, err := replay.NewReader(bytes.NewReader(reel))
+func newKillcam(recording []byte, game *sim.Game, a *arena.Arena, slots int) (*Killcam, error) {
+	r, err := replay.NewReader(bytes.NewReader(recording))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	if r.Head.Slots != slots {
-		return nil, fmt.Errorf("of %d players, the match is of %d", r.Head.Slots, slots)
+		return nil, fmt.Errorf("killcam of %d players, the match has %d", r.Head.Slots, slots)
 	}
 	k := &Killcam{}
-	if k.player, err = replay.NewPlayer(&r.Head, game, ground); err != nil {
+	if k.player, err = replay.NewPlayer(&r.Head, game, a); err != nil {
 		return nil, err
 	}
 	r.Limit = maxCamBytes
@@ -115,13 +119,13 @@ func newKillcam(reel []byte, game *sim.Game, ground *arena.Arena, slots int) (*K
 			return nil, err
 		}
 		if len(k.chunks) == maxCamChunks {
-			return nil, fmt.Errorf("more than %d chunks", maxCamChunks)
+			return nil, fmt.Errorf("killcam has more than %d chunks", maxCamChunks)
 		}
 		k.chunks = append(k.chunks, chunk)
 		k.To = chunk.Last()
 	}
 	if len(k.chunks) == 0 {
-		return nil, errors.New("nothing in it")
+		return nil, errors.New("killcam has no chunks")
 	}
 	k.From = k.chunks[0].First
 	return k, nil

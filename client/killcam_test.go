@@ -29,7 +29,7 @@ func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
 		t.Fatal(err)
 	}
 	m.Join()
-	m.JoinAs(1)
+	m.JoinAsHero(1)
 	file := h.Append(nil)
 	for range ticks {
 		m.Step()
@@ -54,7 +54,7 @@ func TestHostileKillcams(t *testing.T) {
 	if err != io.EOF || k.Match().Hash() != m.Hash() || k.Compared() != 3 {
 		t.Fatalf("%v, %d compared", err, k.Compared())
 	}
-	if _, err := newKillcam(good, game, ground, 16); err == nil || !strings.Contains(err.Error(), "of 8 players, the match is of 16") {
+	if _, err := newKillcam(good, game, ground, 16); err == nil || !strings.Contains(err.Error(), "of 8 players, the match has 16") {
 		t.Error(err)
 	}
 	other := *game
@@ -90,20 +90,21 @@ func TestHostileKillcams(t *testing.T) {
 // A killcam that nobody asked for is refused, and so is a parcel that is none.
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
+	requested := false
 	three := []byte{1, 2, 3}
-	if err := c.reel(&protocol.Parcel{Content: protocol.ContentKillcam, Size: 3, Packed: three}); err != packet.DropFragment {
+	if err := c.killcam.take(&protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: 3, Compressed: three}, requested); err != packet.DropFragment {
 		t.Error(err)
 	}
-	c.cfg.Killcam = true
-	for _, p := range []protocol.Parcel{{Size: 4, Packed: three}, {Method: 1, Size: 3, Packed: three}} {
-		if err := c.reel(&p); err != packet.DropFragment {
+	requested = true
+	for _, p := range []protocol.ContentTransfer{{Size: 4, Compressed: three}, {Compression: 1, Size: 3, Compressed: three}} {
+		if err := c.killcam.take(&p, requested); err != packet.DropFragment {
 			t.Error(err)
 		}
 	}
 	if k, err := c.Killcam(); k != nil || err != nil {
 		t.Error(k, err)
 	}
-	if err := c.reel(&protocol.Parcel{Size: 3, Packed: three}); err != nil {
+	if err := c.killcam.take(&protocol.ContentTransfer{Size: 3, Compressed: three}, requested); err != nil {
 		t.Error(err)
 	}
 	if k, err := c.Killcam(); k != nil || !errors.Is(err, ErrKillcam) {

@@ -47,7 +47,7 @@ type lab struct {
 
 	see    func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
 	checks bool                       // snapshots have checksums
-	sums   snapshot.Sums
+	sums   snapshot.Checksums
 
 	flipped tick.Tick // up to here somebody tampered with what clients hold
 
@@ -172,6 +172,7 @@ func newLab(t testing.TB, c labConfig) *lab {
 	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
 	l.gate, err = netcode.NewServer(netcode.ServerConfig{
 		PrivateKey: labKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+		AllowTokenReuse: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +324,7 @@ func (l *lab) check(s *seat) {
 	if st := c.Stats(); !accounted(&st) {
 		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packages)
 	}
-	if t := c.predict.newest; t < s.newest {
+	if t := c.predict.Newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
 	} else {
 		s.newest = t
@@ -355,11 +356,11 @@ func accounted(s *Stats) bool {
 
 // compare holds what the client decoded against the frames it was coded from.
 func (l *lab) compare(c *Client) {
-	if c.decoder == nil {
+	if c.interp.Decoder == nil {
 		return
 	}
 	var got, want [netstate.PublicFields]int32
-	for _, t := range c.held.ticks[max(0, c.held.n-2):c.held.n] {
+	for _, t := range [2]tick.Tick{c.Newest() - l.interval*tick.Tick(c.cfg.Every), c.Newest()} {
 		frame := l.frames.At(t)
 		if frame == nil {
 			continue
@@ -441,7 +442,7 @@ func (l *lab) admit(client int) {
 	l.guests = append(l.guests, g)
 	w := l.welcome(g)
 	for _, e := range l.greet(&w) {
-		if err := g.peer.Queue(e); err != nil {
+		if err := g.peer.QueueReliable(e); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -459,8 +460,8 @@ func (l *lab) explain(g *guest) {
 	if g.unlike == packet.ReasonModel {
 		text = netstate.Untrained().AppendText(nil)
 	}
-	for part := range slices.Chunk(text, packet.MaxEventSize-1) {
-		if err := g.peer.Queue(append([]byte{protocol.TagSchemas}, part...)); err != nil {
+	for part := range slices.Chunk(text, packet.MaxMessageSize-1) {
+		if err := g.peer.QueueReliable(append([]byte{protocol.MessageSchemas}, part...)); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -507,7 +508,7 @@ func (l *lab) payload(g *guest, data []byte) {
 	if rest, err = g.peer.Sections(rest); err != nil {
 		l.t.Fatal(err)
 	}
-	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
+	for e, ok := g.peer.NextReliable(); ok; e, ok = g.peer.NextReliable() {
 		l.heard(g, e)
 	}
 	if packet.SectionOf(rest) == packet.SectionCommands {
@@ -519,7 +520,7 @@ func (l *lab) payload(g *guest, data []byte) {
 			l.t.Fatalf("commands: %v, %v", err, wrong)
 		}
 		for i := n - 1; i >= 0; i-- {
-			l.match.Inbox(g.id).Offer(window[i])
+			l.match.CommandBuffer(g.id).Offer(window[i])
 		}
 	}
 }
@@ -559,18 +560,18 @@ func (l *lab) tick() {
 	l.mail()
 	t := l.match.Tick() + 1
 	for i, id := range l.extras {
-		if in := l.match.Inbox(id); in != nil {
+		if in := l.match.CommandBuffer(id); in != nil {
 			w := wander(uint64(i)<<32 | uint64(t/30))(0)
 			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
 		}
 	}
 	for _, g := range l.guests {
-		l.match.Know(g.id, lagcomp.Knowledge{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
+		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)
 	var row [netstate.PublicFields]int32
-	acts := l.match.Acts()
+	acts := l.match.AbilityStates()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(netid.ID(pose.ID)); v != nil {
 			netstate.PublicRow(row[:], &pose, v, &acts[slot])
@@ -585,21 +586,21 @@ func (l *lab) tick() {
 		}
 		for _, g := range l.guests {
 			if e.Kind == sim.EventKill || e.Actor == g.id {
-				g.peer.Queue(e.Append(nil))
+				g.peer.QueueReliable(e.Append(nil))
 			}
 		}
 	}
 	for i, g := range l.guests {
 		switch {
-		case g.gone != 0 || !g.peer.Ready(l.now):
-		case g.told && g.peer.Queued() == 0:
+		case g.gone != 0 || !g.peer.CanSend(l.now):
+		case g.told && g.peer.ReliablePending() == 0:
 			l.dismiss(g)
-		case !g.ready && g.peer.Due(l.now):
+		case !g.ready && g.peer.ReliableDue(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendEvents(pack, 512))
-		case !g.ready && g.peer.BlobDue(l.now):
+			l.send(g, g.peer.AppendReliable(pack, 512))
+		case !g.ready && g.peer.FragmentDue(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendBlob(pack, packet.FragmentRoom))
+			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}
@@ -615,17 +616,17 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 	}
 	for first := true; first || !l.packer.Done(); first = false {
 		buf, seq := g.peer.Append(l.now, nil)
-		buf = g.peer.AppendEvents(buf, 256)
+		buf = g.peer.AppendReliable(buf, 256)
 		buf = append(buf, byte(packet.SectionSnapshot))
-		at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: l.checks}
+		at, head := len(buf), netstate.Header{Tick: t, Owner: first, Checked: l.checks}
 		buf = head.Append(buf)
 		if first {
-			self := netstate.Tell(l.match, g.id)
+			self := netstate.GatherSelf(l.match, g.id)
 			var row [netstate.OwnerFields]int32
 			netstate.OwnerRow(row[:], &self)
 			buf = g.owner.Append(buf, t, row[:])
 		}
-		buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
+		buf, group, count := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
 		if l.checks {
 			head.Sum = l.packer.Sum(&l.sums, group, count)
 			head.Append(buf[:at])
@@ -634,9 +635,9 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		if first {
 			tag |= 1 << 15
 		}
-		g.peer.Sent(seq, tag)
+		g.peer.SetAckTag(seq, tag)
 		l.send(g, buf)
 	}
 }
 
-func (l *lab) inbox(s *seat) *sim.InboxCount { return &l.match.Inbox(s.client.ID()).Count }
+func (l *lab) inbox(s *seat) *sim.CommandCounts { return &l.match.CommandBuffer(s.client.ID()).Count }

@@ -109,7 +109,7 @@ func TestDenied(t *testing.T) {
 		reason packet.Reason
 		err    error
 	}{
-		{func(l *lab, _ *Config) { l.gate.Refuse() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *lab, _ *Config) { l.gate.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
@@ -397,13 +397,13 @@ func TestAbsence(t *testing.T) {
 	l := newLab(t, labConfig{seed: 11, extras: 2})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(3 * time.Second)
-	was := s.client.predict.newest
+	was := s.client.predict.Newest
 	s.stop = true
 	l.run(time.Second)
 	s.stop, s.next = false, l.now
 	l.run(5 * time.Second)
 	st, in := s.client.Stats(), l.inbox(s)
-	if got := s.client.predict.newest - was; got < 355 || got > 365 {
+	if got := s.client.predict.Newest - was; got < 355 || got > 365 {
 		t.Errorf("%d ticks in 6 s", got)
 	}
 	if st.Prediction.Skipped < 40 || st.Prediction.Skipped > 70 || in.Conflict != 0 || st.HardResets != 0 {

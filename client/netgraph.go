@@ -5,59 +5,59 @@ import (
 	"time"
 )
 
-// Traffic is what arrived, in bytes of UDP payload, by section. The sum is Stats.BytesIn.
+// Traffic is the bytes of UDP payload received, by section. The sum is Stats.BytesIn.
 type Traffic struct {
-	Session  uint64 `json:"session"`  // datagrams without a package: the handshake, keep-alives
+	Session  uint64 `json:"session"`  // datagrams without a packet: the handshake, keep-alives
 	Seal     uint64 `json:"seal"`     // prefix, sequence and tag of the others
-	Header   uint64 `json:"header"`   // of packages
-	Messages uint64 `json:"messages"` // events, notes, content, a close
-	Owner    uint64 `json:"owner"`    // our own row, and the snapshots' heads
-	Rows     uint64 `json:"rows"`     // what others do
-	Things   uint64 `json:"things"`   // flights, barrels and so on; among Rows if the client is thin
-	Refused  uint64 `json:"refused"`  // dropped, or not read to its end
+	Header   uint64 `json:"header"`   // of packets
+	Messages uint64 `json:"messages"` // reliable and unreliable messages, transfers, a close
+	Owner    uint64 `json:"owner"`    // own rows, and the heads of snapshots
+	Rows     uint64 `json:"rows"`     // of other players
+	Objects  uint64 `json:"objects"`  // projectiles, barrels and so on; counted as Rows without DecodeFull
+	Refused  uint64 `json:"refused"`  // dropped, or after the last valid section
 }
 
 // Total is the sum.
 func (t Traffic) Total() uint64 {
-	return t.Session + t.Seal + t.Header + t.Messages + t.Owner + t.Rows + t.Things + t.Refused
+	return t.Session + t.Seal + t.Header + t.Messages + t.Owner + t.Rows + t.Objects + t.Refused
 }
 
 func (t Traffic) minus(o Traffic) Traffic {
 	return Traffic{t.Session - o.Session, t.Seal - o.Seal, t.Header - o.Header, t.Messages - o.Messages,
-		t.Owner - o.Owner, t.Rows - o.Rows, t.Things - o.Things, t.Refused - o.Refused}
+		t.Owner - o.Owner, t.Rows - o.Rows, t.Objects - o.Objects, t.Refused - o.Refused}
 }
 
-// Netgraph is how a client's connection fares, over the time since the one before.
+// Netgraph is the quality of a client's connection since the last Netgraph.
 type Netgraph struct {
 	Over           time.Duration `json:"over_ns"`
 	RTT            time.Duration `json:"rtt_ns"`         // smoothed
-	Jitter         time.Duration `json:"jitter_ns"`      // how late the latest twentieth of the snapshots are
-	Loss           float32       `json:"loss"`           // share of our packages that is lost, smoothed
-	Buffer         int8          `json:"buffer_ticks"`   // commands that waited on the server, in its newest report
-	BufferWanted   time.Duration `json:"buffer_wanted"`  // ns, what the predicted clock steers for
-	InterpDelay    time.Duration `json:"interp_ns"`      // from the newest snapshot that could be here to what is looked at
+	Jitter         time.Duration `json:"jitter_ns"`      // 95th percentile of how late snapshots are
+	Loss           float32       `json:"loss"`           // share of packets lost to the server, smoothed
+	Buffer         int8          `json:"buffer_ticks"`   // commands that wait on the server, by its newest report
+	BufferWanted   time.Duration `json:"buffer_wanted"`  // ns, that the predicted clock steers for
+	InterpDelay    time.Duration `json:"interp_ns"`      // from the newest snapshot that could have arrived to the view
 	SnapshotAge    time.Duration `json:"age_ns"`         // of the newest snapshot
-	Snapshots      uint64        `json:"snapshots"`      // that came
-	Mispredictions uint64        `json:"mispredictions"` // as Prediction's
+	Snapshots      uint64        `json:"snapshots"`      // received
+	Mispredictions uint64        `json:"mispredictions"` // owner rows that differed from the prediction
 	Replayed       uint64        `json:"replayed_ticks"`
-	Starved        uint64        `json:"starved_ticks"` // that the server had to play without our command
-	Stalls         uint64        `json:"stalls"`        // frames in which the picture had to wait
+	Starved        uint64        `json:"starved_ticks"` // played by the server without our command
+	Stalls         uint64        `json:"stalls"`        // frames in which the picture waited
 	HardResets     uint64        `json:"hard_resets"`
 	Down           Traffic       `json:"down_bytes"`
 	Up             uint64        `json:"up_bytes"` // of UDP payload
 }
 
-// Grapher makes Netgraphs of one client. Its zero value begins with the client's first moment.
+// Grapher takes Netgraphs of one client. Its zero value starts with the client's first instant.
 type Grapher struct {
 	last Stats
 	at   time.Duration
 }
 
-// Take is the Netgraph from the last Take to the client's last Advance. It allocates nothing.
+// Take returns the Netgraph from the last Take to the client's last Advance. It allocates nothing.
 func (g *Grapher) Take(c *Client) Netgraph {
 	s, was := c.Stats(), &g.last
 	n := Netgraph{
-		Over: c.now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss, Buffer: s.Lead, BufferWanted: s.LeadWanted,
+		Over: c.clock.Now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss, Buffer: s.Lead, BufferWanted: s.LeadWanted,
 		InterpDelay: s.InterpDelay, SnapshotAge: s.SnapshotAge,
 		Snapshots:      s.Snapshots - was.Snapshots,
 		Mispredictions: s.Prediction.Mispredictions - was.Prediction.Mispredictions,
@@ -66,16 +66,20 @@ func (g *Grapher) Take(c *Client) Netgraph {
 		HardResets: s.HardResets + s.RenderResets - was.HardResets - was.RenderResets,
 		Down:       s.Traffic.minus(was.Traffic), Up: s.BytesOut - was.BytesOut,
 	}
-	g.last, g.at = s, c.now
+	g.last, g.at = s, c.clock.Now
 	return n
 }
 
-// String is the graph as a line.
+// String formats the graph as one line.
 func (n Netgraph) String() string {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / max(n.Over.Seconds(), 1e-9) }
-	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  interp %.0f ms  age %.0f ms  mispredicted %d  replayed %d  starved %d  "+
-		"down %.1f kbit/s (rows %.1f, things %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
-		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge), n.Mispredictions, n.Replayed, n.Starved,
-		kbps(n.Down.Total()), kbps(n.Down.Rows), kbps(n.Down.Things), kbps(n.Down.Owner), kbps(n.Down.Messages), kbps(n.Down.Session+n.Down.Seal+n.Down.Header+n.Down.Refused), kbps(n.Up))
+	down := &n.Down
+	headers := down.Session + down.Seal + down.Header + down.Refused
+	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  interp %.0f ms  age %.0f ms  "+
+		"mispredicted %d  replayed %d  starved %d  "+
+		"down %.1f kbit/s (rows %.1f, objects %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
+		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge),
+		n.Mispredictions, n.Replayed, n.Starved,
+		kbps(down.Total()), kbps(down.Rows), kbps(down.Objects), kbps(down.Owner), kbps(down.Messages), kbps(headers), kbps(n.Up))
 }

@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client/predict"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -25,23 +27,23 @@ func TestPresentIsContinuous(t *testing.T) {
 		played++
 		return is
 	}
-	var last, end Present
+	var last, end Presented
 	var longest float32
 	frames, parts, pushes := 0, map[int]int{}, uint64(0)
 	s.each = func(time.Duration, *seat) {
 		p, ok := s.client.Present(wish)
 		if pushed := s.client.Stats().Prediction.Pushes; !ok || pushed != pushes {
-			pushes, last = pushed, Present{}
+			pushes, last = pushed, Presented{}
 			return
 		}
-		if at := s.client.predict.state(p.Tick).Motion.Pos; p.Frac == 0 && p.Pos != at {
+		if at := s.client.predict.State(p.Tick).Motion.Pos; p.Frac == 0 && p.Pos != at {
 			t.Fatalf("tick %d begins at %v, shown at %v", p.Tick, at, p.Pos)
 		}
 		if last.Tick != 0 && p.Tick-last.Tick <= 1 && p.Offset == (geom.Vec3{}) {
 			longest = max(longest, p.Pos.Sub(last.Pos).Len())
 		}
 		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 { // what would have been shown last is where it begins
-			if at := s.client.predict.state(p.Tick).Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
+			if at := s.client.predict.State(p.Tick).Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
 				t.Fatalf("tick %d begins %v m beside where it was shown to", p.Tick, at.Sub(end.Pos).Len())
 			}
 		}
@@ -51,7 +53,7 @@ func TestPresentIsContinuous(t *testing.T) {
 		parts[int(p.Frac*8)]++
 	}
 	l.run(20 * time.Second)
-	if st := s.client.Stats(); st.Prediction.Mispredictions != 0 || st.Corrections.Snapped != 0 {
+	if st := s.client.Stats(); st.Prediction.Mispredictions != 0 || st.Errors.Snapped != 0 {
 		t.Errorf("%+v", st)
 	}
 	// Nobody goes faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer add a twentieth.
@@ -64,16 +66,17 @@ func TestPresentIsContinuous(t *testing.T) {
 }
 
 // whole is where the tick after the newest would end.
-func whole(c *Client, in Intent) Present {
-	s := *c.predict.state(c.predict.newest)
-	cmd := c.command(in)
-	c.predict.play(&s, &cmd)
-	return Present{Tick: c.predict.newest, Pos: s.Motion.Pos}
+func whole(c *Client, in Intent) Presented {
+	s := *c.predict.State(c.predict.Newest)
+	cmd := in.command(c.predict.Newest + 1)
+	var actions ability.Actions
+	c.predict.Kit.StepPlayer(&s.Self, &cmd, c.predict.Arena, &actions)
+	return Presented{Tick: c.predict.Newest, Pos: s.Motion.Pos}
 }
 
 // TestPresentChangesNothing: a client that is looked at twenty times a tick says the same as one that is not.
 func TestPresentChangesNothing(t *testing.T) {
-	var states [2]state
+	var states [2]predict.State
 	var stats [2]Stats
 	for i := range states {
 		l := newLab(t, labConfig{seed: 32, extras: 3})
@@ -83,13 +86,13 @@ func TestPresentChangesNothing(t *testing.T) {
 				for range 20 {
 					s.client.Present(Intent{Yaw: 99, MoveMag: 255, Buttons: sim.Jump | sim.Fire | sim.Melee})
 					for slot := range 8 {
-						s.client.Drawn(slot)
+						s.client.PresentedPose(slot)
 					}
 				}
 			}
 		}
 		l.run(6 * time.Second)
-		states[i], stats[i] = *s.client.predict.state(s.client.predict.newest), s.client.Stats()
+		states[i], stats[i] = *s.client.predict.State(s.client.predict.Newest), s.client.Stats()
 	}
 	if states[0] != states[1] || stats[0] != stats[1] {
 		t.Errorf("%+v\n%+v", stats[0], stats[1])
@@ -111,7 +114,7 @@ func TestRow41BlowsConverge(t *testing.T) {
 
 	type guess struct {
 		at    time.Duration
-		state state
+		state predict.State
 	}
 	guesses := map[tick.Tick]guess{} // of each tick, as it was first predicted
 	truth, hit, down := map[tick.Tick]move.Motion{}, map[tick.Tick]bool{}, false
@@ -124,16 +127,16 @@ func TestRow41BlowsConverge(t *testing.T) {
 		if dead := self.Loco == move.Dead; dead || down {
 			hit[l.match.Tick()], down = true, dead
 		}
-		newest := s.client.predict.newest
+		newest := s.client.predict.Newest
 		if _, had := guesses[newest]; !had {
-			guesses[newest] = guess{now, *s.client.predict.state(newest)}
+			guesses[newest] = guess{now, *s.client.predict.State(newest)}
 		}
 		p, ok := s.client.Present(wish)
-		if ok && last != (geom.Vec3{}) && s.client.correction.count.Snapped == snapped {
+		if ok && last != (geom.Vec3{}) && s.client.predict.Error.Stats.Snapped == snapped {
 			step = max(step, p.Pos.Sub(last).Len())
 		}
 		last = p.Pos
-		if n := s.client.Stats().Corrections.Snapped; !ok || n != snapped {
+		if n := s.client.Stats().Errors.Snapped; !ok || n != snapped {
 			last, snapped = geom.Vec3{}, n // dead, or thrown too far to be faded
 		}
 	}
@@ -144,7 +147,7 @@ func TestRow41BlowsConverge(t *testing.T) {
 		}
 	}
 	compared, wrong := 0, 0
-	late, _ := l.rules.Rate.Since(2*oneWay + s.client.predicted.want())
+	late, _ := l.rules.Rate.Since(2*oneWay + s.client.clock.Predicted.Want())
 	late += l.interval + 1 // its row waits for a snapshot, and that for a frame
 	for at, g := range guesses {
 		is, known := truth[at]
@@ -164,29 +167,12 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if compared < 300 || wrong != 0 || len(hit) < 20 {
 		t.Errorf("%d of %d ticks were predicted otherwise, %d with blows", wrong, compared, len(hit))
 	}
-	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Corrections.Snapped > 2 || st.Corrections.Smoothed < 20 {
+	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
 	// In a frame of 1/60 s whoever is thrown goes at most half a metre, and of a correction a ninth fades.
-	if most := 0.5 + st.Corrections.Longest/8; step > most {
-		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Corrections.Longest)
+	if most := 0.5 + st.Errors.Longest/8; step > most {
+		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)
 	}
-	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m", compared, len(hit), step, st.Corrections.Longest)
-}
-
-// TestFarCorrectionsAreNotFaded: nobody glides through walls.
-func TestFarCorrectionsAreNotFaded(t *testing.T) {
-	var c correction
-	c.add(geom.Vec3{X: 1}, geom.Vec3{})
-	c.add(geom.Vec3{X: fadeMost}, geom.Vec3{})
-	if c.off != (geom.Vec3{}) || c.count != (Corrections{Smoothed: 1, Snapped: 1, Longest: 1}) {
-		t.Errorf("%+v", c)
-	}
-	c.add(geom.Vec3{}, geom.Vec3{Y: 1})
-	for range 10 {
-		c.fade(fadeTime / 10)
-	}
-	if got := c.off.Y; got < -0.501 || got > -0.499 {
-		t.Errorf("%v m left of 1 after the time in which it is halved", got)
-	}
+	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m", compared, len(hit), step, st.Errors.Longest)
 }

@@ -23,8 +23,8 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 			t.Fatalf("%v: pulse %+v, stats %+v", now, p, st)
 		}
 		next := c.Due()
-		if next < c.now || next > c.now+period+time.Millisecond {
-			t.Fatalf("%v: due %v from now", now, next-c.now)
+		if next < c.clock.Now || next > c.clock.Now+period+time.Millisecond {
+			t.Fatalf("%v: due %v from now", now, next-c.clock.Now)
 		}
 		if n := uint64(s.commands); n > commands && due > 0 { // since the frame before, Advance has asked
 			if asked++; now < due-period/16 {

@@ -4,205 +4,202 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a netcode.Drop or, of what is
-// inside, a packet.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
-// that reason. The datagram is not kept.
+// Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a
+// netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once, as
+// accepted or by the reason of its drop. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
-	read := c.stats.Traffic.Total() + uint64(len(datagram))
-	pack, err := c.receive(now, datagram)
-	c.stats.Traffic.Refused += read - c.stats.Traffic.Total() // whatever nobody took
-	if c.account != nil {
-		c.account.take(c, datagram, pack, err)
+	traffic := &c.stats.traffic
+	read := traffic.Total() + uint64(len(datagram))
+	pkt, err := c.decrypt(now, datagram)
+	if pkt != nil {
+		err = c.receivePacket(now, pkt)
+		c.stats.packets.Count(err)
+	}
+	traffic.Refused += read - traffic.Total() // bytes that no section took
+	if c.Meter != nil {
+		c.Meter.add(c, datagram, pkt, err)
 	}
 	return err
 }
 
-// receive is Receive, and returns the package that was in the datagram, nil if there was none.
-func (c *Client) receive(now time.Duration, datagram []byte) (pack []byte, err error) {
-	c.stats.BytesIn += uint64(len(datagram))
-	c.fresh()
-	pack, err = c.dial.Receive(now, c.dial.Server(), datagram, &c.out)
-	if err != nil {
-		return nil, err
-	}
-	c.dialled(now)
-	if pack == nil {
-		c.stats.Traffic.Session += uint64(len(datagram))
-		return nil, nil
-	}
-	c.stats.Traffic.Seal += uint64(len(datagram) - len(pack))
-	c.count.Arrived()
-	err = c.open(now, pack)
-	c.count.Count(err)
-	return pack, err
-}
-
-// open takes a package.
-func (c *Client) open(now time.Duration, pack []byte) error {
-	if c.state > Joined {
-		return packet.DropClosed
-	}
-	rest, err := c.peer.Receive(now, pack)
+func (c *Client) receivePacket(now time.Duration, pkt []byte) error {
+	sections, err := c.readHeader(now, pkt)
 	if err != nil {
 		return err
 	}
-	c.rtt = c.peer.RTT()
-	c.stats.Traffic.Header += uint64(len(pack) - len(rest))
-	c.resolve()
-	err = c.sections(now, rest)
-	if why, closed := c.peer.Closed(); closed && c.state == Connecting && (c.unlike || c.fetch.refused(why)) {
-		c.end(Denied, why, c.unlikeUs(why))
-	} else if closed && c.state <= Joined {
+	c.uplink.resolve(c.peer, &c.clock)
+	err = c.readSections(now, sections)
+	why, closed := c.peer.Closed()
+	switch {
+	case !closed || c.state > Joined:
+	case c.state == Connecting && (c.mismatch || c.fetch.refused(why)):
+		c.end(Denied, why, c.mismatchError(why))
+	default:
 		c.end(Lost, why, errors.New("client: the server ended the session: "+why.String()))
 	}
 	return err
 }
 
-// resolve learns from the acks which commands the server has.
-func (c *Client) resolve() {
-	delivered, lost := c.peer.Delivered(), c.peer.Lost()
-	for _, newest := range delivered {
-		c.arrived = max(c.arrived, tick.Tick(newest))
-	}
-	c.measured = c.measured || len(delivered) > 0
-	c.predicted.resolved(len(delivered), len(lost))
-}
-
-// sections reads a payload.
-func (c *Client) sections(now time.Duration, p []byte) (err error) {
+// readSections reads messages, fragments and a snapshot. Of several errors the last counts.
+func (c *Client) readSections(now time.Duration, p []byte) (err error) {
 	left, err := c.peer.Sections(p)
 	if err == nil {
-		c.stats.Traffic.Messages += uint64(len(p) - len(left))
+		c.stats.traffic.Messages += uint64(len(p) - len(left))
 	}
 	p = left
-	bad := c.drainEvents(now)
-	if blob, ok := c.peer.NextBlob(); ok && c.state <= Joined {
-		if why := c.parcel(now, blob); why != nil {
+	bad := c.readMessages(now)
+	if transfer, ok := c.peer.NextTransfer(); ok && c.state <= Joined {
+		if why := c.readTransfer(now, transfer); why != nil {
 			bad = why
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if c.state == Connecting && c.world != 0 && packet.SectionOf(p) == packet.SectionSnapshot {
-		c.stats.Stale++ // of the map before
-		return bad
-	}
-	if c.state == Joined && packet.SectionOf(p) == packet.SectionSnapshot {
-		if err = c.snapshot(now, p[1:]); err != nil {
+	switch isSnapshot := packet.SectionOf(p) == packet.SectionSnapshot; {
+	case isSnapshot && c.state == Joined:
+		if err = c.readSnapshot(now, p[1:]); err != nil {
 			return err
 		}
-		return bad
-	}
-	if len(p) > 0 {
+	case isSnapshot && c.state == Connecting && c.mapEpoch != 0:
+		c.replica.stats.stale++ // of the map before
+	case len(p) > 0:
 		return packet.DropSection
 	}
 	return bad
 }
 
-// lastTick is the newest tick that is believed: arithmetic beyond it might wrap.
-const lastTick = 1<<32 - 1<<16
-
-// snapshot takes in one datagram's part of a snapshot.
-func (c *Client) snapshot(now time.Duration, src []byte) error {
-	whole := len(src) + 1 // with the section's own byte
-	h, rest, err := netstate.ParseHead(src)
-	if err != nil || h.Tick > lastTick {
-		return packet.DropSnapshot
+// readMessages takes the reliable messages in order, then the unreliable ones of the last packet. A
+// message that is not valid is skipped; the error counts for the packet that completed it. Messages of
+// the match count only between the Welcome and the end.
+func (c *Client) readMessages(now time.Duration) (err error) {
+	for raw, ok := c.peer.NextReliable(); ok; raw, ok = c.peer.NextReliable() {
+		c.events.pending = true
+		if raw[0] == protocol.MessageMapChange && c.state <= Joined && c.welcome.Version != 0 && !c.mismatch {
+			err = c.changeMap(now, raw)
+			continue
+		}
+		switch c.state {
+		case Connecting:
+			err = c.readWelcome(now, raw)
+		case Joined:
+			if bad := c.readMessage(now, raw); bad != nil {
+				err = bad
+			}
+		}
 	}
-	if c.old(h.Tick) {
-		c.stats.Stale++
+	for raw, ok := c.peer.NextUnreliable(); ok && c.state == Joined; raw, ok = c.peer.NextUnreliable() {
+		c.events.pending = true
+		if e, bad := sim.ParseEvent(raw); bad == nil {
+			c.events.add(e)
+		} else {
+			err = packet.DropUnreliable
+		}
+	}
+	return err
+}
+
+// readMessage takes one reliable message of the match.
+func (c *Client) readMessage(now time.Duration, raw []byte) error {
+	if known, err := c.Chat.message(raw, int(c.welcome.MaxPlayers)); known {
+		return err
+	}
+	if e, err := sim.ParseEvent(raw); err == nil {
+		c.events.add(e)
+		c.Chat.addKill(&e)
 		return nil
 	}
-	if c.cfg.Bare {
-		c.server.fastest(c.looks.at(now), h.Tick)
+	if c.Round.message(raw) {
+		return nil
+	}
+	if n, ok := sim.ParseRoundEvent(raw); ok {
+		c.Round.addNews(n)
+		c.Chat.addNews(n)
+		return nil
+	}
+	if c.Spectate.message(raw) {
+		return nil
+	}
+	if scale, err := protocol.ParseTimescale(raw); err == nil {
+		c.clock.Timescale.Set(now, scale)
+		return nil
+	}
+	if c.Objects.Message(raw) {
+		return nil
+	}
+	return packet.DropMessage
+}
+
+// maxTick is the newest tick that is accepted: arithmetic beyond it might wrap.
+const maxTick = 1<<32 - 1<<16
+
+// readSnapshot takes one packet's part of a snapshot.
+func (c *Client) readSnapshot(now time.Duration, src []byte) error {
+	whole := len(src) + 1 // with the section's own byte
+	h, rest, err := netstate.ParseHeader(src)
+	if err != nil || h.Tick > maxTick {
+		return packet.DropSnapshot
+	}
+	r, scaled := &c.replica, c.clock.Timescale.At(now)
+	if c.beforeMap(h.Tick, c.mapEpoch) {
+		r.stats.stale++
+		return nil
+	}
+	if c.cfg.Decode == DecodeAcks {
+		c.clock.Server.ArriveOffset(scaled, h.Tick)
 	} else {
-		c.server.arrive(c.looks.at(now), h.Tick)
+		c.clock.Server.Arrive(scaled, h.Tick)
 	}
-	c.server.follow(c.looks.at(now), c.peer.RTT().Min/2, !c.measured)
-	if h.Owner && !c.cfg.Bare {
+	c.clock.Server.Follow(scaled, c.rtt.Min/2, !c.measured)
+	if h.Owner && c.cfg.Decode != DecodeAcks {
 		var row []int32
-		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
-			return c.undecoded(now, h.Tick, err)
+		if row, rest, err = r.decoder.Parse(h.Tick, rest); err != nil {
+			return r.lost(now, h.Tick, err, c.peer)
 		}
-		c.owned(now, h.Tick, row)
-	}
-	c.stats.Traffic.Owner += uint64(whole - len(rest))
-	if !c.cfg.Thin {
-		rows := len(rest)
-		if rest, err = c.flights.section(c, h, rest); err != nil {
-			return c.undecoded(now, h.Tick, err)
-		}
-		c.stats.Traffic.Things += uint64(rows - len(rest))
-		if h.Checked {
-			err = c.decoder.CheckedSection(h.Tick, rest, h.Sum)
-		} else {
-			err = c.decoder.Section(h.Tick, rest)
-		}
-		if err != nil {
-			return c.undecoded(now, h.Tick, err)
+		if r.take(h.Tick, row) {
+			c.reconcile(scaled)
 		}
 	}
-	c.stats.Traffic.Rows += uint64(len(rest))
-	if c.held.add(h.Tick) {
-		c.stats.Snapshots++
+	c.stats.traffic.Owner += uint64(whole - len(rest))
+	if c.cfg.Decode == DecodeFull {
+		if rest, err = c.readRows(&h, rest); err != nil {
+			return r.lost(now, h.Tick, err, c.peer)
+		}
+	}
+	c.stats.traffic.Rows += uint64(len(rest))
+	if c.interp.Arrived(h.Tick) {
+		r.stats.snapshots++
 	}
 	return nil
 }
 
-// owned takes in the owner row of tick t.
-func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
-	if t <= c.selfTick {
-		return
+// readRows takes the rows of objects and players and returns those of players.
+func (c *Client) readRows(h *netstate.Header, src []byte) (rows []byte, err error) {
+	rows, err = c.Objects.Section(*h, src)
+	if err != nil {
+		return rows, err
 	}
-	last := c.self.Starved
-	c.self, c.selfTick = netstate.SelfOf(row), t
-	starved := c.self.Starved - last
-	c.stats.Starved += uint64(starved)
-	switch {
-	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
-		c.predicted.report(c.looks.at(now), t, c.self.Lead, starved != 0)
-	case t > c.predict.newest:
-		c.predicted.known = false
+	c.stats.traffic.Objects += uint64(len(src) - len(rows))
+	if h.Checked {
+		return rows, c.interp.Decoder.CheckedSection(h.Tick, rows, h.Sum)
 	}
-	if was := c.predict.correct(t, &c.self); was.ok {
-		if is := c.predict.shown(); is.ok {
-			c.correction.add(was.pos, is.pos)
-		}
-	}
+	return rows, c.interp.Decoder.Section(h.Tick, rows)
 }
 
-// undecoded deals with a section of the snapshot of tick t that could not be decoded, or not to what the server has, although its
-// package is acknowledged by now: the server must be told, or it would go on to use as a baseline what is not here. A section that
-// is merely too old harms nobody.
-func (c *Client) undecoded(now time.Duration, t tick.Tick, err error) error {
-	if err == snapshot.ErrStale {
-		c.stats.Stale++
-		return nil
+// reconcile compares the newest owner row with the prediction and takes the server's report in it.
+func (c *Client) reconcile(scaled time.Duration) {
+	r, p := &c.replica, &c.predict
+	switch {
+	case p.Issued(r.tick): // otherwise the report says nothing of our commands
+		c.clock.Predicted.Report(scaled, r.tick, r.self.Lead, r.starved)
+	case r.tick > p.Newest:
+		c.clock.Predicted.Forget()
 	}
-	var ask [5]byte
-	event := append(ask[:0], sim.AskResync)
-	if err == snapshot.ErrSum {
-		c.stats.Diverged++
-		event = sim.AppendDiverged(ask[:0], t)
-	} else {
-		c.stats.Undecoded++
-	}
-	if wait := 250*time.Millisecond + c.peer.RTT().Smoothed; c.stats.Resyncs == 0 || now-c.resyncAt >= wait {
-		if c.peer.Queue(event) == nil {
-			c.stats.Resyncs++
-			c.resyncAt = now
-		}
-	}
-	if err == snapshot.ErrNoBaseline || err == snapshot.ErrSum {
-		return nil // nothing is wrong with the datagram
-	}
-	return packet.DropSnapshot
+	p.Reconcile(r.tick, &r.self)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -34,7 +35,7 @@ func TestRow38ThreeClocks(t *testing.T) {
 				frames++
 				// A command made now should arrive when the server's clock is want before its tick.
 				lead := predicted - (now + oneWay + jitter/2)
-				off = max(off, (lead - s.client.predicted.want()).Abs())
+				off = max(off, (lead - s.client.clock.Predicted.Want()).Abs())
 				if d := (server - now).Abs(); d > jitter/2+2*time.Millisecond {
 					t.Fatalf("%v, jitter %v: the server's clock is thought %v off", oneWay, jitter, d)
 				}
@@ -158,12 +159,12 @@ func TestDrawnGoesOn(t *testing.T) {
 	s.down.loss = 1
 	start, moved, stood := l.now, time.Duration(0), 0
 	slot := walker.client.ID().Index()
-	drawn, _ := s.client.Drawn(slot)
+	drawn, _ := s.client.PresentedPose(slot)
 	was, back := drawn.Pos, float32(0)
 	dir := geom.Vec3{}
 	s.each = func(now time.Duration, s *seat) {
 		p, ok := s.client.Pose(slot)
-		d, _ := s.client.Drawn(slot)
+		d, _ := s.client.PresentedPose(slot)
 		if !ok {
 			t.Fatal("not there")
 		}
@@ -182,7 +183,7 @@ func TestDrawnGoesOn(t *testing.T) {
 		was = d.Pos
 	}
 	l.run(400 * time.Millisecond)
-	if over := s.client.render.over; over != mostOver || stood == 0 || moved < 150*time.Millisecond || moved > 260*time.Millisecond {
+	if over := s.client.clock.Render.Over; over != clock.MaxOver || stood == 0 || moved < 150*time.Millisecond || moved > 260*time.Millisecond {
 		t.Errorf("went on for %v, %v beyond, then stood for %d frames", moved, over, stood)
 	}
 	s.down.loss = 0
@@ -191,36 +192,8 @@ func TestDrawnGoesOn(t *testing.T) {
 		t.Errorf("a step of %v m back", back)
 	}
 	l.run(3 * time.Second)
-	if over := s.client.render.over; over != 0 {
+	if over := s.client.clock.Render.Over; over != 0 {
 		t.Errorf("still %v beyond", over)
-	}
-}
-
-// TestRow43ReplaysNoMoreThanItMust is row 43 of the reference's checklist: a row that says what was predicted costs no simulation, and
-// one that does not exactly the ticks since.
-func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
-	p := newPredictor(t)
-	row := spawnRow(p)
-	p.correct(10, &row)
-	think := wander(3)
-	for n := range 60 {
-		p.push(commandOf(p.newest+1, think(n)), tick.View{})
-	}
-	for at := tick.Tick(11); at <= 40; at++ { // all as predicted
-		row.Self = p.state(at).Self
-		p.correct(at, &row)
-	}
-	if p.count.Replays != 0 || p.count.Replayed != 0 || p.count.Rows != 31 {
-		t.Fatalf("%+v", p.count)
-	}
-	for i, at := range []tick.Tick{41, 50, 69, 70} {
-		row.Self = p.state(at).Self
-		row.Motion.Vel.X++ // not as predicted
-		before := p.count
-		p.correct(at, &row)
-		if got, want := p.count.Replayed-before.Replayed, uint64(p.newest-at); got != want || p.count.Mispredictions != uint64(i+1) {
-			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v", at, p.newest, got, want, p.count)
-		}
 	}
 }
 
@@ -231,10 +204,10 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})
 	mean := func(d time.Duration) (lead float64, wanted time.Duration) {
 		n := 0
-		s.each = func(time.Duration, *seat) { lead += float64(s.client.self.Lead); n++ }
+		s.each = func(time.Duration, *seat) { lead += float64(s.client.replica.self.Lead); n++ }
 		l.run(d)
 		s.each = nil
-		return lead / float64(n), s.client.predicted.want()
+		return lead / float64(n), s.client.clock.Predicted.Want()
 	}
 	l.run(3 * time.Second)
 	calm, calmWant := mean(4 * time.Second)
@@ -252,11 +225,11 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 	before := *l.inbox(s)
 	var rough float64
 	n := 0
-	s.each = func(time.Duration, *seat) { rough += float64(s.client.self.Lead); n++ }
+	s.each = func(time.Duration, *seat) { rough += float64(s.client.replica.self.Lead); n++ }
 	bursts(40 * time.Second)
 	s.each = nil
 	rough /= float64(n)
-	roughWant := s.client.predicted.want()
+	roughWant := s.client.clock.Predicted.Want()
 	in := *l.inbox(s)
 	used, missing := in.Used-before.Used, in.Missing-before.Missing
 	l.run(200 * time.Millisecond)

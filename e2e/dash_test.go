@@ -46,8 +46,8 @@ func host(t *testing.T, players int) (page string) {
 	}
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	h, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Gate: netcode.ServerConfig{PrivateKey: key}}})
+	h, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", TokenSeconds: 60,
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Netcode: netcode.ServerConfig{PrivateKey: key}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
 )
 
 // plan is one of the made-up plans that bench/report is tested with.
-func plan(t *testing.T, name string) (p capacity.Plan) {
+func plan(t *testing.T, name string) (p report.Plan) {
 	t.Helper()
 	text, err := os.ReadFile("../bench/report/testdata/" + name + ".golden.json")
 	if err == nil {
@@ -33,11 +32,11 @@ func page(dir string) string { return "file://" + filepath.Join(dir, report.Page
 
 func TestReport(t *testing.T) {
 	ctx, seen := browser(t)
-	interrupted, empty := plan(t, "plan-1"), capacity.Plan{Partial: true}
+	interrupted, empty := plan(t, "plan-1"), report.Plan{Partial: true}
 	interrupted.Partial = true
 	cases := []struct {
 		name   string
-		plan   capacity.Plan
+		plan   report.Plan
 		charts string
 	}{
 		{"full", plan(t, "plan-100"), "4"}, {"one", interrupted, "4"}, {"empty", empty, "undefined"},

@@ -120,9 +120,9 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkMoves measures 1000 rows between two ticks, which each tick costs once.
 func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
-	from, to := h.between(tick.View{From: 170, To: 171})
-	var m move
-	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true, make([]int32, 0, 1000)) })
+	from, to := h.viewFrames(tick.View{From: 170, To: 171})
+	var m displacement
+	loop(b, 1000, "player", func() { m.measure(from, to, &stepLimits, make([]int32, 0, 1000)) })
 }
 
 func BenchmarkTest(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// NoTeam in a Sweep or a Zone spares nobody but Except.
+// NoTeam in a Sweep or a OverlapQuery spares nobody but Except.
 const NoTeam uint8 = 255
 
 // Hit is the nearest hit of a shot; the zero Hit (ID 0, Part NoPart) is a miss.
@@ -25,19 +25,19 @@ func hitOf(ray geom.Ray, id uint32, slot int, h *rig.Hit) Hit {
 	return Hit{id, slot, h.Bone, h.Part, h.Distance, ray.At(h.Distance), h.Normal}
 }
 
-// fewQuestions are answered as they come: to put them in order looks at every frame's place, which takes as long as to answer one.
-const fewQuestions = 8
+// minGrouped are answered as they come: to put them in order looks at every frame's place, which takes as long as to answer one.
+const minGrouped = 8
 
-// fewSlots is of how many a history stays in the caches anyway.
-const fewSlots = 64
+// cachedSlots is of how many a history stays in the caches anyway.
+const cachedSlots = 64
 
-// single reports whether n questions are better answered as they come than by together.
-func (h *History) single(n int) bool { return n <= fewQuestions || h.slots <= fewSlots }
+// answerInOrder reports whether n questions are better answered as they come than by together.
+func (h *History) answerInOrder(n int) bool { return n <= minGrouped || h.slots <= cachedSlots }
 
-// together calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
+// groupByFrame calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
 // from memory once, whatever order the questions came in.
-func (h *History) together(n int, from func(i int) tick.Tick, judge func(i int)) {
-	if h.single(n) {
+func (h *History) groupByFrame(n int, from func(i int) tick.Tick, judge func(i int)) {
+	if h.answerInOrder(n) {
 		for i := range n {
 			judge(i)
 		}
@@ -64,8 +64,8 @@ func (h *History) together(n int, from func(i int) tick.Tick, judge func(i int))
 	}
 }
 
-// short is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.
-func short(ray geom.Ray, best *Hit) geom.Ray {
+// shorten is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.
+func shorten(ray geom.Ray, best *Hit) geom.Ray {
 	if best.ID != 0 {
 		ray.Max = min(ray.Max, best.Distance+0.01)
 	}
@@ -77,13 +77,13 @@ func nearer(distance float32, slot int, best *Hit) bool {
 	return best.ID == 0 || distance < best.Distance || distance == best.Distance && slot < best.Slot
 }
 
-// widen is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for
+// expand is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for
 // the flyers. False: nobody knows.
-func (w *ways) widen(h *History, a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
+func (w *motionBounds) expand(h *History, a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
 	if frac == 0 || a == b {
-		return widest, nil, true
+		return maxBoundRadius, nil, true
 	}
 	metres, flyers, ok := w.reach(h, a, b)
-	// 2 mm: positions at Reach are rounded to 1.
-	return widest + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
+	// 2 mm: positions at WorldReach are rounded to 1.
+	return maxBoundRadius + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
 }

@@ -268,12 +268,12 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 		hits, listed := 0, 0
 		for range 2000 {
 			s := c.shot(h.At, 1, 128)
-			a, b := h.between(s.View)
-			ray, ok := Aim(s.Ray)
+			a, b := h.viewFrames(s.View)
+			ray, ok := NormalizeRay(s.Ray)
 			if a == nil || !ok {
 				continue
 			}
-			near, flyers := sweeper.list(a, b, &s, &ray)
+			near, flyers := sweeper.candidatesFor(a, b, &s, &ray)
 			listed += len(near)
 			paths[min(len(flyers), 1)+len(near)/(slots-10)*2]++
 			for slot := range slots {
@@ -281,7 +281,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 				if !ok || !p.Alive() {
 					continue
 				}
-				if _, hit := test(ray, 0, &p); hit {
+				if _, hit := testPose(ray, 0, &p); hit {
 					if hits++; !slices.Contains(near, int32(slot)) && !slices.Contains(flyers, int32(slot)) {
 						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near, flyers)
 					}

@@ -5,9 +5,9 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
+// ClampLimits is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
 // Times are in ticks of the simulation; NaN and negative numbers count as 0.
-type Knowledge struct {
+type ClampLimits struct {
 	Rate        tick.Rate // of the simulation; 0 means tick.DefaultRate
 	RTTTicks    float32   // round trip: the least of the last two seconds, so that inflating it buys nothing
 	InterpTicks float32   // how far behind the newest snapshot the peer may draw
@@ -16,12 +16,12 @@ type Knowledge struct {
 	NewestAcked tick.Tick // newest snapshot the peer is known to hold, 0 for none
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
-	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
+	LastInstant int64     // Instant of the view the peer's last shot was judged by, 0 for none
 
-	// Of a peer that says ahead of time how far behind it will look; see Pledges. All 0: it is not asked to.
-	Line     int64     // instant of the commands of now, as pledged and within limits, in 1/256 tick
-	Asked    int64     // likewise without limits
-	From, To tick.Tick // the two snapshots around Line that it held when it made them; 0 if it held none on one of the sides
+	// Of a peer that says ahead of time how far behind it will look; see ViewDelayTrack. All 0: it is not asked to.
+	AnnouncedInstant int64     // instant of the commands of now, as pledged and within limits, in 1/256 tick
+	UnclampedInstant int64     // likewise without limits
+	From, To         tick.Tick // the two snapshots around Line that it held when it made them; 0 if it held none on one of the sides
 }
 
 // Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
@@ -49,20 +49,20 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //
 // So the result never is newer than the newest snapshot nor older than allowed, From <= To, clamping twice changes
 // nothing, and of two claims the earlier never becomes the later.
-func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
+func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 	if know.Newest == 0 {
 		return tick.View{}, v != tick.View{}
 	}
 	know = know.withDefaults()
 	latest := int64(know.Newest) << 8
 	if planted.On(planted.ClampBackwards) {
-		know.Last = 0
+		know.LastInstant = 0
 	}
-	if know.Line != 0 {
-		used := know.pledged(now, latest)
+	if know.AnnouncedInstant != 0 {
+		used := know.announcedView(now, latest)
 		return used, used != v
 	}
-	earliest := min(latest, know.earliest(now))
+	earliest := min(latest, know.earliestInstant(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
@@ -77,30 +77,30 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 	return viewAt(at), true
 }
 
-// pledged is the view of a peer that pledges.
-func (k Knowledge) pledged(now tick.Tick, latest int64) tick.View {
-	earliest := min(latest, k.hard(now))
+// announcedView is the view of a peer that pledges.
+func (k ClampLimits) announcedView(now tick.Tick, latest int64) tick.View {
+	earliest := min(latest, k.earliestByCap(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
-	at := min(max(k.Line, earliest), latest)
+	at := min(max(k.AnnouncedInstant, earliest), latest)
 	shown := k.From >= max(k.Oldest, 1) && k.To <= k.Newest && k.From <= k.To && k.To-k.From <= k.CapTicks
-	if shown && at == k.Line {
-		return Between(k.From, k.To, at)
+	if shown && at == k.AnnouncedInstant {
+		return ViewBetween(k.From, k.To, at)
 	}
 	return viewAt(at)
 }
 
-func (k Knowledge) withDefaults() Knowledge {
+func (k ClampLimits) withDefaults() ClampLimits {
 	if k.Rate == 0 {
 		k.Rate = tick.DefaultRate
 	}
-	k.CapTicks = k.mostTicks()
+	k.CapTicks = k.capTicks()
 	return k
 }
 
-// mostTicks is CapTicks or its default.
-func (k *Knowledge) mostTicks() tick.Tick {
+// capTicks is CapTicks or its default.
+func (k *ClampLimits) capTicks() tick.Tick {
 	switch {
 	case k.CapTicks != 0:
 		return k.CapTicks
@@ -110,31 +110,31 @@ func (k *Knowledge) mostTicks() tick.Tick {
 	return tick.Tick(k.Rate / 4)
 }
 
-// earliest is the oldest instant the peer may claim, in 1/256 tick.
-func (k Knowledge) earliest(now tick.Tick) int64 {
+// earliestInstant is the oldest instant the peer may claim, in 1/256 tick.
+func (k ClampLimits) earliestInstant(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.hard(now))
+	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.earliestByCap(now))
 }
 
-// hard is the oldest instant whatever the path is like.
-func (k Knowledge) hard(now tick.Tick) int64 {
-	return max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, k.Last-1<<8, 1<<8)
+// earliestByCap is the oldest instant whatever the path is like.
+func (k ClampLimits) earliestByCap(now tick.Tick) int64 {
+	return max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, k.LastInstant-1<<8, 1<<8)
 }
 
-// Limits are the oldest instants at which a peer's shots may be judged at tick now, in 1/256 tick: oldest by the cap and the history
+// EarliestInstants are the oldest instants at which a peer's shots may be judged at tick now, in 1/256 tick: oldest by the cap and the history
 // alone, earliest by all that ClampView looks at but the peer's last shot.
-func (k Knowledge) Limits(now tick.Tick) (oldest, earliest int64) {
+func (k ClampLimits) EarliestInstants(now tick.Tick) (oldest, earliest int64) {
 	k = k.withDefaults()
-	k.Last = 0
+	k.LastInstant = 0
 	newest := int64(k.Newest) << 8
 	oldest = max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, 1<<8)
-	return min(oldest, newest), min(k.earliest(now), newest)
+	return min(oldest, newest), min(k.earliestInstant(now), newest)
 }
 
-// Longest is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
-func (k *Knowledge) Longest(now tick.Tick) int64 {
+// MaxDelay is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
+func (k *ClampLimits) MaxDelay(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.mostTicks())<<8)
+	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.capTicks())<<8)
 }
 
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.

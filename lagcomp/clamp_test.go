@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func drawKnowledge(t *rapid.T, now tick.Tick) Knowledge {
+func drawKnowledge(t *rapid.T, now tick.Tick) ClampLimits {
 	newest := rapid.Uint32Range(0, uint32(now)).Draw(t, "newest")
-	return Knowledge{
+	return ClampLimits{
 		Rate:        tick.Rate(rapid.SampledFrom([]int{0, 20, 60, 128}).Draw(t, "rate")),
 		RTTTicks:    rapid.Float32().Draw(t, "rtt"),
 		InterpTicks: rapid.Float32Range(0, 20).Draw(t, "interp"),
@@ -20,7 +20,7 @@ func drawKnowledge(t *rapid.T, now tick.Tick) Knowledge {
 		Newest:      tick.Tick(newest),
 		NewestAcked: tick.Tick(rapid.Uint32Range(0, newest).Draw(t, "acked")),
 		Oldest:      tick.Tick(rapid.Uint32Range(0, newest).Draw(t, "oldest")),
-		Last:        rapid.Int64Range(0, int64(newest)<<8).Draw(t, "last"),
+		LastInstant: rapid.Int64Range(0, int64(newest)<<8).Draw(t, "last"),
 	}
 }
 
@@ -60,7 +60,7 @@ func clampKeepsItsPromises(t *rapid.T) {
 		limit = math.Floor(rate / 4)
 	}
 	lag := float64(know.InterpTicks) + float64(know.SlackTicks)
-	earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag, float64(now)-limit, float64(know.Oldest), float64(know.Last)/256-1, 1)
+	earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag, float64(now)-limit, float64(know.Oldest), float64(know.LastInstant)/256-1, 1)
 	at := float64(got.From) + float64(got.To-got.From)*float64(got.Frac)/256
 	const rounding = 3.0 / 256
 	if at < min(earliest, float64(know.Newest))-rounding {
@@ -86,13 +86,13 @@ func clampKeepsItsPromises(t *rapid.T) {
 }
 
 func TestClampViewCases(t *testing.T) {
-	know := Knowledge{Rate: 60, RTTTicks: 3, InterpTicks: 6, SlackTicks: 2, NewestAcked: 96, Newest: 99, Oldest: 20}
+	know := ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, SlackTicks: 2, NewestAcked: 96, Newest: 99, Oldest: 20}
 	long := know
 	long.RTTTicks, long.NewestAcked = 60, 0
 	again := know
-	again.Last = 94<<8 + 10
+	again.LastInstant = 94<<8 + 10
 	for i, c := range []struct {
-		know    Knowledge
+		know    ClampLimits
 		v, want tick.View
 	}{
 		{know, tick.View{From: 93, To: 96, Frac: 77}, tick.View{From: 93, To: 96, Frac: 77}}, // honest
@@ -105,8 +105,8 @@ func TestClampViewCases(t *testing.T) {
 		{long, tick.View{From: 70, To: 73, Frac: 1}, tick.View{From: 85, To: 85}},             // the cap of 15 ticks
 		{again, tick.View{From: 93, To: 96, Frac: 4}, tick.View{From: 93, To: 96, Frac: 4}},
 		{again, tick.View{From: 90, To: 93, Frac: 4}, tick.View{From: 93, To: 94, Frac: 10}}, // backwards
-		{Knowledge{}, tick.View{From: 70, To: 73}, tick.View{}},
-		{Knowledge{Newest: 99, Oldest: 98, InterpTicks: float32(math.Inf(1)), RTTTicks: float32(math.NaN())}, tick.View{From: 97, To: 99, Frac: 128}, tick.View{From: 98, To: 98}},
+		{ClampLimits{}, tick.View{From: 70, To: 73}, tick.View{}},
+		{ClampLimits{Newest: 99, Oldest: 98, InterpTicks: float32(math.Inf(1)), RTTTicks: float32(math.NaN())}, tick.View{From: 97, To: 99, Frac: 128}, tick.View{From: 98, To: 98}},
 	} {
 		got, clamped := ClampView(c.v, 100, c.know)
 		if got != c.want || clamped != (c.v != c.want) {
@@ -130,7 +130,7 @@ func TestHonestPeersAreNeverClamped(t *testing.T) {
 		from := tick.Tick(at>>8) / interval * interval
 		v := tick.View{From: from, To: from + interval, Frac: uint8((at - int64(from)<<8) / int64(interval))}
 		now := tick.Tick(math.Ceil(drawn + up)) // the command waits for its tick
-		know := Knowledge{
+		know := ClampLimits{
 			Rate: 60, CapTicks: 60, RTTTicks: float32(2 * oneWay), InterpTicks: float32(delay + float64(interval)),
 			SlackTicks: float32(2*jitter + 2), NewestAcked: held, Newest: (now - 1) / interval * interval, Oldest: now - 60,
 		}

@@ -22,7 +22,7 @@
 // those of a call are grouped by the tick they look at, and answered in the order in which they were asked; the lowest slot wins where two
 // are equally near. The map is not known here: cut the ray by Max where it stops.
 //
-// A Receipt says how a shot was judged, and has all that package picture needs to draw it.
+// A ShotRecord says how a shot was judged, and has all that package picture needs to draw it.
 //
 // # What is believed
 //

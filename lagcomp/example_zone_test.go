@@ -27,9 +27,9 @@ func ExampleSweeper() {
 	s.Cast([]lagcomp.Sweep{rocket}, hits)
 	fmt.Printf("%d at the %s after %.2f m\n", hits[0].ID, hits[0].Bone, hits[0].Distance)
 
-	blast := lagcomp.Zone{Capsule: geom.Capsule{A: hits[0].Point, B: hits[0].Point, Radius: 3}, View: view, Team: lagcomp.NoTeam}
-	for _, t := range s.Overlap([]lagcomp.Zone{blast}, nil) {
-		fmt.Printf("%d is %.1f m from the blast\n", t.ID, t.Metres)
+	blast := lagcomp.OverlapQuery{Capsule: geom.Capsule{A: hits[0].Point, B: hits[0].Point, Radius: 3}, View: view, Team: lagcomp.NoTeam}
+	for _, t := range s.Overlap([]lagcomp.OverlapQuery{blast}, nil) {
+		fmt.Printf("%d is %.1f m from the blast\n", t.ID, t.Distance)
 	}
 	// Output:
 	// 7 at the chest after 9.73 m

@@ -21,23 +21,23 @@ var _ [48]byte = [RowBytes]byte{}
 // History is a ring of frames, one a tick. What the broad phase reads of a frame stands in columns, one row a slot; what only
 // the few candidates of a shot need is the whole pose, in one half of a cache line.
 type History struct {
-	slots    int
-	newest   tick.Tick
-	frames   []frame // tick t is in frames[t % len]
-	everyone []int32 // 0, 1, 2, ...
-	order    []int32 // of the questions at hand, and where in it those of a frame stand
-	places   []int32
+	slots   int
+	newest  tick.Tick
+	frames  []frame // tick t is in frames[t % len]
+	allRows []int32 // 0, 1, 2, ...
+	order   []int32 // of the questions at hand, and where in it those of a frame stand
+	places  []int32
 }
 
 // frame is everybody at one tick.
 type frame struct {
-	tick, last tick.Tick // 0: never written; last was recorded before it
-	used       int       // rows from here on are empty
-	x, y, z    []float32 // feet
-	nr2        []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
-	rows       []rig.Pose
-	columns    kernel.Column // of the rows that are used
-	step       move          // from the tick before
+	tick, previous tick.Tick // 0: never written; last was recorded before it
+	rowCount       int       // rows from here on are empty
+	x, y, z        []float32 // feet
+	nr2            []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
+	rows           []rig.Pose
+	used           kernel.Spheres // of the rows that are used
+	displacement   displacement   // from the tick before
 }
 
 // NewHistory makes a history of the given number of slots that reaches at least ticks back from the newest, and never
@@ -50,10 +50,10 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone = make([]int32, slots)
+	h.allRows = make([]int32, slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
-	for i := range h.everyone {
-		h.everyone[i] = int32(i)
+	for i := range h.allRows {
+		h.allRows[i] = int32(i)
 	}
 	return h
 }
@@ -73,15 +73,15 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots", t, h.newest, len(poses), h.slots))
 	}
 	f := &h.frames[int(t)%len(h.frames)]
-	f.tick, f.last, f.step.to = t, h.newest, 0
-	if used := f.fill(poses); used != f.used || f.columns.X == nil {
-		f.used, f.columns = used, f.column(used)
+	f.tick, f.previous, f.displacement.to = t, h.newest, 0
+	if used := f.fill(poses); used != f.rowCount || f.used.X == nil {
+		f.rowCount, f.used = used, f.spheres(used)
 	}
 	h.newest = t
 }
 
-// bounds are the broad phase's radii, negated and squared, by alive and hero: alive<<3 | hero.
-var bounds = func() (b [16]float32) {
+// boundRadii are the broad phase's radii, negated and squared, by alive and hero: alive<<3 | hero.
+var boundRadii = func() (b [16]float32) {
 	for form := range 8 {
 		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}
 		radius := rig.Bound(&p).Radius
@@ -90,16 +90,16 @@ var bounds = func() (b [16]float32) {
 	return b
 }()
 
-// widest is the largest of those radii, in metres.
-var widest = func() (r float32) {
+// maxBoundRadius is the largest of those radii, in metres.
+var maxBoundRadius = func() (r float32) {
 	for i := range rig.Skeletons {
 		r = max(r, rig.Skeletons[i].Bound)
 	}
 	return r
 }()
 
-// words is poses as the kernel takes them.
-func words(poses []rig.Pose) []kernel.Row {
+// kernelRows is poses as the kernel takes them.
+func kernelRows(poses []rig.Pose) []kernel.Row {
 	return unsafe.Slice((*kernel.Row)(unsafe.Pointer(unsafe.SliceData(poses))), len(poses))
 }
 
@@ -116,14 +116,14 @@ var (
 func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
-	c := kernel.Column{X: x, Y: y, Z: z, NR2: nr2}
-	done := kernel.Unzip(words(poses), words(f.rows), &c, &bounds)
+	c := kernel.Spheres{X: x, Y: y, Z: z, NR2: nr2}
+	done := kernel.SplitRows(kernelRows(poses), kernelRows(f.rows), &c, &boundRadii)
 	copy(f.rows[done:], poses[done:])
 	for i := done; i < n; i++ {
 		p := &poses[i]
 		alive := uint32(p.Flags&rig.FlagAlive) & ((p.ID | -p.ID) >> 31)
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
-		nr2[i] = bounds[(alive<<3|uint32(p.Form>>3&7))&15]
+		nr2[i] = boundRadii[(alive<<3|uint32(p.Form>>3&7))&15]
 	}
 	for used = n; used > 0 && poses[used-1].ID == 0; used-- {
 	}
@@ -149,7 +149,7 @@ func (h *History) Slots() int { return h.slots }
 // Pose returns what was recorded for a slot at tick t, and false if the tick is not held or the slot was empty.
 func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 	f := h.frame(t)
-	if f == nil || slot < 0 || slot >= f.used || f.rows[slot].ID == 0 {
+	if f == nil || slot < 0 || slot >= f.rowCount || f.rows[slot].ID == 0 {
 		return rig.Pose{}, false
 	}
 	return f.rows[slot], true
@@ -158,15 +158,15 @@ func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 // At returns what a viewer at v saw in a slot: rig.Lerp of the poses at both ticks. It is false if v is not valid, either
 // tick is not held, or the slot was empty at the first.
 func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {
-	a, b := h.between(v)
-	if a == nil || slot < 0 || slot >= a.used || a.rows[slot].ID == 0 {
+	a, b := h.viewFrames(v)
+	if a == nil || slot < 0 || slot >= a.rowCount || a.rows[slot].ID == 0 {
 		return rig.Pose{}, false
 	}
 	return lerpRow(a, b, v.Frac, slot), true
 }
 
-// between returns the frames of both ticks of a view, or nil if there is no such history.
-func (h *History) between(v tick.View) (a, b *frame) {
+// viewFrames returns the frames of both ticks of a view, or nil if there is no such history.
+func (h *History) viewFrames(v tick.View) (a, b *frame) {
 	if !v.Valid() {
 		return nil, nil
 	}
@@ -187,39 +187,39 @@ func (h *History) frame(t tick.Tick) *frame {
 
 // lerpRow is the pose of a row that is used at a.
 func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
-	if slot >= b.used {
+	if slot >= b.rowCount {
 		return a.rows[slot]
 	}
 	return rig.Lerp(&a.rows[slot], &b.rows[slot], frac)
 }
 
-// target reports whether a shot may hit the player of a row at all.
-func (f *frame) target(slot int, shooter uint32, team uint8) bool {
+// canHit reports whether a shot may hit the player of a row at all.
+func (f *frame) canHit(slot int, shooter uint32, team uint8) bool {
 	p := &f.rows[slot]
-	return slot < f.used && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
+	return slot < f.rowCount && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
 }
 
-// lives reports whether somebody can be hit in a slot.
-func (f *frame) lives(slot int) bool { return slot < f.used && f.nr2[slot] != kernel.Never }
+// hittable reports whether somebody can be hit in a slot.
+func (f *frame) hittable(slot int) bool { return slot < f.rowCount && f.nr2[slot] != kernel.Never }
 
-// column is the first n rows as the kernel takes them.
-func (f *frame) column(n int) kernel.Column {
-	return kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
+// spheres is the first n rows as the kernel takes them.
+func (f *frame) spheres(n int) kernel.Spheres {
+	return kernel.Spheres{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
-// along names the rows whose bounds, widened to a radius, a ray may touch, in out's memory.
-func (f *frame) along(r *geom.Ray, radius float32, out []int32) []int32 {
-	way := f.ray(r, radius)
-	return f.columns.Along(&way, out)
+// rayCandidates names the rows whose bounds, widened to a radius, a ray may touch, in out's memory.
+func (f *frame) rayCandidates(r *geom.Ray, radius float32, out []int32) []int32 {
+	way := f.kernelRay(r, radius)
+	return f.used.RayCandidates(&way, out)
 }
 
-// ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
+// kernelRay is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
 // bounds are BoundHigh above, so the ray goes down instead.
-func (f *frame) ray(r *geom.Ray, radius float32) kernel.Ray {
+func (f *frame) kernelRay(r *geom.Ray, radius float32) kernel.Ray {
 	return kernel.Ray{
-		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHigh, OZ: r.Origin.Z,
+		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHeight, OZ: r.Origin.Z,
 		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
-		Grow:   float32(radius*radius) - float32(widest*widest), // for the slimmer that is more than enough
-		Widest: widest,
+		Grow:   float32(radius*radius) - float32(maxBoundRadius*maxBoundRadius), // for the slimmer that is more than enough
+		Widest: maxBoundRadius,
 	}
 }

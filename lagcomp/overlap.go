@@ -9,59 +9,59 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// Zone asks who is touched by a capsule at one instant: a blast or a blade. A capsule without length is a ball.
-type Zone struct {
-	Capsule geom.Capsule // in metres; its radius and its half length together at most MaxSweep
+// Query asks who is touched by a capsule at one instant: a blast or a blade. A capsule without length is a ball.
+type OverlapQuery struct {
+	Capsule geom.Capsule // in metres; its radius and its half length together at most MaxSweepRadius
 	View    tick.View
 	Except  uint32 // ID, never touched; 0 spares nobody
 	Team    uint8  // never touched; NoTeam spares nobody
 }
 
-// Touch is a player whom a zone touches: the bone whose surface is nearest to the zone's axis, and how far, in metres; for a ball that
+// OverlapHit is a player whom a zone touches: the bone whose surface is nearest to the zone's axis, and how far, in metres; for a ball that
 // is how far the player is from its middle, by which splash damage falls off.
-type Touch struct {
-	Zone   int // which of those that were asked
-	Slot   int
-	ID     uint32
-	Bone   rig.Bone
-	Metres float32
-	Pose   rig.Pose // as the view shows it
+type OverlapHit struct {
+	Query    int // which of those that were asked
+	Slot     int
+	ID       uint32
+	Bone     rig.Bone
+	Distance float32
+	Pose     rig.Pose // as the view shows it
 }
 
-// fit reports whether a zone is of any use: finite, within Reach, and not too large.
-func (z *Zone) fit() (ball geom.Sphere, ok bool) {
+// boundingSphere reports whether a zone is of any use: finite, within WorldReach, and not too large.
+func (z *OverlapQuery) boundingSphere() (ball geom.Sphere, ok bool) {
 	c := &z.Capsule
 	middle := c.A.Lerp(c.B, 0.5)
 	reach := float32(c.B.Sub(c.A).Len()/2) + c.Radius
-	return geom.Sphere{Center: middle, Radius: reach}, within(c.A) && within(c.B) && c.Radius >= 0 && reach <= MaxSweep
+	return geom.Sphere{Center: middle, Radius: reach}, inWorld(c.A) && inWorld(c.B) && c.Radius >= 0 && reach <= MaxSweepRadius
 }
 
-// TouchZone is the one verdict of a zone's capsule on a pose, for client and server. It does not look at flags or ids. A capsule of no
-// use, or a pose beyond Reach, touches nothing.
-func TouchZone(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
-	z := Zone{Capsule: c}
-	ball, fit := z.fit()
+// TestCapsule is the one verdict of a zone's capsule on a pose, for client and server. It does not look at flags or ids. A capsule of no
+// use, or a pose beyond WorldReach, touches nothing.
+func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
+	z := OverlapQuery{Capsule: c}
+	ball, fit := z.boundingSphere()
 	bound := rig.Bound(p)
 	reach := bound.Radius + ball.Radius + 1e-2 // the middle is rounded
-	if !fit || !within(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
+	if !fit || !inWorld(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
 		return 0, 0, false
 	}
 	axis := c
 	axis.Radius = 0
-	bone, metres = rig.Between(axis, p)
+	bone, metres = rig.NearestBoneToCapsule(axis, p)
 	return bone, metres, metres <= c.Radius
 }
 
 // Overlap appends to out the living players whom each zone touches, and returns it: zones in the order in which they were given, players
 // of a zone in ascending order of slots. Zones that look at one tick are judged one after the other. A view without history, or a zone
 // of no use, touches nobody.
-func (s *Sweeper) Overlap(zones []Zone, out []Touch) []Touch {
-	if s.ways.shared {
+func (s *Sweeper) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapHit {
+	if s.bounds.fork {
 		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork", len(zones)))
 	}
 	first := len(out)
 	sorted, last := true, 0
-	s.h.together(len(zones), func(i int) tick.Tick { return zones[i].View.From }, func(i int) {
+	s.h.groupByFrame(len(zones), func(i int) tick.Tick { return zones[i].View.From }, func(i int) {
 		sorted, last = sorted && i >= last, i
 		out = s.overlapOne(i, &zones[i], out)
 	})
@@ -72,8 +72,8 @@ func (s *Sweeper) Overlap(zones []Zone, out []Touch) []Touch {
 }
 
 // sortTouches puts touches in the order of zones and slots, in place: a heap sort, which needs no memory.
-func sortTouches(t []Touch) {
-	before := func(a, b *Touch) bool { return a.Zone < b.Zone || a.Zone == b.Zone && a.Slot < b.Slot }
+func sortTouches(t []OverlapHit) {
+	before := func(a, b *OverlapHit) bool { return a.Query < b.Query || a.Query == b.Query && a.Slot < b.Slot }
 	sink := func(i, n int) {
 		for {
 			child := 2*i + 1
@@ -99,29 +99,29 @@ func sortTouches(t []Touch) {
 	}
 }
 
-func (s *Sweeper) overlapOne(i int, z *Zone, out []Touch) []Touch {
-	a, b := s.h.between(z.View)
-	ball, ok := z.fit()
+func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []OverlapHit {
+	a, b := s.h.viewFrames(z.View)
+	ball, ok := z.boundingSphere()
 	if a == nil || !ok {
 		return out
 	}
 	judge := func(slot int) {
-		if !a.target(slot, z.Except, z.Team) {
+		if !a.canHit(slot, z.Except, z.Team) {
 			return
 		}
 		p := lerpRow(a, b, z.View.Frac, slot)
-		if bone, metres, ok := TouchZone(z.Capsule, &p); ok {
-			out = append(out, Touch{i, slot, p.ID, bone, metres, p})
+		if bone, metres, ok := TestCapsule(z.Capsule, &p); ok {
+			out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 		}
 	}
-	q := s.query(a, b, z.View.Frac, ball.Center, ball.Center, ball.Radius+1e-2)
-	if q.cells > fewCells {
-		for slot := range a.used {
+	q := s.boxQuery(a, b, z.View.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius+1e-2)
+	if q.cellCount > maxBoxCells {
+		for slot := range a.rowCount {
 			judge(slot)
 		}
 		return out
 	}
-	s.mark(a, &q, ball)
+	s.markCandidates(a, &q, ball)
 	for w := range s.marks {
 		for word := s.marks[w]; word != 0; word &= word - 1 {
 			judge(w<<6 | bits.TrailingZeros64(word))

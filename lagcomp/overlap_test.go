@@ -9,15 +9,15 @@ import (
 )
 
 // slowOverlap looks at everybody for each zone in turn, sharing with Sweeper only the definition of a touch.
-func (h *slowHistory) slowOverlap(zones []Zone) (out []Touch) {
+func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 	for i, z := range zones {
 		for slot := range h.poses[z.View.From] {
 			p, ok := h.At(z.View, slot)
 			if !ok || p.Flags&1 == 0 || p.ID == z.Except || uint8(p.Flags>>1&3) == z.Team {
 				continue
 			}
-			if bone, metres, ok := TouchZone(z.Capsule, &p); ok {
-				out = append(out, Touch{i, slot, p.ID, bone, metres, p})
+			if bone, metres, ok := TestCapsule(z.Capsule, &p); ok {
+				out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 			}
 		}
 	}
@@ -31,7 +31,7 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 		c := newCrowd(uint64(round)+40, 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
-		s.indexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
+		s.buildIndexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
 		for now := tick.Tick(1); now <= 260; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)
@@ -39,23 +39,23 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 			if now < 5 || now%4 != 0 {
 				continue
 			}
-			zones := make([]Zone, 24)
+			zones := make([]OverlapQuery, 24)
 			for i := range zones {
 				v := c.view(h.Oldest(), now)
 				p, _ := slow.At(v, c.rng.IntN(150))
 				at := p.Pos.Add(geom.Vec3{X: c.between(-2, 2), Y: c.between(-1, 3), Z: c.between(-2, 2)})
-				z := Zone{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: []uint8{0, 1, NoTeam}[i%3]}
+				z := OverlapQuery{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: []uint8{0, 1, NoTeam}[i%3]}
 				z.Capsule = geom.Capsule{A: at, B: at, Radius: c.between(0, 9)}
 				if i%2 == 0 { // a blade
 					z.Capsule.B, z.Capsule.Radius = at.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 1), Z: c.between(-3, 3)}), c.between(0, 0.5)
 				}
 				switch c.rng.IntN(60) {
 				case 0:
-					z.Capsule.Radius = []float32{-1, MaxSweep + 1, float32(math.NaN()), float32(math.Inf(1))}[c.rng.IntN(4)]
+					z.Capsule.Radius = []float32{-1, MaxSweepRadius + 1, float32(math.NaN()), float32(math.Inf(1))}[c.rng.IntN(4)]
 				case 1:
 					z.Capsule.B.X = []float32{float32(math.NaN()), 1e30, 9000}[c.rng.IntN(3)]
 				case 2:
-					z.Capsule.Radius, wide = MaxSweep-4, wide+1
+					z.Capsule.Radius, wide = MaxSweepRadius-4, wide+1
 				}
 				zones[i] = z
 			}
@@ -65,7 +65,7 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 			}
 			for i := range got {
 				if got[i] != want[i] {
-					t.Fatalf("round %d tick %d: %+v, want %+v, of %+v", round, now, got[i], want[i], zones[want[i].Zone])
+					t.Fatalf("round %d tick %d: %+v, want %+v, of %+v", round, now, got[i], want[i], zones[want[i].Query])
 				}
 			}
 			touched += len(got)
@@ -76,7 +76,7 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 	}
 }
 
-// A zone without length touches whom Touches says a ball does, and a zone along a ray what a sweep of its radius meets.
+// A zone without length touches whom TestSphere says a ball does, and a zone along a ray what a sweep of its radius meets.
 func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 	c := newCrowd(77, 1, 3)
 	touched, hits := 0, 0
@@ -87,8 +87,8 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 		}
 		at := p.Pos.Add(geom.Vec3{X: c.between(-2, 2), Y: c.between(-1, 3), Z: c.between(-2, 2)})
 		ball := geom.Sphere{Center: at, Radius: c.between(0, 2)}
-		_, metres, ok := TouchZone(geom.Capsule{A: at, B: at, Radius: ball.Radius}, &p)
-		if ok != Touches(ball, &p) && geom.Abs(metres-ball.Radius) > 1e-3 {
+		_, metres, ok := TestCapsule(geom.Capsule{A: at, B: at, Radius: ball.Radius}, &p)
+		if ok != TestSphere(ball, &p) && geom.Abs(metres-ball.Radius) > 1e-3 {
 			t.Fatalf("a ball touches %v, a zone %v", !ok, ok)
 		}
 		if ok {
@@ -98,7 +98,7 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2), Z: c.between(-1, 1)}).Sub(at).Normalize()
 		radius := c.between(0, 0.4)
 		_, hit := Test(r, radius, &p)
-		_, metres, ok = TouchZone(geom.Capsule{A: r.Origin, B: r.At(r.Max), Radius: radius}, &p)
+		_, metres, ok = TestCapsule(geom.Capsule{A: r.Origin, B: r.At(r.Max), Radius: radius}, &p)
 		if hit != ok && geom.Abs(metres-radius) > 2e-3 {
 			t.Fatalf("a sweep hits %v, its zone %v at %v of %v", hit, ok, metres, radius)
 		}
@@ -114,10 +114,10 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 func TestOverlapAllocatesNothing(t *testing.T) {
 	h, _, same, distinct := fight(t)
 	s := NewSweeper(h)
-	zones := make([]Zone, len(distinct))
+	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[len(zones)-1-i].Ray.Origin
-		zones[i] = Zone{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
 	}
 	out := s.Overlap(zones, nil)
 	if len(out) < 64 || same == nil {
@@ -132,12 +132,12 @@ func TestOverlapAllocatesNothing(t *testing.T) {
 func BenchmarkOverlap(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s := NewSweeper(h)
-	zones := make([]Zone, len(distinct))
+	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[i].Ray.Origin
-		zones[i] = Zone{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
 	}
-	var out []Touch
+	var out []OverlapHit
 	b.Run("squares", func(b *testing.B) { loop(b, 64, "zone", func() { out = s.Overlap(zones, out[:0]) }) })
 	b.Run("brute-force", func(b *testing.B) { loop(b, 64, "zone", func() { out = slow.slowOverlap(zones) }) })
 }

@@ -55,7 +55,7 @@ func (h *slowHistory) castOne(w *Sweep) (best Hit) {
 		}
 		hit, ok := Test(w.Ray, w.Radius, &p)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
-			ray, _ := Aim(w.Ray)
+			ray, _ := NormalizeRay(w.Ray)
 			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
@@ -107,7 +107,7 @@ func (c *crowd) step(dt float32) []rig.Pose {
 		case dice == 1:
 			*p = rig.Pose{}
 		case dice == 4 && p.ID != 0 && c.rng.IntN(20) == 0: // out of the world or on its edge
-			p.Pos.X = []float32{1e5, Reach, -Reach, 8192.001}[c.rng.IntN(4)]
+			p.Pos.X = []float32{1e5, WorldReach, -WorldReach, 8192.001}[c.rng.IntN(4)]
 		case dice == 2 && p.ID != 0:
 			p.Flags ^= rig.FlagAlive
 		case dice == 3 && p.ID != 0: // teleport
@@ -152,7 +152,7 @@ func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest ti
 		s.Ray.Origin = aim.Add(geom.Vec3{X: c.between(-5, 5), Y: c.between(-1, 3), Z: c.between(-5, 5)})
 	}
 	side := aim.Sub(s.Ray.Origin).Cross(geom.Vec3{Y: 1}).Normalize()
-	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, widest}[c.rng.IntN(8)]
+	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, maxBoundRadius}[c.rng.IntN(8)]
 	aim = aim.Mad(side, edge+[]float32{0, 1e-3, -1e-3, 0.05, -0.05}[c.rng.IntN(5)])
 	s.Ray.Dir = aim.Sub(s.Ray.Origin).Normalize()
 	switch c.rng.IntN(200) {

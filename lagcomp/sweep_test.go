@@ -9,18 +9,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []Near) {
+func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []SphereOverlap) {
 	for slot := range h.poses[v.From] {
-		if p, ok := h.At(v, slot); ok && p.Alive() && Touches(ball, &p) {
-			out = append(out, Near{slot, p})
+		if p, ok := h.At(v, slot); ok && p.Alive() && TestSphere(ball, &p) {
+			out = append(out, SphereOverlap{slot, p})
 		}
 	}
 	return out
 }
 
 // indexAfter makes s build an index of however few rows once so many have asked.
-func (s *Sweeper) indexAfter(patience int) {
-	s.patience, s.worth = patience, 0
+func (s *Sweeper) buildIndexAfter(patience int) {
+	s.indexAfter, s.indexMinRows = patience, 0
 	s.makeIndexes()
 }
 
@@ -33,7 +33,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 		c := newCrowd(uint64(round), 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
-		s.indexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
+		s.buildIndexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
 		for now := tick.Tick(1); now <= 300; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)
@@ -60,9 +60,9 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 				}
 				p, _ := slow.At(w.View, c.rng.IntN(150))
 				ball := geom.Sphere{Center: p.Pos.Add(geom.Vec3{X: c.between(-4, 4), Y: c.between(-2, 3), Z: c.between(-4, 4)}), Radius: c.between(0, 10)}
-				near := s.Within(w.View, ball, nil)
+				near := s.OverlapSphere(w.View, ball, nil)
 				want := slow.slowWithin(w.View, ball)
-				if !within(ball.Center) {
+				if !inWorld(ball.Center) {
 					want = nil
 				}
 				if len(near) != len(want) {
@@ -82,7 +82,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 	}
 }
 
-// Touches agrees with a sweep that goes nowhere.
+// TestSphere agrees with a sweep that goes nowhere.
 func TestTouchesIsASweepInPlace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	c := newCrowd(4, 1, 3)
@@ -97,7 +97,7 @@ func TestTouchesIsASweepInPlace(t *testing.T) {
 		radius := rng.Float32() * 2
 		hit, ok := Test(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, &p)
 		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin, Radius: radius - 1e-3}
-		if hit.Distance == 0 && (ok && !Touches(grown, &p) || !ok && Touches(shrunk, &p)) {
+		if hit.Distance == 0 && (ok && !TestSphere(grown, &p) || !ok && TestSphere(shrunk, &p)) {
 			t.Fatalf("sweep in place %v, ball %v", ok, !ok)
 		}
 		if ok {
@@ -111,7 +111,7 @@ func TestTouchesIsASweepInPlace(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	h := NewHistory(1, 128)
-	if v := h.Delayed(5, 0); v != (tick.View{}) {
+	if v := h.DelayedView(5, 0); v != (tick.View{}) {
 		t.Errorf("a view of nothing: %+v", v)
 	}
 	for now := tick.Tick(1); now <= 200; now++ {
@@ -132,7 +132,7 @@ func TestDelay(t *testing.T) {
 		{200, tick.View{From: 1, To: 1}, 201, 199 * 256, tick.View{From: h.Oldest(), To: h.Oldest()}},
 	} {
 		d := Delay(c.fired, c.view)
-		if got := h.Delayed(c.now, d); d != c.delay || got != c.want {
+		if got := h.DelayedView(c.now, d); d != c.delay || got != c.want {
 			t.Errorf("%d: delay %d view %+v, want %d %+v", i, d, got, c.delay, c.want)
 		}
 	}
@@ -142,10 +142,10 @@ func TestSweeperAllocatesNothing(t *testing.T) {
 	h, _, same, _ := fight(t)
 	s := NewSweeper(h)
 	sweeps, hits := shortWays(same), make([]Hit, 64)
-	near := make([]Near, 0, 1000)
+	near := make([]SphereOverlap, 0, 1000)
 	if n := testing.AllocsPerRun(20, func() {
 		s.Cast(sweeps, hits)
-		near = s.Within(same[0].View, geom.Sphere{Radius: 7}, near[:0])
+		near = s.OverlapSphere(same[0].View, geom.Sphere{Radius: 7}, near[:0])
 	}); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
@@ -165,11 +165,11 @@ func shortWays(shots []Sweep) []Sweep {
 func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)
-	s.indexAfter(0)
+	s.buildIndexAfter(0)
 	for name, run := range map[string]func(){
 		"squares":     func() { s.Cast(sweeps, hits) },
 		"brute-force": func() { slow.Cast(sweeps, hits) },
-		"index":       func() { s.index[150%indexes].build(h.frame(150)) },
+		"index":       func() { s.indices[150%maxIndices].build(h.frame(150)) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -18,9 +18,9 @@ func Delay(fired tick.Tick, v tick.View) uint16 {
 	return uint16(min(max(int64(fired)<<8-Instant(v), 0), MaxDelay))
 }
 
-// Delayed is the view of tick now with a delay, within what h holds. With nothing recorded it is the zero view, which
+// DelayedView is the view of tick now with a delay, within what h holds. With nothing recorded it is the zero view, which
 // hits nothing.
-func (h *History) Delayed(now tick.Tick, delay uint16) tick.View {
+func (h *History) DelayedView(now tick.Tick, delay uint16) tick.View {
 	if h.newest == 0 {
 		return tick.View{}
 	}

@@ -17,12 +17,12 @@ const BatchSize = 64
 // to an odd number of cache lines. A power of two would put the first line of every slot into the same few cache sets.
 const slotBytes = 21 * 64
 
-type packet = [slotBytes]byte
+type slotBuffer = [slotBytes]byte
 
 // slot is one datagram's place, in a batch or in a ring. Receiving exchanges buf pointers instead of copying bytes.
 type slot struct {
 	addr netip.AddrPort
-	buf  *packet
+	buf  *slotBuffer
 	n    int32 // bytes, as on the wire: more than buf holds if it was cut
 }
 
@@ -33,15 +33,15 @@ type Batch struct {
 	slots [BatchSize]slot
 }
 
-// ready gives every slot its memory.
-func (b *Batch) ready() {
+// alloc gives every slot its memory.
+func (b *Batch) alloc() {
 	if b.slots[0].buf == nil {
-		giveBuffers(b.slots[:])
+		allocBuffers(b.slots[:])
 	}
 }
 
-func giveBuffers(slots []slot) {
-	mem := make([]packet, len(slots))
+func allocBuffers(slots []slot) {
+	mem := make([]slotBuffer, len(slots))
 	for i := range slots {
 		slots[i].buf = &mem[i]
 	}
@@ -80,7 +80,7 @@ func (b *Batch) Next() []byte {
 	if b.Full() {
 		return nil
 	}
-	b.ready()
+	b.alloc()
 	return b.slots[b.n].buf[:0:MaxDatagram]
 }
 
@@ -90,7 +90,7 @@ func (b *Batch) Commit(n int, to netip.AddrPort) {
 	if b.Full() || n < 0 || n > MaxDatagram {
 		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d", n, b.n))
 	}
-	b.ready()
+	b.alloc()
 	s := &b.slots[b.n]
 	s.addr, s.n = to, int32(n)
 	b.n++

@@ -109,12 +109,12 @@ func TestExchangedBuffersStayDistinct(t *testing.T) {
 		for i := range run {
 			run[i].n = int32(1 + (k+i)%2*MaxDatagram)
 		}
-		r.publish(new(counters).arrived(run, nil)) // every other one is too long
+		r.publish(new(counters).received(run, nil)) // every other one is too long
 		for i := range batches {
 			r.take(&batches[i])
 		}
 	}
-	seen := map[*packet]bool{}
+	seen := map[*slotBuffer]bool{}
 	for _, slots := range [][]slot{r.slots, batches[0].slots[:], batches[1].slots[:], batches[2].slots[:]} {
 		for _, s := range slots {
 			if s.buf == nil || seen[s.buf] {

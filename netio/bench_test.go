@@ -223,7 +223,7 @@ func BenchmarkTrickle(b *testing.B) {
 			}
 			t := tally{int64(b.N), owner + processCPU() - cpuNow() - others, int64(mallocs() - before)}
 			t.report(b)
-			b.ReportMetric(float64(c.Stats().Wakes)/float64(b.N), "wakes/datagram")
+			b.ReportMetric(float64(c.Stats().Wakeups)/float64(b.N), "wakes/datagram")
 		})
 	}
 }
@@ -242,7 +242,7 @@ func processCPU() int64 {
 // With three datagrams to each client, as in a lobby whose snapshot does not fit one, those of a client are a train.
 func BenchmarkSend(b *testing.B) {
 	const clients, bytes = 512, 400
-	rounds := func(b *testing.B, f *Fleet, send func()) {
+	rounds := func(b *testing.B, f *ClientPool, send func()) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		var sum tally
@@ -252,7 +252,7 @@ func BenchmarkSend(b *testing.B) {
 			sum.ns += cpuNow() - start
 			sum.mallocs += int64(mallocs() - before)
 			sum.datagrams += clients
-			if got := f.Poll(func(int, []byte) {}); got != clients {
+			if got := pollAll(f, func(int, []byte) {}); got != clients {
 				b.Fatalf("%d of %d arrived", got, clients)
 			}
 		}
@@ -307,7 +307,7 @@ func BenchmarkFleet(b *testing.B) {
 			}
 		}
 		before, start := mallocs(), cpuNow()
-		if got := f.Poll(func(int, []byte) {}); got != clients {
+		if got := pollAll(f, func(int, []byte) {}); got != clients {
 			b.Fatalf("%d of %d arrived", got, clients)
 		}
 		poll.ns += cpuNow() - start

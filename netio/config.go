@@ -24,11 +24,11 @@ type Config struct {
 	//	sysctl -w net.core.rmem_max=8388608 net.core.wmem_max=8388608
 	SocketBuffer int
 
-	// Keep, if any, looks at each datagram as it comes out of the socket, before it takes a place in the ring, and
-	// reports whether the owner shall see it; the others are counted (Stats.Refused). It is for what is cheap to
+	// Filter, if any, looks at each datagram as it comes out of the socket, before it takes a place in the ring, and
+	// reports whether the owner shall see it; the others are counted (Stats.Filtered). It is for what is cheap to
 	// tell: a length or a first byte that the protocol does not know. ListenGnet and ListenNet call it on their own
 	// goroutine, so it must not touch what the owner changes; it may not keep the slice nor write to it.
-	Keep func(datagram []byte) bool
+	Filter func(datagram []byte) bool
 
 	// Moderation is how long ListenGnet's loop lets datagrams gather in the socket before it drains them again, as
 	// a network card moderates its interrupts; default 500 microseconds, negative for none. Without it, every
@@ -69,13 +69,15 @@ func resolve(addr string) (netip.AddrPort, error) {
 	if !at.Addr().IsValid() {
 		return netip.AddrPortFrom(netip.IPv6Unspecified(), at.Port()), nil
 	}
-	return short(at), nil
+	return canonical(at), nil
 }
 
 var errNoAddress = errors.New("no address; say host:port, or :port for every address of this machine")
 
-// short gives an IPv4 address that wears IPv6 clothes its short form.
-func short(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// canonical gives an IPv4 address that wears IPv6 clothes its short form.
+func canonical(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
 
 func listenError(addr netip.AddrPort, err error) error {
 	return fmt.Errorf("netio: listen on %v: %w", addr, err)

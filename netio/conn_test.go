@@ -262,7 +262,7 @@ func TestFullRing(t *testing.T) {
 func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const sent = 3000
-		c := mustListen(t, listen, "127.0.0.1:0", Config{RingDatagrams: 256, SocketBuffer: 1 << 17, Keep: func(d []byte) bool {
+		c := mustListen(t, listen, "127.0.0.1:0", Config{RingDatagrams: 256, SocketBuffer: 1 << 17, Filter: func(d []byte) bool {
 			return len(d) > 0 && d[0] != 'j'
 		}})
 		client, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(c.LocalAddr()))
@@ -290,10 +290,10 @@ func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 			})
 			s = c.Stats()
 		}
-		if s.Delivered != uint64(delivered) || s.DatagramsIn != s.Delivered+s.Oversize+s.Refused+s.RingFull {
+		if s.Delivered != uint64(delivered) || s.DatagramsIn != s.Delivered+s.Oversize+s.Filtered+s.RingFull {
 			t.Fatalf("%d delivered, counted %+v", delivered, s)
 		}
-		if s.Delivered == 0 || s.Oversize == 0 || s.Refused == 0 {
+		if s.Delivered == 0 || s.Oversize == 0 || s.Filtered == 0 {
 			t.Fatalf("one of the ways was not taken: %+v", s)
 		}
 		if _, mute := c.(*netConn); mute {

@@ -5,7 +5,7 @@
 //	ListenMmsg  the owner asks the kernel itself, 64 datagrams a system call
 //	ListenNet   a net.UDPConn and a reading goroutine; what the two above fall back to where Linux's calls are missing
 //	Memory      endpoints inside one process, in order and without a goroutine, for tests in virtual time
-//	Fleet       the other end: thousands of client sockets driven by one goroutine
+//	ClientPool       the other end: thousands of client sockets driven by one goroutine
 //
 // Ownership is simple: one goroutine, the owner, calls Receive, Send and Close; only Stats may be called from anywhere.
 // A Batch owns its memory and is reused; nothing on the way of a datagram allocates, blocks or logs. Every datagram is

@@ -26,8 +26,8 @@ const (
 	// A trickle of fewer than few datagrams a drain may gather for longer, up to slowest times the moderation; many shorten it again. The
 	// owner reads what it needs from the socket itself, so the loop only keeps the socket's buffer from overflowing, and each wake-up of its
 	// thread takes the processor from whoever else runs there.
-	few, many = 16, 64
-	slowest   = 4
+	fewDatagrams, manyDatagrams = 16, 64
+	maxSlowdown                 = 4
 
 	// fullPause is the least time to wait for the owner to make room.
 	fullPause = 500 * time.Microsecond
@@ -44,26 +44,26 @@ const (
 // that has no room for costs a flooded server the least if it never leaves the kernel.
 type drainer struct {
 	gnet.BuiltinEventEngine
-	booted  chan booted
-	ring    *ring
-	in      *mmsg
-	scrap   [1]slot // where gnet's datagram goes if the ring has no room for it
-	count   *counters
-	keep    func([]byte) bool
-	pause   time.Duration // negative: give the socket back after each drain
-	slow    time.Duration // as often as that pause, 1 to slowest
-	closing atomic.Bool
-	turn    atomic.Int32 // whose the socket is
-	heard   atomic.Bool  // the owner has read datagrams from the socket
+	booted    chan booted
+	ring      *ring
+	in        *mmsg
+	scrap     [1]slot // where gnet's datagram goes if the ring has no room for it
+	count     *counters
+	filter    func([]byte) bool
+	pause     time.Duration // negative: give the socket back after each drain
+	slowdown  time.Duration // as often as that pause, 1 to slowest
+	closing   atomic.Bool
+	holder    atomic.Int32 // whose the socket is
+	ownerRead atomic.Bool  // the owner has read datagrams from the socket
 }
 
 // Values of turn. The owner may read only while the loop stays in its callback: before that, gnet holds a datagram that
 // must come first.
 const (
-	turnGnet  = iota // gnet polls the socket, or has just read from it
-	turnFree         // the loop sleeps
-	turnLoop         // the loop reads
-	turnOwner        // the owner reads
+	heldByGnet   = iota // gnet polls the socket, or has just read from it
+	heldByNobody        // the loop sleeps
+	heldByLoop          // the loop reads
+	heldByOwner         // the owner reads
 )
 
 // booted is what the engine's start has brought to light.
@@ -75,15 +75,15 @@ type booted struct {
 
 func newDrainer(cfg Config, count *counters) *drainer {
 	d := &drainer{
-		booted: make(chan booted, 1),
-		ring:   newRing(cfg.RingDatagrams),
-		in:     newMmsg(unix.AF_UNSPEC),
-		count:  count,
-		keep:   cfg.Keep,
-		pause:  cfg.Moderation,
-		slow:   1,
+		booted:   make(chan booted, 1),
+		ring:     newRing(cfg.RingDatagrams),
+		in:       newMmsg(unix.AF_UNSPEC),
+		count:    count,
+		filter:   cfg.Filter,
+		pause:    cfg.Moderation,
+		slowdown: 1,
 	}
-	d.scrap[0].buf = new(packet)
+	d.scrap[0].buf = new(slotBuffer)
 	return d
 }
 
@@ -104,49 +104,49 @@ func (d *drainer) OnShutdown(gnet.Engine) { d.closing.Store(true) }
 func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	d.count.wakes.Inc()
 	data, _ := c.Next(-1)
-	d.first(data, c.RemoteAddr())
-	d.turn.Store(turnLoop)
+	d.takeFirst(data, c.RemoteAddr())
+	d.holder.Store(heldByLoop)
 	for idle := time.Duration(0); !d.closing.Load(); {
 		n, full := d.drain(c.Fd())
 		switch {
 		case full: // gnet's poller would call again at once, to no purpose
 			idle = 0
-			d.rest(max(d.pause, fullPause))
+			d.sleep(max(d.pause, fullPause))
 			continue
-		case n > 0 || d.heard.Swap(false):
+		case n > 0 || d.ownerRead.Swap(false):
 			idle = 0
 		default:
-			idle += d.pause * d.slow
+			idle += d.pause * d.slowdown
 		}
-		if d.pause < 0 || idle > idleTime+d.pause*d.slow {
+		if d.pause < 0 || idle > idleTime+d.pause*d.slowdown {
 			break // a readable socket calls again at once
 		}
 		d.moderate(n)
-		d.rest(d.pause * d.slow)
+		d.sleep(d.pause * d.slowdown)
 	}
-	d.turn.Store(turnGnet)
+	d.holder.Store(heldByGnet)
 	return gnet.None
 }
 
 // moderate chooses how long datagrams may gather, after a drain of n.
 func (d *drainer) moderate(n int) {
 	switch {
-	case n < few:
-		d.slow = min(2*d.slow, slowest)
-	case n > many:
-		d.slow = max(d.slow/2, 1)
+	case n < fewDatagrams:
+		d.slowdown = min(2*d.slowdown, maxSlowdown)
+	case n > manyDatagrams:
+		d.slowdown = max(d.slowdown/2, 1)
 	}
 }
 
-// rest lets go of the socket for a while.
-func (d *drainer) rest(pause time.Duration) {
-	d.turn.Store(turnFree)
-	for time.Sleep(pause); !d.turn.CompareAndSwap(turnFree, turnLoop); time.Sleep(pause) {
+// sleep lets go of the socket for a while.
+func (d *drainer) sleep(pause time.Duration) {
+	d.holder.Store(heldByNobody)
+	for time.Sleep(pause); !d.holder.CompareAndSwap(heldByNobody, heldByLoop); time.Sleep(pause) {
 	}
 }
 
-// first takes the datagram that gnet has read into a buffer of its own.
-func (d *drainer) first(data []byte, from net.Addr) {
+// takeFirst takes the datagram that gnet has read into a buffer of its own.
+func (d *drainer) takeFirst(data []byte, from net.Addr) {
 	free := d.ring.run()
 	full := len(free) == 0
 	if full { // only if the loop was called although the ring is full: not while it waits for the owner
@@ -155,9 +155,9 @@ func (d *drainer) first(data []byte, from net.Addr) {
 	free[0].n = int32(len(data))
 	copy(free[0].buf[:], data)
 	if u, ok := from.(*net.UDPAddr); ok {
-		free[0].addr = numericZone(short(u.AddrPort()))
+		free[0].addr = numericZone(canonical(u.AddrPort()))
 	}
-	kept := d.count.arrived(free[:1], d.keep)
+	kept := d.count.received(free[:1], d.filter)
 	if full {
 		d.count.ringFull.Add(uint64(kept))
 	} else {
@@ -176,7 +176,7 @@ func (d *drainer) drain(fd int) (total int, full bool) {
 		n, _ := d.in.recv(fd, free) // an error is the socket's end, which gnet will notice
 		d.count.receives.Inc()
 		if n > 0 {
-			d.ring.publish(d.count.arrived(free[:n], d.keep))
+			d.ring.publish(d.count.received(free[:n], d.filter))
 		}
 		total += n
 		if n < len(free) {

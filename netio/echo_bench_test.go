@@ -135,7 +135,7 @@ func generate(b *testing.B, at netip.AddrPort) {
 			b.Fatal(err)
 		}
 		defer unix.Close(fd)
-		if errno := onAddress(unix.SYS_CONNECT, fd, at, family); errno != 0 {
+		if errno := bindOrConnect(unix.SYS_CONNECT, fd, at, family); errno != 0 {
 			b.Fatal(errno)
 		}
 		clients[i] = fd

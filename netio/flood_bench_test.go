@@ -41,11 +41,11 @@ func BenchmarkFlood(b *testing.B) {
 		start func(b *testing.B, seen *floodSeen) (at netip.AddrPort, stop func() Stats)
 	}{
 		{"120k/gnet", 120_000, floodOwn(ListenGnet, Config{})},
-		{"120k/gnet-keep", 120_000, floodOwn(ListenGnet, Config{Keep: plausible})},
+		{"120k/gnet-keep", 120_000, floodOwn(ListenGnet, Config{Filter: plausible})},
 		{"120k/mmsg", 120_000, floodOwn(ListenMmsg, Config{})},
 		{"120k/naive", 120_000, floodNaive},
 		{"500k/gnet", 500_000, floodOwn(ListenGnet, Config{})},
-		{"500k/gnet-keep", 500_000, floodOwn(ListenGnet, Config{Keep: plausible})},
+		{"500k/gnet-keep", 500_000, floodOwn(ListenGnet, Config{Filter: plausible})},
 		{"500k/mmsg", 500_000, floodOwn(ListenMmsg, Config{})},
 		{"500k/naive", 500_000, floodNaive},
 	} {
@@ -171,7 +171,7 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 			b.Fatal(err)
 		}
 		defer unix.Close(fd)
-		if errno := onAddress(unix.SYS_CONNECT, fd, at, family); errno != 0 {
+		if errno := bindOrConnect(unix.SYS_CONNECT, fd, at, family); errno != 0 {
 			b.Fatal(errno)
 		}
 		players[i] = fd

@@ -120,7 +120,7 @@ func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
 		round(512)
 	}
 	after, now := mallocs(), c.Stats()
-	wakes := now.Wakes - stats.Wakes
+	wakes := now.Wakeups - stats.Wakeups
 	if in := now.DatagramsIn - stats.DatagramsIn; in != total || now.Lost() != 0 {
 		t.Fatalf("%d datagrams taken, counted %+v", in, now)
 	}
@@ -162,7 +162,7 @@ func TestFleetAllocatesNothing(t *testing.T) {
 			back += k
 		}
 		for got = 0; got < n; {
-			f.Poll(count)
+			pollAll(f, count)
 		}
 	}); a != 0 {
 		t.Fatalf("%g allocations for %d round trips", a, n)
@@ -212,8 +212,8 @@ func TestSocketBuffersAsLargeAsMayBe(t *testing.T) {
 					receive, send = limit(t, "rmem_max"), limit(t, "wmem_max")
 				}
 				s := c.Stats()
-				if s.BufferAsked != asked || s.ReceiveBuffer != receive || s.SendBuffer != send || s.SmallBuffers() != limited {
-					t.Fatalf("limited %v: asked for %d, got %d and %d of %d and %d", limited, s.BufferAsked, s.ReceiveBuffer, s.SendBuffer, receive, send)
+				if s.BufferRequested != asked || s.ReceiveBuffer != receive || s.SendBuffer != send || s.SmallBuffers() != limited {
+					t.Fatalf("limited %v: asked for %d, got %d and %d of %d and %d", limited, s.BufferRequested, s.ReceiveBuffer, s.SendBuffer, receive, send)
 				}
 			}
 			runtime.LockOSThread()
@@ -268,7 +268,7 @@ func TestSmallBuffers(t *testing.T) {
 		3: {8, 9, 9, false},
 		4: {8, 0, 0, false}, // unknown
 	} {
-		if got := (Stats{BufferAsked: c.asked, ReceiveBuffer: c.receive, SendBuffer: c.send}).SmallBuffers(); got != c.small {
+		if got := (Stats{Buffers: Buffers{c.asked, c.receive, c.send}}).SmallBuffers(); got != c.small {
 			t.Errorf("%d: small: %v", i, got)
 		}
 	}
@@ -324,11 +324,11 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 		}); got != 1 {
 			t.Fatalf("%d datagrams", got)
 		}
-		for end := time.Now().Add(patience); c.drain.turn.Load() != turnFree && time.Now().Before(end); {
+		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody && time.Now().Before(end); {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	if s := c.Stats(); !c.drain.heard.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakes != 1 {
-		t.Fatalf("heard %v, counted %+v", c.drain.heard.Load(), s)
+	if s := c.Stats(); !c.drain.ownerRead.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakeups != 1 {
+		t.Fatalf("heard %v, counted %+v", c.drain.ownerRead.Load(), s)
 	}
 }

@@ -79,7 +79,7 @@ type gnetConn struct {
 	in     *mmsg // for reading past the loop
 	out    *mmsg
 	count  counters
-	gauge  gauge
+	gauge  socketStats
 	closed bool
 }
 
@@ -100,15 +100,15 @@ func (c *gnetConn) boot(bufferBytes int) error {
 	}
 	c.engine, c.fd = b.engine, b.fd
 	c.gauge.open(c.fd, bufferBytes)
-	enlarge(c.fd, bufferBytes)
-	whole(c.fd)
+	setBufferSizes(c.fd, bufferBytes)
+	setDontFragment(c.fd)
 	local, family, err := localAddr(c.fd)
 	if err != nil {
 		c.stop()
 		return err
 	}
 	c.local, c.in, c.out = local, newMmsg(family), newMmsg(family)
-	c.out.trains.probe(c.fd)
+	c.out.gso.probe(c.fd)
 	return nil
 }
 
@@ -129,10 +129,10 @@ func (c *gnetConn) Receive(b *Batch) (int, error) {
 // be added to it: what lies there is older.
 func (c *gnetConn) read(b *Batch) int {
 	d := c.drain
-	if d.closing.Load() || !d.turn.CompareAndSwap(turnFree, turnOwner) {
+	if d.closing.Load() || !d.holder.CompareAndSwap(heldByNobody, heldByOwner) {
 		return 0
 	}
-	defer d.turn.Store(turnFree)
+	defer d.holder.Store(heldByNobody)
 	n := d.ring.take(b)
 	for n == 0 {
 		came, _ := c.in.recv(c.fd, b.slots[:]) // an error is the socket's end, which gnet will notice
@@ -140,8 +140,8 @@ func (c *gnetConn) read(b *Batch) int {
 		if came == 0 {
 			break
 		}
-		d.heard.Store(true)
-		n = c.count.arrived(b.slots[:came], d.keep) // 0: all were dropped, there may be more behind them
+		d.ownerRead.Store(true)
+		n = c.count.received(b.slots[:came], d.filter) // 0: all were dropped, there may be more behind them
 	}
 	b.n = n
 	return n

@@ -22,16 +22,16 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 		return nil, listenError(at, err)
 	}
 	cfg = cfg.withDefaults()
-	enlarge(fd, cfg.SocketBuffer)
-	whole(fd)
+	setBufferSizes(fd, cfg.SocketBuffer)
+	setDontFragment(fd)
 	local, _, err := localAddr(fd)
 	if err != nil {
 		unix.Close(fd)
 		return nil, listenError(at, err)
 	}
-	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), keep: cfg.Keep}
+	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), filter: cfg.Filter}
 	c.gauge.open(fd, cfg.SocketBuffer)
-	c.out.trains.probe(fd)
+	c.out.gso.probe(fd)
 	return c, nil
 }
 
@@ -40,13 +40,13 @@ type mmsgConn struct {
 	local   netip.AddrPort
 	in, out *mmsg
 	count   counters
-	keep    func([]byte) bool
-	gauge   gauge
+	filter  func([]byte) bool
+	gauge   socketStats
 	closed  bool
 }
 
 func (c *mmsgConn) Receive(b *Batch) (int, error) {
-	b.ready()
+	b.alloc()
 	b.n = 0
 	if c.closed {
 		return 0, net.ErrClosed
@@ -60,7 +60,7 @@ func (c *mmsgConn) Receive(b *Batch) (int, error) {
 		if n == 0 {
 			return 0, nil
 		}
-		b.n = c.count.arrived(b.slots[:n], c.keep)
+		b.n = c.count.received(b.slots[:n], c.filter)
 		if b.n > 0 { // else all were dropped: there may be more behind them
 			c.count.delivered.Add(uint64(b.n))
 			return b.n, nil

@@ -26,8 +26,8 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	cfg = cfg.withDefaults()
 	_ = udp.SetReadBuffer(cfg.SocketBuffer)
 	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
-	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), keep: cfg.Keep, asked: cfg.SocketBuffer, done: make(chan struct{})}
-	c.local = short(udp.LocalAddr().(*net.UDPAddr).AddrPort())
+	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), filter: cfg.Filter, asked: cfg.SocketBuffer, done: make(chan struct{})}
+	c.local = canonical(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	go c.read()
 	return c, nil
 }
@@ -46,7 +46,7 @@ type netConn struct {
 	local  netip.AddrPort
 	ring   *ring
 	count  counters
-	keep   func([]byte) bool
+	filter func([]byte) bool
 	asked  int           // SocketBuffer
 	done   chan struct{} // closed when the reader has gone
 	closed bool
@@ -56,7 +56,7 @@ type netConn struct {
 func (c *netConn) read() {
 	defer close(c.done)
 	var scrap [1]slot
-	giveBuffers(scrap[:])
+	allocBuffers(scrap[:])
 	for {
 		free := c.ring.run()
 		full := len(free) == 0
@@ -72,8 +72,8 @@ func (c *netConn) read() {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		free[0].addr, free[0].n = short(from), int32(n)
-		kept := c.count.arrived(free[:1], c.keep)
+		free[0].addr, free[0].n = canonical(from), int32(n)
+		kept := c.count.received(free[:1], c.filter)
 		if full {
 			c.count.ringFull.Add(uint64(kept))
 		} else {
@@ -114,7 +114,7 @@ func (c *netConn) LocalAddr() netip.AddrPort { return c.local }
 
 func (c *netConn) Stats() Stats {
 	s := c.count.stats()
-	s.BufferAsked = c.asked
+	s.BufferRequested = c.asked
 	return s
 }
 

@@ -39,9 +39,9 @@ func mustListen(t testing.TB, listen func(string, Config) (Conn, error), addr st
 	return c
 }
 
-func mustFleet(t testing.TB, remote netip.AddrPort, n int) *Fleet {
+func mustFleet(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 	t.Helper()
-	f, err := OpenFleet(remote, n)
+	f, err := OpenClientPool(remote, n)
 	if err != nil {
 		t.Fatal(err)
 	}

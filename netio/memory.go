@@ -26,7 +26,7 @@ const memoryRing = 512
 // Listen opens an endpoint. Port 0 takes the next free port from 49152 up. Of cfg only RingDatagrams counts, by
 // default 512; what a full ring cannot hold is dropped (Stats.RingFull).
 func (m *Memory) Listen(addr netip.AddrPort, cfg Config) (Conn, error) {
-	addr = short(addr)
+	addr = canonical(addr)
 	for auto := addr.Port() == 0; auto; {
 		if m.port++; m.port == 0 {
 			m.port = 49152
@@ -69,7 +69,7 @@ func (c *memoryConn) Send(b *Batch) error {
 	}
 	for i := range b.Len() {
 		d := b.At(i)
-		end := c.network.ends[short(d.Addr)]
+		end := c.network.ends[canonical(d.Addr)]
 		if end == nil { // a real network would take it and lose it; here nobody is so easily known
 			c.count.sendFailed.Inc()
 			continue

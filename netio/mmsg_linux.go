@@ -24,7 +24,7 @@ type mmsg struct {
 	names  [BatchSize]sockaddr
 	family uint16 // of the socket, for sending
 
-	trains trains // for sending
+	gso gsoBatches // for sending
 }
 
 func newMmsg(family uint16) *mmsg {
@@ -67,17 +67,17 @@ func (m *mmsg) send(fd int, slots []slot, count *counters) {
 		for i := from; i < from+n; i++ {
 			bytes += uint64(m.hdrs[i].n)
 		}
-		count.out.Add(m.trains.datagrams(from, from+n))
+		count.out.Add(m.gso.datagrams(from, from+n))
 		count.bytesOut.Add(bytes)
 		from += n
 		switch {
 		case n > 0: // a short count hides why: ask again from there
 		case errno == 0 || errno == unix.ENOBUFS: // no room now, and none for those behind it
-			count.sendAgain.Add(m.trains.datagrams(from, ready))
+			count.sendAgain.Add(m.gso.datagrams(from, ready))
 			return
 		default: // this one cannot be sent; the next may go elsewhere
-			m.trains.refused(from)
-			count.sendFailed.Add(m.trains.datagrams(from, from+1))
+			m.gso.refused(from)
+			count.sendFailed.Add(m.gso.datagrams(from, from+1))
 			from++
 		}
 	}
@@ -93,7 +93,7 @@ func (m *mmsg) address(slots []slot, count *counters) int {
 		iov := &m.iovs[vectors]
 		iov.Base = &s.buf[0]
 		iov.SetLen(int(s.n))
-		if n > 0 && s.addr == peer && m.trains.couple(n-1, &m.hdrs[n-1].hdr, s.n) {
+		if n > 0 && s.addr == peer && m.gso.append(n-1, &m.hdrs[n-1].hdr, s.n) {
 			vectors++
 			continue
 		}
@@ -105,7 +105,7 @@ func (m *mmsg) address(slots []slot, count *counters) int {
 		peer = s.addr
 		h := &m.hdrs[n].hdr
 		h.Iov, h.Namelen = iov, size
-		m.trains.begin(n, h, s.n)
+		m.gso.begin(n, h, s.n)
 		vectors++
 		n++
 	}

@@ -25,7 +25,7 @@ func newRing(datagrams int) *ring {
 		size *= 2
 	}
 	r := &ring{slots: make([]slot, size), mask: uint64(size - 1)}
-	giveBuffers(r.slots)
+	allocBuffers(r.slots)
 	return r
 }
 
@@ -43,7 +43,7 @@ func (r *ring) publish(n int) { r.head.Store(r.head.Load() + uint64(n)) }
 
 // take fills b with what has arrived.
 func (r *ring) take(b *Batch) int {
-	b.ready()
+	b.alloc()
 	b.n = 0
 	tail, head := r.tail.Load(), r.head.Load()
 	for tail != head && b.n < BatchSize {

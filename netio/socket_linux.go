@@ -43,15 +43,15 @@ func bindUDP(addr netip.AddrPort) (fd int, family uint16, err error) {
 	if err != nil {
 		return -1, 0, err
 	}
-	if err := onAddress(unix.SYS_BIND, fd, addr, family); err != 0 {
+	if err := bindOrConnect(unix.SYS_BIND, fd, addr, family); err != 0 {
 		unix.Close(fd)
 		return -1, 0, os.NewSyscallError("bind", err)
 	}
 	return fd, family, nil
 }
 
-// onAddress is bind or connect.
-func onAddress(trap uintptr, fd int, addr netip.AddrPort, family uint16) unix.Errno {
+// bindOrConnect is bind or connect.
+func bindOrConnect(trap uintptr, fd int, addr netip.AddrPort, family uint16) unix.Errno {
 	var sa sockaddr
 	if family == unix.AF_INET && addr.Addr() == netip.IPv6Unspecified() {
 		addr = netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port())
@@ -75,8 +75,8 @@ func localAddr(fd int) (netip.AddrPort, uint16, error) {
 	return getSockaddr(&sa), sa.Family, nil
 }
 
-// enlarge asks for socket buffers of the given size: beyond the system's limit where the process may, else up to it.
-func enlarge(fd, bytes int) {
+// setBufferSizes asks for socket buffers of the given size: beyond the system's limit where the process may, else up to it.
+func setBufferSizes(fd, bytes int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
 	}
@@ -85,44 +85,44 @@ func enlarge(fd, bytes int) {
 	}
 }
 
-// whole sets the don't-fragment bit on all that is sent and makes the kernel keep no path MTU: a datagram fits any path
+// setDontFragment sets the don't-fragment bit on all that is sent and makes the kernel keep no path MTU: a datagram fits any path
 // there should be, and a forged report that one does not must change nothing. It also spares the kernel the drawing of a
 // fragment identification for every IPv4 datagram.
-func whole(fd int) {
+func setDontFragment(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
 }
 
-// gauge reads what only the kernel knows about a socket, until the socket is closed and from then on what it was.
+// socketStats reads what only the kernel knows about a socket, until the socket is closed and from then on what it was.
 // Its lock keeps a reader from asking about a descriptor that meanwhile belongs to something else.
-type gauge struct {
+type socketStats struct {
 	mu   sync.Mutex
 	fd   int
 	last Stats // only the fields that fill sets
 	shut bool
 }
 
-func (g *gauge) open(fd, bufferAsked int) { g.fd, g.last.BufferAsked = fd, bufferAsked }
+func (g *socketStats) open(fd, bufferAsked int) { g.fd, g.last.BufferRequested = fd, bufferAsked }
 
-func (g *gauge) fill(s *Stats) {
+func (g *socketStats) fill(s *Stats) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.shut {
 		g.read()
 	}
-	s.KernelDrops, s.BufferAsked = g.last.KernelDrops, g.last.BufferAsked
+	s.KernelDrops, s.BufferRequested = g.last.KernelDrops, g.last.BufferRequested
 	s.ReceiveBuffer, s.SendBuffer = g.last.ReceiveBuffer, g.last.SendBuffer
 }
 
 // shutdown reads for the last time; the descriptor may be closed afterwards.
-func (g *gauge) shutdown() {
+func (g *socketStats) shutdown() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.read()
 	g.shut = true
 }
 
-func (g *gauge) read() {
+func (g *socketStats) read() {
 	received, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	sent, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
 	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles what it is asked for

@@ -23,8 +23,8 @@ const MaxLine = 256
 // chatHead is the length of a Chat without its text.
 const chatHead = 1 + 1 + 4 + 4 + 4
 
-// Chat is a line that a client is to show, or the first part of it: if the event is packet.MaxEventSize bytes long, the next one is the rest of
-// the text behind TagChatRest, which may be nothing.
+// Chat is a line that a client is to show, or the first part of it: if the event is packet.MaxMessageSize bytes long, the next one is the rest of
+// the text behind MessageChatContinued, which may be nothing.
 //
 //	1  tag      0xc1
 //	1  kind
@@ -42,29 +42,29 @@ type Chat struct {
 // Append writes c at the end of dst, with as much of its text as there is room for, and returns the rest of it. more tells whether
 // that has to follow, though it may be nothing.
 func (c *Chat) Append(dst []byte) (event, rest []byte, more bool) {
-	dst = append(dst, TagChat, byte(c.Kind))
+	dst = append(dst, MessageChat, byte(c.Kind))
 	dst = le.AppendUint32(dst, c.Seconds)
 	dst = le.AppendUint32(dst, c.From)
 	dst = le.AppendUint32(dst, c.To)
-	n := min(len(c.Text), packet.MaxEventSize-chatHead)
-	return append(dst, c.Text[:n]...), c.Text[n:], n == packet.MaxEventSize-chatHead
+	n := min(len(c.Text), packet.MaxMessageSize-chatHead)
+	return append(dst, c.Text[:n]...), c.Text[n:], n == packet.MaxMessageSize-chatHead
 }
 
 // ParseChat reads a Chat, whose text lies in src. The error is a packet.Drop. more tells whether the rest of the text follows.
 func ParseChat(src []byte) (c Chat, more bool, err error) {
-	if len(src) < chatHead || len(src) > packet.MaxEventSize || src[0] != TagChat || src[1] >= byte(NumChatKinds) {
-		return c, false, packet.DropEvents
+	if len(src) < chatHead || len(src) > packet.MaxMessageSize || src[0] != MessageChat || src[1] >= byte(NumChatKinds) {
+		return c, false, packet.DropMessage
 	}
 	c = Chat{ChatKind(src[1]), le.Uint32(src[2:]), le.Uint32(src[6:]), le.Uint32(src[10:]), src[chatHead:]}
-	return c, len(src) == packet.MaxEventSize, nil
+	return c, len(src) == packet.MaxMessageSize, nil
 }
 
-// MaxSaid is the most of a line that one event from a client carries.
-const MaxSaid = packet.MaxEventSize - 1
+// MaxLinePart is the most of a line that one event from a client carries.
+const MaxLinePart = packet.MaxMessageSize - 1
 
-// AppendSaid writes the first part of a line behind a tag, TagSay or TagConsole, at the end of dst and returns the rest. A part of
-// MaxSaid bytes is followed by another, which may be empty; a shorter one ends the line.
-func AppendSaid(dst []byte, tag byte, line []byte) (event, rest []byte, more bool) {
-	n := min(len(line), MaxSaid)
-	return append(append(dst, tag), line[:n]...), line[n:], n == MaxSaid
+// AppendLine writes the first part of a line behind a tag, MessageSay or MessageConsole, at the end of dst and returns the rest. A part of
+// MaxLinePart bytes is followed by another, which may be empty; a shorter one ends the line.
+func AppendLine(dst []byte, tag byte, line []byte) (event, rest []byte, more bool) {
+	n := min(len(line), MaxLinePart)
+	return append(append(dst, tag), line[:n]...), line[n:], n == MaxLinePart
 }

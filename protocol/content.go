@@ -43,43 +43,43 @@ const FetchSize = 1 + 1
 type Fetch struct{ Content Content }
 
 // Append writes f at the end of dst: FetchSize bytes.
-func (f *Fetch) Append(dst []byte) []byte { return append(dst, TagFetch, byte(f.Content)) }
+func (f *Fetch) Append(dst []byte) []byte { return append(dst, MessageFetch, byte(f.Content)) }
 
 // ParseFetch reads a Fetch. The error is a packet.Drop.
 func ParseFetch(src []byte) (f Fetch, err error) {
-	if len(src) != FetchSize || src[0] != TagFetch || !Content(src[1]).Valid() {
-		return f, packet.DropEvents
+	if len(src) != FetchSize || src[0] != MessageFetch || !Content(src[1]).Valid() {
+		return f, packet.DropMessage
 	}
 	return Fetch{Content(src[1])}, nil
 }
 
-// ParcelHead is the length of a Parcel without what is packed in it.
-const ParcelHead = 1 + 1 + 4
+// ContentTransferHead is the length of a ContentTransfer without what is packed in it.
+const ContentTransferHead = 1 + 1 + 4
 
-// Parcel is the blob that answers a Fetch; a killcam is stored, as its recording is packed.
+// ContentTransfer is the blob that answers a Fetch; a killcam is stored, as its recording is packed.
 //
 //	1  content
 //	1  method   how it is packed
 //	4  size     of it unpacked, not 0
 //	n  packed   1 byte or more
-type Parcel struct {
-	Content Content
-	Method  uint8 // as package dict numbers them
-	Size    uint32
-	Packed  []byte // of ParseParcel: in src
+type ContentTransfer struct {
+	Content     Content
+	Compression uint8 // as package dict numbers them
+	Size        uint32
+	Compressed  []byte // of ParseContentTransfer: in src
 }
 
 // Append writes p at the end of dst.
-func (p *Parcel) Append(dst []byte) []byte {
-	dst = append(dst, byte(p.Content), p.Method)
+func (p *ContentTransfer) Append(dst []byte) []byte {
+	dst = append(dst, byte(p.Content), p.Compression)
 	dst = le.AppendUint32(dst, p.Size)
-	return append(dst, p.Packed...)
+	return append(dst, p.Compressed...)
 }
 
-// ParseParcel reads a Parcel, and says nothing about method and size but that the size is not 0. The error is a packet.Drop.
-func ParseParcel(src []byte) (p Parcel, err error) {
-	if len(src) <= ParcelHead || !Content(src[0]).Valid() || le.Uint32(src[2:]) == 0 {
+// ParseContentTransfer reads a ContentTransfer, and says nothing about method and size but that the size is not 0. The error is a packet.Drop.
+func ParseContentTransfer(src []byte) (p ContentTransfer, err error) {
+	if len(src) <= ContentTransferHead || !Content(src[0]).Valid() || le.Uint32(src[2:]) == 0 {
 		return p, packet.DropFragment
 	}
-	return Parcel{Content(src[0]), src[1], le.Uint32(src[2:]), src[ParcelHead:]}, nil
+	return ContentTransfer{Content(src[0]), src[1], le.Uint32(src[2:]), src[ContentTransferHead:]}, nil
 }

@@ -21,7 +21,7 @@ var golden = []struct {
 	{"welcome with content", goldenContent("arena-64")},
 	{"ready", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
-	{"parcel", &Parcel{Content: ContentModel, Method: 1, Size: 0x01020304, Packed: []byte{0xb0, 0xb1, 0xb2}}},
+	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304, Compressed: []byte{0xb0, 0xb1, 0xb2}}},
 	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
 }
 
@@ -98,7 +98,7 @@ func rewrite(name string, src []byte) ([]byte, error) {
 		}
 		return v.Append(nil), nil
 	case name == "parcel":
-		v, err := ParseParcel(src)
+		v, err := ParseContentTransfer(src)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func TestLengthsAndTags(t *testing.T) {
 		if g.name == "parcel" { // no event, see TestParcels
 			continue
 		}
-		whole, want := doc[g.name], packet.DropEvents
+		whole, want := doc[g.name], packet.DropMessage
 		if g.name == "header" {
 			want = packet.DropSize
 		}
@@ -215,14 +215,14 @@ func TestLengthsAndTags(t *testing.T) {
 			if shortest == ReadySize && len(whole)+n <= MaxReady {
 				continue
 			}
-			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != packet.DropEvents {
+			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != packet.DropMessage {
 				t.Errorf("%s with %d bytes more: %x, %v, want events", g.name, n, got, err)
 			}
 		}
 		for tag := range 256 {
 			b := bytes.Clone(whole)
 			b[0] = byte(tag)
-			if _, err := rewrite(g.name, b); byte(tag) != whole[0] && err != packet.DropEvents {
+			if _, err := rewrite(g.name, b); byte(tag) != whole[0] && err != packet.DropMessage {
 				t.Errorf("%s with tag %d: %v, want events", g.name, tag, err)
 			}
 		}
@@ -230,7 +230,7 @@ func TestLengthsAndTags(t *testing.T) {
 	for i, c := range []struct {
 		sections int
 		want     error
-	}{{0, nil}, {packet.MaxSections, nil}, {packet.MaxSections + 1, packet.DropSize}, {65_507, packet.DropSize}} {
+	}{{0, nil}, {packet.MaxSectionBytes, nil}, {packet.MaxSectionBytes + 1, packet.DropSize}, {65_507, packet.DropSize}} {
 		_, rest, err := packet.ParseHeader(append(bytes.Clone(doc["header"]), make([]byte, c.sections)...))
 		if err != c.want || err == nil && len(rest) != c.sections {
 			t.Errorf("%d: header and %d bytes: %d remain, %v, want %v", i, c.sections, len(rest), err, c.want)
@@ -301,38 +301,38 @@ func TestBadFields(t *testing.T) {
 		name, bytes string
 		want        packet.Drop
 	}{
-		0:  {"nothing", "", packet.DropEvents},
-		1:  {"a tag", "f1", packet.DropEvents},
-		2:  {"tag of a Ready", "f2 03" + zeros(61), packet.DropEvents},
+		0:  {"nothing", "", packet.DropMessage},
+		1:  {"a tag", "f1", packet.DropMessage},
+		2:  {"tag of a Ready", "f2 03" + zeros(61), packet.DropMessage},
 		3:  {"version 1", "f1 01" + zeros(61), packet.DropVersion},
 		4:  {"version 255 and no more", "f1 ff", packet.DropVersion},
-		5:  {"tick rate 0", "f1 03" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), packet.DropEvents},
-		6:  {"interval 0", "f1 03" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), packet.DropEvents},
+		5:  {"tick rate 0", "f1 03" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), packet.DropMessage},
+		6:  {"interval 0", "f1 03" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), packet.DropMessage},
 		7:  {"zeros but for rates and players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), packet.DropNone},
-		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), packet.DropEvents},
-		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), packet.DropEvents},
-		10: {"arena longer than it says", welcome + "01 4141", packet.DropEvents},
-		11: {"arena shorter than it says", welcome + "02 41", packet.DropEvents},
-		12: {"NUL", welcome + "01 00", packet.DropEvents},
-		13: {"escape", welcome + "01 1b", packet.DropEvents},
-		14: {"not UTF-8", welcome + "01 ff", packet.DropEvents},
-		15: {"half a rune", welcome + "01 c3", packet.DropEvents},
-		16: {"U+202E turns the line round", welcome + "03 e280ae", packet.DropEvents},
-		17: {"newline", welcome + "01 0a", packet.DropEvents},
-		18: {"DEL", welcome + "01 7f", packet.DropEvents},
-		19: {"U+0085 next line", welcome + "02 c285", packet.DropEvents},
-		20: {"surrogate", welcome + "03 eda080", packet.DropEvents},
+		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), packet.DropMessage},
+		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), packet.DropMessage},
+		10: {"arena longer than it says", welcome + "01 4141", packet.DropMessage},
+		11: {"arena shorter than it says", welcome + "02 41", packet.DropMessage},
+		12: {"NUL", welcome + "01 00", packet.DropMessage},
+		13: {"escape", welcome + "01 1b", packet.DropMessage},
+		14: {"not UTF-8", welcome + "01 ff", packet.DropMessage},
+		15: {"half a rune", welcome + "01 c3", packet.DropMessage},
+		16: {"U+202E turns the line round", welcome + "03 e280ae", packet.DropMessage},
+		17: {"newline", welcome + "01 0a", packet.DropMessage},
+		18: {"DEL", welcome + "01 7f", packet.DropMessage},
+		19: {"U+0085 next line", welcome + "02 c285", packet.DropMessage},
+		20: {"surrogate", welcome + "03 eda080", packet.DropMessage},
 		21: {"good", welcome + "04 4164c3a1", packet.DropNone},
-		22: {"no players", "f1 03" + zeros(20) + "01 01" + zeros(39), packet.DropEvents},
+		22: {"no players", "f1 03" + zeros(20) + "01 01" + zeros(39), packet.DropMessage},
 		23: {"4096 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), packet.DropNone},
-		25: {"content without a mode", welcome + "00" + zeros(32), packet.DropEvents},
-		26: {"content and a mode of no name", welcome + "00" + zeros(32) + "00", packet.DropEvents},
+		25: {"content without a mode", welcome + "00" + zeros(32), packet.DropMessage},
+		26: {"content and a mode of no name", welcome + "00" + zeros(32) + "00", packet.DropMessage},
 		27: {"content and a mode", welcome + "00" + zeros(32) + "01 41", packet.DropNone},
-		28: {"mode longer than it says", welcome + "0141" + zeros(32) + "01 4141", packet.DropEvents},
-		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", packet.DropEvents},
-		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), packet.DropEvents},
-		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", packet.DropEvents},
-		24: {"4097 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), packet.DropEvents},
+		28: {"mode longer than it says", welcome + "0141" + zeros(32) + "01 4141", packet.DropMessage},
+		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", packet.DropMessage},
+		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), packet.DropMessage},
+		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", packet.DropMessage},
+		24: {"4097 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), packet.DropMessage},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))
 		if err == nil && c.want != packet.DropNone || err != nil && err != c.want {
@@ -354,7 +354,7 @@ func TestGoodText(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	buf, doc := make([]byte, 0, packet.MaxPackage), document(t)
+	buf, doc := make([]byte, 0, packet.MaxPacketSize), document(t)
 	for _, g := range golden {
 		b := doc[g.name]
 		want := 0.0
@@ -378,7 +378,7 @@ func parseSink(b []byte) (n int) {
 	_, ready := ParseReady(b)
 	_, fetch := ParseFetch(b)
 	_, _, _ = packet.ParseHeader(b)
-	_, _ = ParseParcel(b)
+	_, _ = ParseContentTransfer(b)
 	for _, err := range [...]error{welcome, ready, fetch} {
 		if err == nil {
 			n++
@@ -387,12 +387,12 @@ func parseSink(b []byte) (n int) {
 	return n
 }
 
-// What is no content, says it has no size or has no bytes, is no Fetch and no Parcel.
+// What is no content, says it has no size or has no bytes, is no Fetch and no ContentTransfer.
 func TestParcels(t *testing.T) {
 	whole := document(t)["parcel"]
 	for n := range len(whole) + 20 {
 		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
-		if p, err := ParseParcel(b); (err == nil) != (n > ParcelHead) || err != nil && err != packet.DropFragment || err == nil && len(p.Packed) != n-ParcelHead {
+		if p, err := ParseContentTransfer(b); (err == nil) != (n > ContentTransferHead) || err != nil && err != packet.DropFragment || err == nil && len(p.Compressed) != n-ContentTransferHead {
 			t.Errorf("%d bytes: %+v, %v", n, p, err)
 		}
 	}
@@ -400,15 +400,15 @@ func TestParcels(t *testing.T) {
 		valid := c >= 1 && c <= 3
 		b := bytes.Clone(whole)
 		b[0] = byte(c)
-		_, parcel := ParseParcel(b)
-		_, fetch := ParseFetch([]byte{TagFetch, byte(c)})
+		_, parcel := ParseContentTransfer(b)
+		_, fetch := ParseFetch([]byte{MessageFetch, byte(c)})
 		if (parcel == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
 			t.Errorf("content %d: %v, %v", c, parcel, fetch)
 		}
 	}
 	b := bytes.Clone(whole)
 	copy(b[2:], []byte{0, 0, 0, 0})
-	if _, err := ParseParcel(b); err != packet.DropFragment {
+	if _, err := ParseContentTransfer(b); err != packet.DropFragment {
 		t.Errorf("size 0: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func (r *Ready) Append(dst []byte) []byte {
 	if len(r.Name) > MaxName {
 		panic("protocol: ready with a name that is too long")
 	}
-	dst = append(dst, TagReady, r.Version)
+	dst = append(dst, MessageReady, r.Version)
 	dst = le.AppendUint64(dst, r.Schema)
 	dst = le.AppendUint64(dst, r.Model)
 	return append(dst, r.Name...)
@@ -35,8 +35,8 @@ func (r *Ready) Append(dst []byte) []byte {
 
 // ParseReady reads a Ready, of any version. The error is a packet.Drop.
 func ParseReady(src []byte) (r Ready, err error) {
-	if len(src) < ReadySize || len(src) > MaxReady || src[0] != TagReady {
-		return r, packet.DropEvents
+	if len(src) < ReadySize || len(src) > MaxReady || src[0] != MessageReady {
+		return r, packet.DropMessage
 	}
 	return Ready{src[1], le.Uint64(src[2:]), le.Uint64(src[10:]), string(src[ReadySize:])}, nil
 }

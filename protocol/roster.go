@@ -4,11 +4,11 @@ import "github.com/tickrate/tickrate/netio/packet"
 
 // Tags of the events that carry what players are to each other. They lie apart from those of the game and of a session's beginning.
 const (
-	TagRoster   byte = 0xc0 // server to client: who is there
-	TagChat     byte = 0xc1 // server to client: what was said
-	TagChatRest byte = 0xc2 // server to client: the rest of a text that did not fit
-	TagSay      byte = 0xc4 // client to server: a line for the chat
-	TagConsole  byte = 0xc5 // client to server: a line for the console
+	MessageRoster        byte = 0xc0 // server to client: who is there
+	MessageChat          byte = 0xc1 // server to client: what was said
+	MessageChatContinued byte = 0xc2 // server to client: the rest of a text that did not fit
+	MessageSay           byte = 0xc4 // client to server: a line for the chat
+	MessageConsole       byte = 0xc5 // client to server: a line for the console
 )
 
 // Bounds of names. Servers hold them to 16 characters as well.
@@ -18,10 +18,10 @@ const (
 	MaxRosterRow = rosterRow + MaxName
 )
 
-// rosterNew is the bit beside the length of a name that marks who has just come in.
-const rosterNew = 0x80
+// rosterNewBit is the bit beside the length of a name that marks who has just come in.
+const rosterNewBit = 0x80
 
-// RosterRow is what one player is called. An event of rows begins with TagRoster and has one or more, without a count. Each says all
+// RosterRow is what one player is called. An event of rows begins with MessageRoster and has one or more, without a count. Each says all
 // that there is to say of its player, so that the last one is right.
 //
 //	4  net id  not 0
@@ -43,7 +43,7 @@ func (r *RosterRow) Size() int { return rosterRow + len(r.Name) }
 func (r *RosterRow) Append(dst []byte) []byte {
 	n := byte(len(r.Name))
 	if r.New {
-		n |= rosterNew
+		n |= rosterNewBit
 	}
 	dst = le.AppendUint32(dst, r.NetID)
 	dst = append(dst, byte(r.Team), n)
@@ -53,13 +53,13 @@ func (r *RosterRow) Append(dst []byte) []byte {
 // ParseRosterRow reads the row at the front of what stands behind the tag, and returns what follows it. The error is a packet.Drop.
 func ParseRosterRow(src []byte) (r RosterRow, rest []byte, err error) {
 	if len(src) < rosterRow {
-		return r, nil, packet.DropEvents
+		return r, nil, packet.DropMessage
 	}
-	r.NetID, r.Team, r.New = le.Uint32(src), int8(src[4]), src[5]&rosterNew != 0
-	n := int(src[5] &^ rosterNew)
+	r.NetID, r.Team, r.New = le.Uint32(src), int8(src[4]), src[5]&rosterNewBit != 0
+	n := int(src[5] &^ rosterNewBit)
 	src = src[rosterRow:]
 	if r.NetID == 0 || n > len(src) || !ValidText(src[:n], MaxName) || r.New && n == 0 {
-		return r, nil, packet.DropEvents
+		return r, nil, packet.DropMessage
 	}
 	r.Name = string(src[:n])
 	return r, src[n:], nil

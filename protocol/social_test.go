@@ -34,7 +34,7 @@ func goldenSocial(t testing.TB) map[string][]byte {
 }
 
 func rosterEvent(rows []RosterRow) []byte {
-	event := []byte{TagRoster}
+	event := []byte{MessageRoster}
 	for i := range rows {
 		event = rows[i].Append(event)
 	}
@@ -56,8 +56,8 @@ func rosterRows(event []byte) (rows []RosterRow, err error) {
 func TestGoldenNamesAndLines(t *testing.T) {
 	doc := goldenSocial(t)
 	line, _, _ := goldenChat.Append(nil)
-	say, _, _ := AppendSaid(nil, TagSay, []byte("/w Ab hi"))
-	ask, _, _ := AppendSaid(nil, TagConsole, []byte("status"))
+	say, _, _ := AppendLine(nil, MessageSay, []byte("/w Ab hi"))
+	ask, _, _ := AppendLine(nil, MessageConsole, []byte("status"))
 	for name, got := range map[string][]byte{"roster": rosterEvent(goldenRoster), "line": line, "say": say, "ask": ask} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
@@ -72,7 +72,7 @@ func TestGoldenNamesAndLines(t *testing.T) {
 		t.Errorf("%+v, %v, %v", c, more, err)
 	}
 	for n := range len(doc["line"]) - 2 {
-		if _, _, err := ParseChat(doc["line"][:n]); err != packet.DropEvents {
+		if _, _, err := ParseChat(doc["line"][:n]); err != packet.DropMessage {
 			t.Errorf("a line of %d bytes: %v", n, err)
 		}
 	}
@@ -85,11 +85,11 @@ func TestLinesOfEveryLength(t *testing.T) {
 		c := Chat{Kind: ChatAll, From: 1, Text: text[:n]}
 		event, rest, more := c.Append(nil)
 		got, goesOn, err := ParseChat(event)
-		if err != nil || goesOn != more || len(event) > packet.MaxEventSize || len(rest) > packet.MaxEventSize-1 || string(got.Text)+string(rest) != string(text[:n]) || !more && len(rest) > 0 {
+		if err != nil || goesOn != more || len(event) > packet.MaxMessageSize || len(rest) > packet.MaxMessageSize-1 || string(got.Text)+string(rest) != string(text[:n]) || !more && len(rest) > 0 {
 			t.Fatalf("text of %d: %d bytes, %v, %d more, %v", n, len(event), goesOn, len(rest), err)
 		}
-		event, rest, more = AppendSaid(nil, TagSay, text[:n])
-		if more != (len(event) == packet.MaxEventSize) || !more && len(rest) > 0 || len(rest) > 1 || string(event[1:])+string(rest) != string(text[:n]) {
+		event, rest, more = AppendLine(nil, MessageSay, text[:n])
+		if more != (len(event) == packet.MaxMessageSize) || !more && len(rest) > 0 || len(rest) > 1 || string(event[1:])+string(rest) != string(text[:n]) {
 			t.Fatalf("line of %d: %d bytes, %v, %d more", n, len(event), more, len(rest))
 		}
 	}
@@ -100,14 +100,14 @@ func TestBadNames(t *testing.T) {
 		"c0 01", "c0 00000000 00 00", "c0 01020000 00 01", "c0 01020000 00 80", "c0 01020000 00 01 0a", "c0 01020000 00 01 ff",
 		"c0 01020000 00 03 e280ae", "c0 01020000 00 41" + strings.Repeat("41", 65), "c0 01020000 00 01 41 00",
 	} {
-		if rows, err := rosterRows(unhex(t, c)); err != packet.DropEvents {
+		if rows, err := rosterRows(unhex(t, c)); err != packet.DropMessage {
 			t.Errorf("%d: %+v, %v", i, rows, err)
 		}
 	}
-	if _, _, err := ParseChat(append([]byte{TagChat, byte(NumChatKinds)}, make([]byte, 12)...)); err != packet.DropEvents {
+	if _, _, err := ParseChat(append([]byte{MessageChat, byte(NumChatKinds)}, make([]byte, 12)...)); err != packet.DropMessage {
 		t.Errorf("a kind that there is not: %v", err)
 	}
-	if _, _, err := ParseChat(append([]byte{TagChat, 0}, make([]byte, 255)...)); err != packet.DropEvents {
+	if _, _, err := ParseChat(append([]byte{MessageChat, 0}, make([]byte, 255)...)); err != packet.DropMessage {
 		t.Errorf("a line of 257 bytes: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestBadNames(t *testing.T) {
 func FuzzRoster(f *testing.F) {
 	f.Add(goldenSocial(f)["roster"])
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if len(src) == 0 || src[0] != TagRoster {
+		if len(src) == 0 || src[0] != MessageRoster {
 			return
 		}
 		rows, err := rosterRows(src)

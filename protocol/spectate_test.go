@@ -9,19 +9,19 @@ import (
 
 func TestGoldenWatches(t *testing.T) {
 	doc := goldenSocial(t)
-	target, watch := Watch{WatchPlayer, 0x201}, Watch{Kind: WatchNext}
-	for name, got := range map[string][]byte{"target": target.Append(nil, TagTarget), "watch": watch.Append(nil, TagWatch), "tempo": AppendTempo(nil, 800)} {
+	target, watch := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
+	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint), "watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
 		}
 	}
-	if w, err := ParseWatch(doc["target"], TagTarget); err != nil || w != target {
+	if w, err := ParseSpectate(doc["target"], MessageViewpoint); err != nil || w != target {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if w, err := ParseWatch(doc["watch"], TagWatch); err != nil || w != watch {
+	if w, err := ParseSpectate(doc["watch"], MessageSpectate); err != nil || w != watch {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if tempo, err := ParseTempo(doc["tempo"]); err != nil || tempo != 800 {
+	if tempo, err := ParseTimescale(doc["tempo"]); err != nil || tempo != 800 {
 		t.Errorf("%d, %v", tempo, err)
 	}
 }
@@ -31,20 +31,20 @@ func TestBadWatches(t *testing.T) {
 		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00", "c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
 	} {
 		src := unhex(t, c)
-		for _, tag := range []byte{TagTarget, TagWatch} {
-			if w, err := ParseWatch(src, tag); err != packet.DropEvents {
+		for _, tag := range []byte{MessageViewpoint, MessageSpectate} {
+			if w, err := ParseSpectate(src, tag); err != packet.DropMessage {
 				t.Errorf("%d, %x: %+v, %v", i, tag, w, err)
 			}
 		}
 	}
 	for tempo := range 1 << 16 {
-		got, err := ParseTempo(AppendTempo(nil, uint16(tempo)))
+		got, err := ParseTimescale(AppendTimescale(nil, uint16(tempo)))
 		if good := tempo >= 250 && tempo <= 1000; good != (err == nil) || good && got != uint16(tempo) {
 			t.Fatalf("tempo %d: %d, %v", tempo, got, err)
 		}
 	}
 	for i, c := range []string{"", "f5", "f5 01", "f5 00 f4 02", "f4 01 f4 02"} {
-		if world, event, err := ParseElsewhere(unhex(t, c)); err != packet.DropEvents {
+		if world, event, err := ParseMapChange(unhex(t, c)); err != packet.DropMessage {
 			t.Errorf("elsewhere %d: %d, %x, %v", i, world, event, err)
 		}
 	}
@@ -55,13 +55,13 @@ func TestElsewhere(t *testing.T) {
 	w := goldenContent("arena-64")
 	world := uint8(0)
 	for n := range 600 {
-		world = NextWorld(world)
+		world = NextMapEpoch(world)
 		if want := uint8(n%255 + 1); world != want {
 			t.Fatalf("change %d: world %d, want %d", n, world, want)
 		}
-		event := w.Append(AppendElsewhere(nil, world))
-		got, rest, err := ParseElsewhere(event)
-		if err != nil || got != world || len(event) > MaxElsewhere {
+		event := w.Append(AppendMapChange(nil, world))
+		got, rest, err := ParseMapChange(event)
+		if err != nil || got != world || len(event) > MaxMapChange {
 			t.Fatalf("%d, %v, %d bytes", got, err, len(event))
 		}
 		if back, err := ParseWelcome(rest); err != nil || back != *w {
@@ -69,10 +69,10 @@ func TestElsewhere(t *testing.T) {
 		}
 	}
 	var data [256]byte
-	if Spectates(data[:]) || Spectates(nil) || Spectates([]byte("spectat")) {
+	if IsSpectator(data[:]) || IsSpectator(nil) || IsSpectator([]byte("spectat")) {
 		t.Error("an empty one spectates")
 	}
-	if MarkSpectator(data[:]); !Spectates(data[:]) {
+	if MarkSpectator(data[:]); !IsSpectator(data[:]) {
 		t.Error("a marked one does not")
 	}
 }
@@ -82,15 +82,15 @@ func FuzzWatch(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, tag := range []byte{TagTarget, TagWatch} {
-			if w, err := ParseWatch(src, tag); err == nil && !bytes.Equal(w.Append(nil, tag), src) {
+		for _, tag := range []byte{MessageViewpoint, MessageSpectate} {
+			if w, err := ParseSpectate(src, tag); err == nil && !bytes.Equal(w.Append(nil, tag), src) {
 				t.Fatalf("%x was read as %+v", src, w)
 			}
 		}
-		if tempo, err := ParseTempo(src); err == nil && !bytes.Equal(AppendTempo(nil, tempo), src) {
+		if tempo, err := ParseTimescale(src); err == nil && !bytes.Equal(AppendTimescale(nil, tempo), src) {
 			t.Fatalf("%x was read as %d", src, tempo)
 		}
-		if world, event, err := ParseElsewhere(src); err == nil && !bytes.Equal(append(AppendElsewhere(nil, world), event...), src) {
+		if world, event, err := ParseMapChange(src); err == nil && !bytes.Equal(append(AppendMapChange(nil, world), event...), src) {
 			t.Fatalf("%x was read as world %d and %x", src, world, event)
 		}
 	})

@@ -4,10 +4,10 @@ import "github.com/tickrate/tickrate/netio/packet"
 
 // Tags of the events that begin a session. They lie apart from those of the game.
 const (
-	TagWelcome byte = 0xf1 // server to client
-	TagReady   byte = 0xf2 // client to server
-	TagSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
-	TagFetch   byte = 0xf4 // client to server, before its Ready: it lacks what the Welcome names
+	MessageWelcome byte = 0xf1 // server to client
+	MessageReady   byte = 0xf2 // client to server
+	MessageSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
+	MessageFetch   byte = 0xf4 // client to server, before its Ready: it lacks what the Welcome names
 )
 
 // MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.
@@ -57,7 +57,7 @@ func (w *Welcome) Append(dst []byte) []byte {
 	if !ValidText([]byte(w.ArenaName), MaxArenaName) || !ValidText([]byte(w.Mode), MaxModeName) {
 		panic("protocol: welcome with a name that is not valid")
 	}
-	dst = append(dst, TagWelcome, w.Version)
+	dst = append(dst, MessageWelcome, w.Version)
 	dst = le.AppendUint64(dst, w.Schema)
 	dst = le.AppendUint64(dst, w.Model)
 	dst = le.AppendUint32(dst, w.NetID)
@@ -77,14 +77,14 @@ func (w *Welcome) Append(dst []byte) []byte {
 
 // ParseWelcome reads a Welcome. The error is a Drop: packet.DropVersion if it is of another version, and then only Version is set.
 func ParseWelcome(src []byte) (w Welcome, err error) {
-	if len(src) < 2 || src[0] != TagWelcome {
-		return w, packet.DropEvents
+	if len(src) < 2 || src[0] != MessageWelcome {
+		return w, packet.DropMessage
 	}
 	if w.Version = src[1]; w.Version != Version {
 		return w, packet.DropVersion
 	}
 	if len(src) < MinWelcome || len(src) < MinWelcome+int(src[MinWelcome-1]) {
-		return w, packet.DropEvents
+		return w, packet.DropMessage
 	}
 	w.Schema = le.Uint64(src[2:])
 	w.Model = le.Uint64(src[10:])
@@ -99,7 +99,7 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 		return w, err
 	}
 	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers || !ValidText(name, MaxArenaName) {
-		return w, packet.DropEvents
+		return w, packet.DropMessage
 	}
 	w.ArenaName = string(name)
 	return w, nil
@@ -111,7 +111,7 @@ func (w *Welcome) parseContent(src []byte) error {
 		return nil
 	}
 	if len(src) < 32+1+1 || len(src) != 32+1+int(src[32]) || !ValidText(src[33:], MaxModeName) {
-		return packet.DropEvents
+		return packet.DropMessage
 	}
 	w.Content, w.Mode = [32]byte(src), string(src[33:])
 	return nil

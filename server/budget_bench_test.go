@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkBudget(b *testing.B) {
 		for _, n := range []int{32, 100} {
 			for _, kbps := range []int{0, 2000, 3 * n, 24} {
 				b.Run(fmt.Sprintf("far=%v/players=%d/kbps=%d", reach, n, kbps), func(b *testing.B) {
-					benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, Far: reach, Rules: sim.Rules{Mix: true}})
+					benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, ViewDistance: reach, Rules: sim.Rules{Mix: true}})
 				})
 			}
 		}
@@ -35,7 +36,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	defer runtime.UnlockOSThread()
 	rate := c.lobby.cfg.Rules.Rate
 	spent, ticks := time.Duration(0), 0
-	bytes, snapshots := c.count(BytesOut), c.count(Snapshots)
+	bytes, snapshots := c.count(metrics.BytesOut), c.count(metrics.Snapshots)
 	for b.Loop() {
 		c.now = rate.At(c.lobby.match.Tick() + 1)
 		from := clock.ThreadCPU()
@@ -47,7 +48,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 		c.exchange()
 	}
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(ticks), "cpu-ns/tick")
-	b.ReportMetric(float64(c.count(BytesOut)-bytes)/float64(max(1, c.count(Snapshots)-snapshots)), "B/snapshot")
+	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -64,12 +64,12 @@ type Clock struct {
 
 // NewClock returns a clock whose first tick is due a period after now. cfg must be one that Check has filled.
 func NewClock(cfg ClockConfig, now time.Duration) *Clock {
-	return &Clock{cfg: cfg, from: now, tempo: protocol.FullTempo}
+	return &Clock{cfg: cfg, from: now, tempo: protocol.FullTimescale}
 }
 
 // since is how long n ticks take at the tempo.
 func (c *Clock) since(n tick.Tick) time.Duration {
-	return c.cfg.Simulation.At(n) * protocol.FullTempo / time.Duration(c.tempo)
+	return c.cfg.Simulation.At(n) * protocol.FullTimescale / time.Duration(c.tempo)
 }
 
 // Period is how long a tick lasts.
@@ -78,10 +78,10 @@ func (c *Clock) Period() time.Duration { return c.since(1) }
 // Due is when the next tick is due.
 func (c *Clock) Due() time.Duration { return c.from + c.since(c.count+1) }
 
-// Dilate makes the match run slower, or as fast as ever, from the next tick on: so many seconds in protocol.FullTempo.
+// Dilate makes the match run slower, or as fast as ever, from the next tick on: so many seconds in protocol.FullTimescale.
 func (c *Clock) Dilate(tempo uint16) {
 	if tempo != c.tempo {
-		c.from, c.count, c.tempo = c.from+c.since(c.count), 0, max(tempo, protocol.MinTempo)
+		c.from, c.count, c.tempo = c.from+c.since(c.count), 0, max(tempo, protocol.MinTimescale)
 	}
 }
 

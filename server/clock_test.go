@@ -11,6 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // What cannot be is refused by a line that says what was expected; what is left out has the defaults that are documented.
@@ -140,7 +142,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if n != 3600*int(rate) {
 			t.Errorf("%d Hz: %d ticks in an hour", rate, n)
 		}
-		c.Dilate(slowTempo)
+		c.Dilate(overload.SlowMotion.Timescale())
 		at := c.Due()
 		for range 4 * int(rate) {
 			c.Frame(c.Due())
@@ -148,7 +150,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if took := c.Due() - at; took < 4999*time.Millisecond || took > 5001*time.Millisecond {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
-		c.Dilate(protocol.FullTempo)
+		c.Dilate(protocol.FullTimescale)
 		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
@@ -162,7 +164,7 @@ func TestClockKeepsTime(t *testing.T) {
 func TestRow66Batches(t *testing.T) {
 	b := newTable(t, 6, Config{})
 	b.play(3)
-	snapshots := b.count(Snapshots)
+	snapshots := b.count(metrics.Snapshots)
 	before := b.lobby.match.Tick()
 	for frame := range 90 { // a machine that always plays two, three or four at once
 		n := 2 + frame%3
@@ -174,7 +176,7 @@ func TestRow66Batches(t *testing.T) {
 		b.exchange()
 	}
 	played := uint64(b.lobby.match.Tick() - before)
-	if got := b.count(Snapshots) - snapshots; played != 270 || got < played*6/3*6/10 || got > played*6/3 {
+	if got := b.count(metrics.Snapshots) - snapshots; played != 270 || got < played*6/3*6/10 || got > played*6/3 {
 		t.Errorf("%d snapshots in %d ticks", got, played)
 	}
 	for n, p := range b.players {
@@ -185,9 +187,9 @@ func TestRow66Batches(t *testing.T) {
 	b.agrees(100)
 	aimed := uint64(0)
 	for slot := range b.lobby.conns {
-		aimed += uint64(b.lobby.aim.Of(slot).Shots)
+		aimed += uint64(b.lobby.rewind.aim.Features(slot).Shots)
 	}
-	if shots := b.count(Shots); aimed != shots || shots == 0 {
+	if shots := b.count(metrics.Shots); aimed != shots || shots == 0 {
 		t.Errorf("%d shots, %d of them in the features of aim", shots, aimed)
 	}
 }
@@ -198,28 +200,28 @@ func TestRow66Batches(t *testing.T) {
 func TestRow66Ladder(t *testing.T) {
 	for _, c := range []struct {
 		load float64 // of a tick without shedding, in periods
-		want Shed
-	}{{0.9, ShedNothing}, {1.2, ShedHalf}, {1.5, ShedQuarter}, {1.7, ShedDetail}, {1.85, ShedSpectators}, {1.95, ShedTime}, {2.5, ShedTime}} {
+		want overload.Level
+	}{{0.9, overload.Normal}, {1.2, overload.HalfRate}, {1.5, overload.QuarterRate}, {1.7, overload.LowDetail}, {1.85, overload.NoSpectators}, {1.95, overload.SlowMotion}, {2.5, overload.SlowMotion}} {
 		cfg, _, _ := ClockConfig{}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
-		var o Overload
-		load, path := c.load, []Shed{}
+		var o overload.Controller
+		load, path := c.load, []overload.Level{}
 		m.cost = func(_ time.Duration, n int) time.Duration {
-			took := time.Duration(float64(time.Second/60) * load * shedCost(o.rung))
+			took := time.Duration(float64(time.Second/60) * load * shedCost(o.Level()))
 			for range n {
 				if rung, changed := o.Tick(took, m.clock.Period()); changed {
 					path = append(path, rung)
-					m.clock.Dilate(rung.Tempo())
+					m.clock.Dilate(rung.Timescale())
 				}
 			}
 			return time.Duration(n) * took
 		}
 		m.until(60 * time.Second)
-		if o.rung != c.want {
-			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.rung, c.want, path)
+		if o.Level() != c.want {
+			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.Level(), c.want, path)
 		}
 		for i, rung := range path {
-			if rung != Shed(i+1) {
+			if rung != overload.Level(i+1) {
 				t.Errorf("load %v: %v", c.load, path)
 				break
 			}
@@ -231,11 +233,11 @@ func TestRow66Ladder(t *testing.T) {
 		}
 		load = 0.3
 		m.until(120*time.Second + time.Duration(n)*16*time.Second)
-		if o.rung != ShedNothing || m.clock.Period() != tick.Rate(60).Period() {
-			t.Errorf("load %v: afterwards on %v, %v", c.load, o.rung, path)
+		if o.Level() != overload.Normal || m.clock.Period() != tick.Rate(60).Period() {
+			t.Errorf("load %v: afterwards on %v, %v", c.load, o.Level(), path)
 		}
 		for i, rung := range path[n:] {
-			if rung != Shed(n-1-i) {
+			if rung != overload.Level(n-1-i) {
 				t.Errorf("load %v: down by %v", c.load, path[n:])
 			}
 		}
@@ -243,18 +245,18 @@ func TestRow66Ladder(t *testing.T) {
 }
 
 // shedCost is what is left of a tick on a rung, in this test: of 1, the snapshots are 0.45, spectators 0.02.
-func shedCost(s Shed) float64 {
+func shedCost(s overload.Level) float64 {
 	cost := 1.0
-	if s >= ShedHalf {
+	if s >= overload.HalfRate {
 		cost -= 0.2
 	}
-	if s >= ShedQuarter {
+	if s >= overload.QuarterRate {
 		cost -= 0.15
 	}
-	if s >= ShedDetail {
+	if s >= overload.LowDetail {
 		cost -= 0.07
 	}
-	if s >= ShedSpectators {
+	if s >= overload.NoSpectators {
 		cost -= 0.05
 	}
 	return cost
@@ -275,7 +277,7 @@ func TestRow66RungsAct(t *testing.T) {
 		clock := NewClock(must(ClockConfig{}.Check()), b.now)
 		type figures struct{ snapshots, bytes uint64 }
 		run := func(seconds int) (f figures) {
-			was := figures{b.count(Snapshots), b.count(BytesOut)}
+			was := figures{b.count(metrics.Snapshots), b.count(metrics.BytesOut)}
 			from := b.now
 			for b.now < from+time.Duration(seconds)*time.Second {
 				b.now = clock.Due()
@@ -286,57 +288,57 @@ func TestRow66RungsAct(t *testing.T) {
 				b.balanced()
 				b.exchange()
 			}
-			return figures{b.count(Snapshots) - was.snapshots, b.count(BytesOut) - was.bytes}
+			return figures{b.count(metrics.Snapshots) - was.snapshots, b.count(metrics.BytesOut) - was.bytes}
 		}
-		var at [NumSheds]figures
+		var at [overload.NumLevels]figures
 		missing := uint64(0)
-		for rung := ShedNothing; rung < NumSheds; rung++ {
-			b.lobby.Shed(rung)
-			clock.Dilate(rung.Tempo())
+		for rung := overload.Normal; rung < overload.NumLevels; rung++ {
+			b.lobby.SetLoadLevel(rung)
+			clock.Dilate(rung.Timescale())
 			run(brief(3, 2))
-			if rung == ShedNothing {
-				missing = b.count(InputsMissing)
+			if rung == overload.Normal {
+				missing = b.count(metrics.InputsMissing)
 			}
 			before := b.lobby.match.Tick()
 			at[rung] = run(seconds)
 			ticks := b.lobby.match.Tick() - before
-			if want := tick.Tick(seconds * 60); rung < ShedTime && ticks+2 < want || rung == ShedTime && (ticks < want*4/5-2 || ticks > want*4/5+2) {
+			if want := tick.Tick(seconds * 60); rung < overload.SlowMotion && ticks+2 < want || rung == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
 				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
 			}
-			if state, why := b.players[n].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != packet.ReasonOverload {
+			if state, why := b.players[n].State(); (state == client.Joined) != (rung < overload.NoSpectators) || rung >= overload.NoSpectators && why != packet.ReasonOverload {
 				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
 			}
-			if b.lobby.Stats.Rung[rung].Load() < uint64(60*seconds) {
-				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.Rung[rung].Load())
+			if b.lobby.Stats.LoadLevel[rung].Load() < uint64(60*seconds) {
+				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.LoadLevel[rung].Load())
 			}
 			b.agrees(20)
 		}
 		t.Logf("snapshots and bytes in 4 s by rung: %v", at)
 		ratio := func(a, b uint64) float64 { return float64(a) / float64(b) }
 		for i, r := range []struct{ got, least, most float64 }{
-			{ratio(at[ShedHalf].snapshots, at[ShedNothing].snapshots), 0.48, 0.52},
-			{ratio(at[ShedQuarter].snapshots, at[ShedHalf].snapshots), 0.48, 0.52},
-			{ratio(at[ShedDetail].snapshots, at[ShedQuarter].snapshots), 0.98, 1.02},
-			{ratio(at[ShedDetail].bytes, at[ShedQuarter].bytes), 0.5, 0.9},
-			{ratio(at[ShedTime].snapshots, at[ShedDoor].snapshots), 0.76, 0.84},
+			{ratio(at[overload.HalfRate].snapshots, at[overload.Normal].snapshots), 0.48, 0.52},
+			{ratio(at[overload.QuarterRate].snapshots, at[overload.HalfRate].snapshots), 0.48, 0.52},
+			{ratio(at[overload.LowDetail].snapshots, at[overload.QuarterRate].snapshots), 0.98, 1.02},
+			{ratio(at[overload.LowDetail].bytes, at[overload.QuarterRate].bytes), 0.5, 0.9},
+			{ratio(at[overload.SlowMotion].snapshots, at[overload.NoNewPlayers].snapshots), 0.76, 0.84},
 		} {
 			if r.got < r.least || r.got > r.most {
 				t.Errorf("relation %d is %.2f, want %.2f to %.2f: %+v", i, r.got, r.least, r.most, at)
 			}
 		}
 		for n, p := range b.players[:n] {
-			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != slowTempo {
-				t.Errorf("client %d at tempo %d: %+v", n, p.Tempo(), s)
+			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Stats().Timescale != overload.SlowMotion.Timescale() {
+				t.Errorf("client %d at tempo %d: %+v", n, p.Stats().Timescale, s)
 			}
 		}
-		if n := b.count(InputsMissing) - missing; n > 60 || b.count(Dismissed) != 1 || b.count(SpectatorsShed) != 1 {
-			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(Dismissed), b.count(SpectatorsShed))
+		if n := b.count(metrics.InputsMissing) - missing; n > 60 || b.count(metrics.Disconnected) != 1 || b.count(metrics.SpectatorsShed) != 1 {
+			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(metrics.Disconnected), b.count(metrics.SpectatorsShed))
 		}
-		b.lobby.Shed(ShedNothing)
-		clock.Dilate(protocol.FullTempo)
+		b.lobby.SetLoadLevel(overload.Normal)
+		clock.Dilate(protocol.FullTimescale)
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTempo {
-			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[ShedNothing], b.players[0].Tempo())
+		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Stats().Timescale != protocol.FullTimescale {
+			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Stats().Timescale)
 		}
 		b.sit(client.Config{}, spectator) // is welcome again
 		run(1)

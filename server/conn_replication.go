@@ -9,35 +9,36 @@ import (
 
 // connReplication is what one client holds of the match and how its next snapshot is chosen.
 type connReplication struct {
+	viewer   viewer // set before each snapshot
 	acks     connAcks
 	pacing   connPacing
 	checksum connChecksum
 	view     connView
 	join     connJoin
-	thin     thin
+	schedule rowSchedule // of a limited client
 }
 
 // connAcks is what the client has acknowledged.
 type connAcks struct {
 	tracker         *snapshot.Tracker     // baselines of public rows
-	history         *snapshot.Held        // what the client held when it made its commands
+	history         *snapshot.AckHistory  // what the client held when it made its commands
 	owner           *snapshot.OwnerWriter // the client's own row and its baselines
 	newest          tick.Tick             // newest tick with an acknowledged packet
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
 	unacked         int                   // snapshots sent since the last acknowledged one
 	resyncRequested bool                  // the client cannot decode its snapshots
 	resyncedAt      tick.Tick             // last restart without baselines
-	objects         hold                  // baselines of object rows
+	objects         objectAcks            // baselines of object rows
 }
 
 // connPacing says when the client's next snapshot is due and what it may cost.
 type connPacing struct {
-	every         uint8     // requested intervals between two snapshots
-	late          bool      // the last snapshot that was due found the bucket empty
-	delayed       Held      // why the snapshot that is due has not gone
-	sent          tick.Tick // tick of the newest snapshot
-	spacing       tick.Tick // ticks between the two newest snapshots
-	lastSend      tick.Tick // tick of the newest packet
+	every         uint8       // requested intervals between two snapshots
+	late          bool        // the last snapshot that was due found the bucket empty
+	delayed       DelayReason // why the snapshot that is due has not gone
+	sent          tick.Tick   // tick of the newest snapshot
+	spacing       tick.Tick   // ticks between the two newest snapshots
+	lastSend      tick.Tick   // tick of the newest packet
 	bucket        ratelimit.Bucket
 	requestedKbps int // 0: no limit
 }
@@ -51,28 +52,28 @@ type connChecksum struct {
 // connView is what the client may see and how the rows of its newest snapshot were selected.
 type connView struct {
 	interest   *interest.Client // nil until the first look
-	combat     []uint64         // two sets of recent opponents, see foes
+	combat     []uint64         // two sets of recent opponents, see opponents
 	combatSwap tick.Tick        // when the two sets swap
-	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
+	blocks     tick.Tick        // newest snapshot, if it went in blocks; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
-	selection  chosen           // of the newest snapshot
+	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
-	detailTurn uint8            // next quarter of the rows under ShedDetail
+	detailTurn uint8            // next quarter of the rows under overload.LowDetail
 }
 
 // connJoin is the state of the join burst.
 type connJoin struct {
-	phase      entry
+	phase      joinPhase
 	joinedAt   tick.Tick // when the burst ended, if it ended by acks
 	completeAt tick.Tick // first snapshot that left out nothing
 }
 
 // open begins replication to a new session, in the memory of the one before.
 func (r *connReplication) open(cfg *Config) {
-	views := [2]*interest.Client{r.view.interest, r.acks.objects.eyes}
+	views := [2]*interest.Client{r.view.interest, r.acks.objects.view}
 	r.clear(cfg)
-	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.Interval), bucket: newBucket(cfg.Kbps)}
-	r.view.interest, r.acks.objects.eyes = views[0], views[1]
+	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.SendInterval), bucket: newBucket(cfg.Kbps)}
+	r.view.interest, r.acks.objects.view = views[0], views[1]
 	for _, v := range views {
 		if v != nil {
 			v.Reset()
@@ -80,7 +81,8 @@ func (r *connReplication) open(cfg *Config) {
 	}
 }
 
-// changeMap begins replication of another match. Views are made for one map and go; the send rate stays.
+// changeMap begins replication of another match. Views are made for one map and go; the send rate
+// stays.
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
@@ -93,10 +95,56 @@ func (r *connReplication) clear(cfg *Config) {
 	r.acks.history.Reset()
 	r.acks.owner.Reset()
 	r.acks.objects.reset()
-	r.thin.reset()
+	r.schedule.reset()
 	clear(r.view.combat)
-	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: hold{tracker: r.acks.objects.tracker}}
+	a := &r.acks
+	*a = connAcks{tracker: a.tracker, history: a.history, owner: a.owner, objects: objectAcks{tracker: a.objects.tracker}}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}
+}
+
+// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still
+// show.
+func (r *connReplication) dropBaselines() {
+	r.acks.sinceResync = 0
+	r.join.phase = joinSending
+	r.acks.tracker.Forget()
+	r.acks.objects.dropBaselines()
+	r.acks.owner.Reset()
+}
+
+// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not
+// positive.
+func (k *connChecksum) next(every int) {
+	k.on = false
+	if every > 0 {
+		if k.countdown--; k.countdown <= 0 {
+			k.on, k.countdown = true, every
+		}
+	}
+}
+
+// makeMemory makes the memory that every client needs, once.
+func (r *connReplication) makeMemory(cfg *Config) {
+	interval := tick.Tick(cfg.SendInterval)
+	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
+	r.acks.history = snapshot.NewAckHistory(cfg.Players)
+	r.acks.tracker.KeepHistory(r.acks.history)
+	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
+	r.acks.objects = newObjectAcks(cfg)
+}
+
+// reserve makes the memory that a client needs where not all rows are sent to all clients.
+func (r *connReplication) reserve(cfg *Config) {
+	if cfg.Relevance == RelevanceOff {
+		return
+	}
+	r.acks.tracker.Reserve()
+	r.acks.objects.tracker.Reserve()
+	words := (cfg.Players + 63) / 64
+	r.view.combat = make([]uint64, 2*words)
+	if cfg.Kbps != 0 {
+		r.schedule.alloc(words)
+	}
 }

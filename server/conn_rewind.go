@@ -11,87 +11,54 @@ import (
 
 // connRewind is what lag compensation knows of the client.
 type connRewind struct {
-	newestCommand tick.Tick            // newest tick with a command
-	lagSwitch     lagSwitch            // evidence that the client holds back its packets to shoot at past positions
-	snapshotGap   gap                  // age of the newest snapshot when the next arrives, by the client's acks
-	inboxCount    sim.InboxCount       // counts of the inbox that are in the lobby's counters
-	announced     lagcomp.Pledges      // view delay that the client announces ahead
-	limits        lagcomp.Knowledge    // clamp limits of the coming tick
-	arrivals      [64]snapshot.Command // the newest commands and when they came
+	newestCommand tick.Tick                // newest tick with a command
+	lagSwitch     lagSwitchState           // evidence that the client holds back its packets
+	snapshotGap   snapshotGap              // longest age of the newest snapshot, by acks
+	inboxCount    sim.CommandCounts        // counts of the inbox that are in the lobby's counters
+	announced     lagcomp.ViewDelayTrack   // view delay that the client announces ahead
+	limits        lagcomp.ClampLimits      // clamp limits of the coming tick
+	arrivals      [64]snapshot.CommandTime // the newest commands and when they came
 }
 
-// lagSwitch says whether the client has fallen silent and how much it has acknowledged since.
-type lagSwitch struct {
+// lagSwitchState says whether the client has fallen silent and how much it has acknowledged since.
+type lagSwitchState struct {
 	suspected bool
 	acks      int // packets acknowledged since the last silence
 }
 
-// brief tells the match what the server itself has measured of this connection, for the shots of the coming tick.
-//
-// Who has acknowledged no snapshot has seen nobody, and hits nobody. oldest is the match's History.Oldest.
-func (c *conn) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
-	if c.suspect(now) {
-		l.Stats.Count[LagSwitch].Inc()
-	}
-	rate := l.cfg.Rules.Rate
-	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
-	rtt := c.session.peer.RTT()
-	k := &c.rewind.limits // field by field: a literal would be built aside and copied
-	*k = lagcomp.Knowledge{}
-	k.Rate = rate
-	k.RTTTicks = ticks(rtt.Min)
-	k.InterpTicks = max(float32(2*c.repl.pacing.spacing), min(ticks(c.rewind.snapshotGap.age), float32(2*c.repl.pacing.spacing)+ticks(mostGap)))
-	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
-	k.CapTicks = tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000)
-	k.NewestAcked, k.Newest, k.Oldest = c.repl.acks.newest, c.repl.pacing.sent, oldest
-	c.look(l, k)
-	if c.rewind.lagSwitch.suspected {
-		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
-	}
-	if c.repl.acks.newest == 0 {
-		k.Newest = 0
-	}
-	k.CapTicks = max(k.CapTicks, 1)
-	l.match.Know(c.id, *k)
-}
-
-// An honest client sends at least every 50 ms. One that is silent for longer than muteAfter may be somebody who holds the line
-// shut to shoot at where others were: it does not look back until it has acknowledged enoughProofs packages.
-const (
-	muteAfter    = 250 * time.Millisecond
-	enoughProofs = 10
-)
-
-// suspect reports whether the connection has just fallen silent.
-func (c *conn) suspect(now time.Duration) bool {
-	was := c.rewind.lagSwitch.suspected
+// update takes whether the client is silent. It reports whether the client has just become suspect.
+func (g *lagSwitchState) update(silent bool) (suspect bool) {
+	was := g.suspected
 	switch {
-	case c.session.ready && c.session.peer.Silent(now) > muteAfter:
-		c.rewind.lagSwitch.suspected, c.rewind.lagSwitch.acks = true, 0
-	case c.rewind.lagSwitch.acks >= enoughProofs:
-		c.rewind.lagSwitch.suspected = false
+	case silent:
+		g.suspected, g.acks = true, 0
+	case g.acks >= lagSwitchClearAcks:
+		g.suspected = false
 	}
-	return c.rewind.lagSwitch.suspected && !was
+	return g.suspected && !was
 }
 
-// bufferTicks is what an honest client's commands may wait in its inbox, and a tick for each end's quantised clock.
-const bufferTicks = 6
+// command is the client's command for a tick and when it arrived.
+func (w *connRewind) command(t tick.Tick) snapshot.CommandTime {
+	if cmd := w.arrivals[t%64]; cmd.Tick == t {
+		return cmd
+	}
+	return snapshot.CommandTime{Tick: t, AckDeadline: t}
+}
 
-// gap is how old the newest snapshot of a client gets before the next arrives, as far as its acks tell: what loss makes it draw behind,
-// see client.Client. It is a 98th percentile by steps of a fixed size, 49 times as large upwards as downwards, as the client's own is.
-type gap struct{ age time.Duration }
+// snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its
+// acks. With loss a client draws behind by that much. The estimate is a 98th percentile: steps up
+// are 49 times as large as steps down, as in the client's own estimate.
+type snapshotGap struct{ age time.Duration }
 
-const (
-	gapStep = 250 * time.Microsecond
-	mostGap = 200 * time.Millisecond // what a client draws behind for it at most, and so all that lying about it can buy
-)
+const gapStep = 250 * time.Microsecond
 
-// add notes that the ack of snapshot tick next has come behind that of last.
-func (g *gap) add(now time.Duration, rate tick.Rate, last, next tick.Tick, rtt time.Duration) {
+// add takes the ack of snapshot tick next, which follows that of last.
+func (g *snapshotGap) add(now time.Duration, rate tick.Rate, last, next tick.Tick, rtt time.Duration) {
 	switch {
 	case next <= last || last == 0:
 	case now-rate.At(last)-rtt > g.age:
-		g.age = min(g.age+49*gapStep, mostGap+time.Second)
+		g.age = min(g.age+49*gapStep, maxSnapshotGap+time.Second)
 	default:
 		g.age = max(0, g.age-gapStep)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -74,7 +75,7 @@ type duellist struct {
 	victim   netid.ID
 	up, down []letter
 	told     []tick.Tick // snapshots that came
-	pledges  lagcomp.Pledges
+	pledges  lagcomp.ViewDelayTrack
 	admit    bool
 	strafe   uint8
 }
@@ -141,7 +142,7 @@ func (d *duellist) step(n tick.Tick) {
 			continue
 		}
 		if s := d.take(pack); s != nil {
-			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				d.told = append(d.told, h.Tick)
 			}
 		}
@@ -171,7 +172,7 @@ func (d *duellist) run(next tick.Tick) {
 	} else if off < -4 {
 		d.strafe = 0
 	}
-	if in := m.Inbox(d.victim); in != nil {
+	if in := m.CommandBuffer(d.victim); in != nil {
 		in.Offer(sim.Command{Tick: next, MoveYaw: 64 + d.strafe, MoveMag: 255})
 	}
 }
@@ -224,7 +225,7 @@ func (d *duellist) pledge(t tick.Tick) uint8 {
 	const honestly = 2 * (2*oneWay + 7) // two intervals behind the newest snapshot
 	switch d.trick {
 	case backtracker: // now slower, now faster
-		return honestly + uint8(t/lagcomp.PledgeTicks%4)*4
+		return honestly + uint8(t/lagcomp.ViewDelaySpan%4)*4
 	case constant, fakeRTT:
 		return 255
 	}
@@ -234,14 +235,14 @@ func (d *duellist) pledge(t tick.Tick) uint8 {
 // fire aims at what the picture shows, with an unsteady hand, and claims what its trick says.
 func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 	m := d.lab.lobby.match
-	d.pledges.Take(cmd.Tick, d.pledge(cmd.Tick), cmd.Tick)
-	line, _, _ := d.pledges.Line(cmd.Tick, 1<<20)
-	know := m.Known(d.id())
-	if d.trick != honest && know.Line != 0 { // it looks where the server will
-		line = max(line, int64(cmd.Tick)<<8-(int64(m.Tick())<<8-know.Line))
+	d.pledges.Announce(cmd.Tick, d.pledge(cmd.Tick), cmd.Tick)
+	line, _, _ := d.pledges.InstantAt(cmd.Tick, 1<<20)
+	know := m.ClampLimits(d.id())
+	if d.trick != honest && know.AnnouncedInstant != 0 { // it looks where the server will
+		line = max(line, int64(cmd.Tick)<<8-(int64(m.Tick())<<8-know.AnnouncedInstant))
 	}
 	v, ok := d.at(line)
-	if !ok || m.Inbox(d.id()) == nil {
+	if !ok || m.CommandBuffer(d.id()) == nil {
 		return
 	}
 	seen, ok := m.History().At(v, d.victim.Index())
@@ -266,7 +267,7 @@ func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View 
 	for off := int64(0); off < 24*256; off = off + 16 {
 		for _, o := range [2]int64{off, -off} {
 			if c, ok := d.at(lagcomp.Instant(v) + o); ok {
-				if _, hit := m.History().Against(&w, d.victim.Index(), c, lagcomp.Hit{}); hit {
+				if _, hit := m.History().CastSlot(&w, d.victim.Index(), c, lagcomp.Hit{}); hit {
 					return c
 				}
 			}
@@ -278,7 +279,7 @@ func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View 
 // admits reports whether a shot hits between the two snapshots around its line that the bot has, though it has not said so of all: then it says so with the shot.
 func (d *duellist) admits(cmd *sim.Command, pos geom.Vec3) bool {
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
-	_, hit := d.lab.lobby.match.History().Against(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
+	_, hit := d.lab.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
 	return hit
 }
 
@@ -306,7 +307,7 @@ func TestDuels(t *testing.T) {
 		}
 		t.Logf("%-15v hits look back by 50 %%: %v, 99 %%: %v, most: %v", k, back(0.5), back(0.99), back(1))
 		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]), 100*(rate[k]/rate[honest]-1),
-			l.count(Clamped), l.count(Faded))
+			l.count(metrics.ShotsClamped), l.count(metrics.ShotsStaleView))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
 		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])

@@ -65,7 +65,7 @@ func (e *Echo) Tick(now time.Duration, unix int64, sock netio.Conn) (received in
 func (e *Echo) take(now time.Duration, unix int64, strangers bool) {
 	for i := range e.in.Len() {
 		d := e.in.At(i)
-		if netcode.Handshake(d.Data) != strangers {
+		if netcode.IsHandshake(d.Data) != strangers {
 			continue
 		}
 		v, err := e.server.Receive(now, unix, d.Addr, d.Data, &e.out)

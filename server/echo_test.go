@@ -38,7 +38,7 @@ func newEchoWorld(t *testing.T, clients int) *echoWorld {
 		t.Fatal(err)
 	}
 	cfg := netcode.ServerConfig{PrivateKey: connectKey, ProtocolID: 5, Addresses: []netip.AddrPort{w.conn.LocalAddr()},
-		Entropy: [32]byte{1}, Clients: clients}
+		Entropy: [32]byte{1}, Clients: clients, AllowTokenReuse: true}
 	if w.echo, err = NewEcho(cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A panic in one lobby ends that lobby: its players hear why, its log says where, and another lobby of the same process
@@ -23,8 +24,8 @@ func TestThreat32Panic(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now atomic.Bool
-	sick.lobby.cfg.Enter = func(s Stage) {
-		if s == StageSnapshot && now.Load() {
+	sick.lobby.timer.OnStage = func(s metrics.Stage) {
+		if s == metrics.StageSnapshot && now.Load() {
 			panic("planted")
 		}
 	}
@@ -48,10 +49,10 @@ func TestThreat32Panic(t *testing.T) {
 	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") || !strings.Contains(s, "fault_test.go") {
 		t.Errorf("the log does not say what and where: %s", s)
 	}
-	if _, over := b.peer.Closed(); over || well.lobby.Stats.Count[Dismissed].Load() != 0 { // a busy machine may cost it ticks
-		t.Errorf("the other lobby: over %v, %d dismissed", over, well.lobby.Stats.Count[Dismissed].Load())
+	if _, over := b.peer.Closed(); over || well.lobby.Stats.Count[metrics.Disconnected].Load() != 0 { // a busy machine may cost it ticks
+		t.Errorf("the other lobby: over %v, %d dismissed", over, well.lobby.Stats.Count[metrics.Disconnected].Load())
 	}
-	from := well.lobby.Stats.Count[Sent].Load()
-	b.until("more from the other lobby", func() bool { return well.lobby.Stats.Count[Sent].Load() > from })
+	from := well.lobby.Stats.Count[metrics.Sent].Load()
+	b.until("more from the other lobby", func() bool { return well.lobby.Stats.Count[metrics.Sent].Load() > from })
 	stop()
 }

@@ -16,11 +16,13 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
+	Lobby  Config // of its Load, LoadMap takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -36,8 +38,8 @@ type HostConfig struct {
 
 	MaxSteps, MaxBatch int // how to catch up, see ClockConfig; default 4 and 1
 
-	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
-	Ground func(Course) (Ground, error)
+	// LoadMap finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
+	LoadMap func(MapSpec) (LoadedMap, error)
 
 	Query string // UDP host:port at which server browsers ask (package query); "" = none
 	Name  string // what they show, at most 255 bytes
@@ -47,9 +49,9 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
-	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
-	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
-	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
+	Workers int                   // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Touch   func()                // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
+	Hiccup  func() metrics.Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
 }
@@ -71,7 +73,7 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	raw            *meter.Histogram // ns; lateness of the ticks that were played alone
-	hiccup         func() Spread
+	hiccup         func() metrics.Spread
 	stalls         meter.Counter // ticks given up after a stall
 	caught         meter.Counter // ticks played late, in a frame with others
 	rates          ClockConfig   // filled
@@ -91,12 +93,12 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.EnterStage = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	cfg.Lobby.Netcode, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
 	rates, err := cfg.clock()
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -112,18 +114,18 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
-	cfg.Lobby.Load = h.loader(cfg)
+	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
+	cfg.Lobby.LoadMap = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
 	}
 	if err == nil {
-		h.interval = h.lobby.cfg.Interval
+		h.interval = h.lobby.cfg.SendInterval
 		if cfg.Touch != nil {
 			h.lobby.Reserve()
 			cfg.Touch()
 		}
-		h.lobby.Prepare()
+		h.lobby.PackContent()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		if cfg.HTTP != "" {
 			h.view = newView(h.lobby)
@@ -131,7 +133,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
-		f.refused = h.lobby.Stats.Count[DashRefused].Inc
+		f.refused = h.lobby.Stats.Count[metrics.DashRefused].Inc
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -149,24 +151,21 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	return h, nil
 }
 
-// Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
+// PVS is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
 func (h *Host) Walls() string { return h.walls }
-
-// defaultPlayers is that of Config.
-const defaultPlayers = 64
 
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
 	if h.archive != nil {
-		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
+		h.archive.tape.Truncated = h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)
 	h.marker.rest()
 	clock := NewClock(h.rates, pacer.Now())
-	var overload Overload
+	var overload overload.Controller
 	var err error
 	for second := clock.Due(); ctx.Err() == nil && err == nil && !h.terminal.quit; {
 		now := pacer.Until(clock.Due())
@@ -199,7 +198,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	h.view.close()
 	bye := h.farewell(pacer, err)
-	h.lobby.Reel()
+	h.lobby.FinishRecording()
 	h.archive.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -210,10 +209,10 @@ func (h *Host) Run(ctx context.Context) error {
 var errFault = errors.New("lobby 0 closed: internal fault")
 
 // shift puts the lobby on another rung of overload.
-func (h *Host) shift(clock *Clock, rung Shed) {
-	h.lobby.Shed(rung)
+func (h *Host) shift(clock *Clock, rung overload.Level) {
+	h.lobby.SetLoadLevel(rung)
 	h.shed.Store(int32(rung))
-	clock.Dilate(rung.Tempo())
+	clock.Dilate(rung.Timescale())
 	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
 }
 
@@ -246,7 +245,7 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 		why = packet.ReasonFault
 	}
 	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
-		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
+		more, err = h.lobby.join.closeSome(pacer.Now(), h.conn, why)
 	}
 	return err
 }
@@ -255,13 +254,13 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	h.logDrops(now, h.lobby.gate.Counters())
-	for i := range s.Drops {
-		why, n := packet.Drop(i), s.Drops[i].Load()
+	h.logDrops(now, h.lobby.netcode.Counters())
+	for i := range s.PacketDrops {
+		why, n := packet.Drop(i), s.PacketDrops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
 		h.dropped[i] = n
 	}
-	if n := s.Count[Unbalanced].Load(); n != h.unbalanced {
+	if n := s.Count[metrics.UnbalancedTicks].Load(); n != h.unbalanced {
 		h.log.say(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		h.unbalanced = n
 	}

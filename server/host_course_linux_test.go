@@ -18,7 +18,7 @@ import (
 func TestHostTouchesTheNextMap(t *testing.T) {
 	for _, touch := range []bool{false, true} {
 		cfg := hostConfig("mmsg")
-		cfg.Ground = func(c Course) (g Ground, err error) {
+		cfg.LoadMap = func(c MapSpec) (g LoadedMap, err error) {
 			g.Arena, err = arena.Open(c.Map)
 			g.Name = c.Map
 			return g, err
@@ -35,11 +35,11 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		data[5] = 7
-		f := h.fetchGround(h.lobby.given, cfg, Course{Map: "arena-64"})
-		if f.err != nil || f.ground.made == nil {
+		f := h.loadMap(h.lobby.maps.base, cfg, MapSpec{Map: "arena-64"})
+		if f.err != nil || f.loaded.state == nil {
 			t.Fatal(f.err)
 		}
-		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Touch(context.Background(), false) != 0) {
+		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Prefault(context.Background()) != 0) {
 			t.Errorf("touch %v: all there %v", touch, came)
 		}
 		if data[5] != 7 || data[6] != 0 {

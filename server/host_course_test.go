@@ -36,7 +36,7 @@ func (s *shared) String() string {
 // said and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
 	game := sim.DefaultGame()
-	find := func(c Course) (g Ground, err error) {
+	find := func(c MapSpec) (g LoadedMap, err error) {
 		switch c.Map {
 		case "gone":
 			return g, errors.New("it is gone")
@@ -49,9 +49,9 @@ func TestHostChangesItsMap(t *testing.T) {
 	}
 	typed, keys := io.Pipe()
 	var log shared
-	cfg := HostConfig{Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Input: typed, Log: &log, Ground: find, MaxSteps: 4, MaxBatch: 2,
-		Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Sleep: true, Rules: sim.Rules{Game: game}}}
-	cfg.Lobby.Gate.PrivateKey = labKey
+	cfg := HostConfig{Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Input: typed, Log: &log, LoadMap: find, MaxSteps: 4, MaxBatch: 2,
+		Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
+	cfg.Lobby.Netcode.PrivateKey = labKey
 	h, err := NewHost(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestHostChangesItsMap(t *testing.T) {
 	if p := h.playing.Load(); p.arena != "town:16:3" || p.mode != "deathmatch" || p.phase != PhaseIdle {
 		t.Errorf("%+v", p)
 	}
-	if r := h.report(); r.Counts["map_changes"] != 2 || r.Counts["map_changes_refused"] != 2 || r.Counts["ticks_slept"] == 0 || r.Map != "town:16:3" || r.Rungs["nothing"] == 0 {
+	if r := h.report(); r.Counts["map_changes"] != 2 || r.Counts["map_changes_failed"] != 2 || r.Counts["ticks_slept"] == 0 || r.Map != "town:16:3" || r.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", r)
 	}
 	cancel()

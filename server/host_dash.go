@@ -10,6 +10,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server/dash"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -23,15 +25,15 @@ type view struct {
 
 	frame  *dash.Frame // that is being filled; nil while nobody watches
 	since  time.Duration
-	parts  [NumSections]uint64 // bytes sent, by section
-	bytes  uint64              // BytesIn
-	stages [len(lap{}.stage)]time.Duration
+	parts  [metrics.NumSections]uint64 // bytes sent, by section
+	bytes  uint64                      // metrics.BytesIn
+	stages [len(metrics.TickTimes{}.Stages)]time.Duration
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
 	ticks  int
-	timed  int                       // of them, those with stages
-	means  [len(lap{}.stage)]float64 // of those, us a tick by stage
-	seats  []seatView                // by slot
+	timed  int                                      // of them, those with stages
+	means  [len(metrics.TickTimes{}.Stages)]float64 // of those, us a tick by stage
+	seats  []seatView                               // by slot
 }
 
 // seatView is a player's figures when the frame was begun.
@@ -45,15 +47,15 @@ type seatView struct {
 
 // newView makes the page of a lobby.
 func newView(l *Lobby) view {
-	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.Interval, MaxPlayers: l.cfg.Players}
-	for s := range Stage(Stages) {
+	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.SendInterval, MaxPlayers: l.cfg.Players}
+	for s := range metrics.Stage(metrics.NumStages) {
 		group := s.String()
-		if s >= StageSystems && s < StageCapture {
+		if s >= metrics.StageSystems && s < metrics.StageCapture {
 			group = "match"
 		}
 		a.Stages = append(a.Stages, dash.Stage{Name: s.String(), Group: group})
 	}
-	for p := range NumSections {
+	for p := range metrics.NumSections {
 		a.Parts = append(a.Parts, p.String())
 	}
 	for b := range rig.Bones {
@@ -61,7 +63,7 @@ func newView(l *Lobby) view {
 	}
 	v := view{page: dash.New(a), seats: make([]seatView, len(l.conns)), ground: l.cfg.Arena}
 	n := &l.Stats.Count
-	v.page.Dropped, v.page.Kicked, v.page.Refused = n[DashDropped].Inc, n[DashKicked].Inc, n[DashRefused].Inc
+	v.page.Dropped, v.page.Kicked, v.page.Refused = n[metrics.DashFramesDropped].Inc, n[metrics.DashSlowKicked].Inc, n[metrics.DashRefused].Inc
 	v.page.SetMap(mapOf(l.cfg.Arena, l.cfg.ArenaName))
 	return v
 }
@@ -88,11 +90,11 @@ func (h *Host) display(now, late, took time.Duration) {
 	v, l := &h.view, h.lobby
 	if v.page == nil || !v.page.Watched() {
 		v.frame = nil
-		l.timer.set(timeEvery)
+		l.timer.Watched(false)
 		return
 	}
 	if v.frame == nil {
-		l.timer.set(watchedEvery)
+		l.timer.Watched(true)
 		v.begin(now, l)
 		return
 	}
@@ -102,7 +104,7 @@ func (h *Host) display(now, late, took time.Duration) {
 	}
 	v.follow(l.cfg.Arena, l.cfg.ArenaName)
 	v.fill(now, l)
-	v.frame.Shed, v.frame.Seconds = Shed(h.shed.Load()).String(), h.clock().Seconds()
+	v.frame.Shed, v.frame.Seconds = overload.Level(h.shed.Load()).String(), h.clock().Seconds()
 	v.page.Hang()
 	v.begin(now, l)
 }
@@ -125,13 +127,13 @@ func (v *view) close() {
 
 // begin notes where everything stands that the next frame tells the growth of.
 func (v *view) begin(now time.Duration, l *Lobby) {
-	v.frame, v.since, v.parts, v.bytes, v.ticks, v.timed = v.page.Next(), now, l.ledger.now.Sections, l.Stats.Count[BytesIn].Load(), 0, 0
+	v.frame, v.since, v.parts, v.bytes, v.ticks, v.timed = v.page.Next(), now, l.Bandwidth().Sections, l.Stats.Count[metrics.BytesIn].Load(), 0, 0
 	clear(v.stages[:])
 	for slot := range v.seats {
 		v.seats[slot].id = 0
 	}
 	for _, slot := range l.live {
-		c, n := &l.conns[slot], l.match.Inbox(l.conns[slot].id).Count
+		c, n := &l.conns[slot], l.match.CommandBuffer(l.conns[slot].id).Count
 		v.seats[slot] = seatView{id: c.id, since: c.session.since, stats: c.session.stats, newest: c.session.peer.Newest(), used: n.Used, missing: n.Missing}
 	}
 }
@@ -140,14 +142,15 @@ func (v *view) begin(now time.Duration, l *Lobby) {
 func (v *view) tick(l *Lobby, late, took time.Duration) {
 	f := v.frame
 	v.ticks++
-	if l.lapped.timed {
+	times := l.Timer().Last()
+	if times.Timed {
 		v.timed++
 		for i := range v.stages {
-			v.stages[i] += l.lapped.stage[i]
+			v.stages[i] += times.Stages[i]
 		}
 	}
 	if len(f.Ticks) < dash.MaxTicks {
-		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(l.lapped.last - l.lapped.begin), Wall: micros(took), Late: micros(max(0, late))})
+		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took), Late: micros(max(0, late))})
 	}
 	if l.match.Tick() == v.played { // the lobby sleeps
 		return
@@ -207,14 +210,14 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 			v.means[i] = float64(rounded(float64(v.stages[i])/1e3/float64(v.timed), 100))
 		}
 	}
-	f.Stages = append(f.Stages, v.means[:Stages]...)
-	total := l.ledger.now.Sections
+	f.Stages = append(f.Stages, v.means[:metrics.NumStages]...)
+	total := l.Bandwidth().Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)
 		f.Parts = append(f.Parts, rate)
 		f.Down += rate
 	}
-	f.Up = math.Round(float64(l.Stats.Count[BytesIn].Load()-v.bytes) / span)
+	f.Up = math.Round(float64(l.Stats.Count[metrics.BytesIn].Load()-v.bytes) / span)
 	live := l.live
 	poses := l.match.Poses()
 	for slot := range l.conns {
@@ -232,7 +235,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
 	c := &l.conns[slot]
 	p := dash.Player{Slot: slot, Here: here, Body: pose.ID != 0}
-	if row := &l.social.rows[slot]; row.NetID == uint32(c.id) {
+	if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 		p.Name = row.Name
 	}
 	if p.Body {
@@ -240,7 +243,7 @@ func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
 		p.Yaw, p.Alive = rounded(pose.Yaw.Degrees(), 1), pose.Alive()
 	}
 	if vital := l.match.Vital(c.id); vital != nil {
-		p.Team, p.Health, p.Watches = int(vital.Team), int(max(0, vital.Health)), vital.Watches
+		p.Team, p.Health, p.Watches = int(vital.Team), int(max(0, vital.Health)), vital.Spectator
 	}
 	if here {
 		v.connection(l, c, &p)
@@ -254,7 +257,7 @@ func (v *view) connection(l *Lobby, c *conn, p *dash.Player) {
 	if was.id != c.id || was.since != c.session.since {
 		was = seatView{}
 	}
-	inbox, rtt, t := l.match.Inbox(c.id), c.session.peer.RTT(), c.session.stats
+	inbox, rtt, t := l.match.CommandBuffer(c.id), c.session.peer.RTT(), c.session.stats
 	n := inbox.Count
 	if n.Used < was.used || n.Missing < was.missing { // another player's
 		was.used, was.missing = 0, 0

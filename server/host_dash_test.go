@@ -19,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/dash"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -62,8 +63,8 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	b.play(1)
 	v, l := &h.view, b.lobby
 	v.begin(b.now, l)
-	from, out, in, sent := b.now, b.count(BytesOut), b.count(BytesIn), b.count(Sent)
-	shots := b.count(Shots)
+	from, out, in, sent := b.now, b.count(metrics.BytesOut), b.count(metrics.BytesIn), b.count(metrics.Sent)
+	shots := b.count(metrics.Shots)
 	hits := 0
 	for range 60 {
 		b.turn()
@@ -83,10 +84,10 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 		}
 	}
 	near("span", f.Span, span, 1e-9)
-	near("down", f.Down, float64(b.count(BytesOut)-out)/span, float64(NumSections))
-	near("up", f.Up, float64(b.count(BytesIn)-in)/span, 1)
-	near("seals", f.Parts[SectionSeal]*span/float64(b.count(Sent)-sent), 19, 1.5) // a tag of 16, a prefix of 2 to 4
-	if f.Parts[SectionPlayer] < f.Parts[SectionOwner] || f.Parts[SectionSession] > 0.05*f.Down {
+	near("down", f.Down, float64(b.count(metrics.BytesOut)-out)/span, float64(metrics.NumSections))
+	near("up", f.Up, float64(b.count(metrics.BytesIn)-in)/span, 1)
+	near("seals", f.Parts[metrics.SectionSeal]*span/float64(b.count(metrics.Sent)-sent), 19, 1.5) // a tag of 16, a prefix of 2 to 4
+	if f.Parts[metrics.SectionPlayer] < f.Parts[metrics.SectionOwner] || f.Parts[metrics.SectionSession] > 0.05*f.Down {
 		t.Errorf("parts %v", f.Parts)
 	}
 	var down, up float64
@@ -101,8 +102,8 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	if len(f.Players) != 40 || len(f.Ticks) != 60 || f.Ticks[0].Wall != 2000 || f.Ticks[0].Late != 1000 || f.Tick != uint64(l.match.Tick()) || f.Arena != "arena-16" {
 		t.Errorf("%d players, %d ticks, %+v", len(f.Players), len(f.Ticks), f.Ticks[0])
 	}
-	if len(f.Shots) != min(hits, dash.MaxShots) || len(f.Rays) != min(int(b.count(Shots)-shots)-hits, dash.MaxRays) {
-		t.Errorf("%d shots and %d rays told of %d that hit among %d", len(f.Shots), len(f.Rays), hits, b.count(Shots)-shots)
+	if len(f.Shots) != min(hits, dash.MaxShots) || len(f.Rays) != min(int(b.count(metrics.Shots)-shots)-hits, dash.MaxRays) {
+		t.Errorf("%d shots and %d rays told of %d that hit among %d", len(f.Shots), len(f.Rays), hits, b.count(metrics.Shots)-shots)
 	}
 	for i := range f.Shots {
 		touches(t, &f.Shots[i])
@@ -167,7 +168,7 @@ func TestHostShowsLivePage(t *testing.T) {
 			frames = append(frames, f)
 		}
 	}
-	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 || len(frames[2].Stages) != Stages || len(frames[2].Parts) != int(NumSections) {
+	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 || len(frames[2].Stages) != metrics.NumStages || len(frames[2].Parts) != int(metrics.NumSections) {
 		t.Errorf("%+v, %v", frames, lines.Err())
 	}
 	stop() // fails if it takes longer than two seconds
@@ -205,17 +206,17 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 	for i, told := range []struct {
 		note []byte
 		want uint32
-	}{{sim.AppendMissed(nil, 3), 3}, {[]byte{sim.TagMissed, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMissed(nil, 4_000_000_000), 4_000_000_000}} {
-		if err := c.peer.Note(told.note); err != nil {
+	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
+		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}
-		c.say(c.peer.AppendNotes(nil, 100)...)
+		c.say(c.peer.AppendUnreliable(nil, 100)...)
 		l.tick()
 		if g := c.state(); g.session.stats.mispredicted != told.want {
 			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)
 		}
 	}
-	if l.lobby.Stats.Drops[packet.DropSection].Load() != 0 {
+	if l.lobby.Stats.PacketDrops[packet.DropSection].Load() != 0 {
 		t.Error("a package was dropped")
 	}
 }

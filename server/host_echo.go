@@ -111,7 +111,7 @@ func (h *EchoHost) watch(now, drift time.Duration) {
 	h.log.flush(now, false)
 }
 
-// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). Received is Accepted plus
+// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). metrics.Received is metrics.Accepted plus
 // the sum of Drops, always.
 type EchoReport struct {
 	Seconds    float64           `json:"seconds"`
@@ -125,10 +125,10 @@ type EchoReport struct {
 	Kinds      map[string]uint64 `json:"rx_accepted_by_kind"`
 	Drops      map[string]uint64 `json:"drops"`
 	Sent       map[string]uint64 `json:"tx_by_kind"`
-	Takeovers  uint64            `json:"conn_takeover"`
-	Migrations uint64            `json:"migrations_ok"`
-	Kicks      uint64            `json:"kick_flood"`
-	Amplified  uint64            `json:"assert_amplification"`
+	Takeovers  uint64            `json:"takeovers"`
+	Migrations uint64            `json:"migrated"`
+	Kicks      uint64            `json:"flood_kicked"`
+	Amplified  uint64            `json:"amplification_blocked"`
 	TooLong    uint64            `json:"tx_too_long"`
 	Socket     netio.Stats       `json:"socket"`
 }
@@ -142,7 +142,7 @@ func (h *EchoHost) report() EchoReport {
 	c := s.Counters()
 	r := EchoReport{
 		Seconds: h.clock().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
-		Waiting: s.Waiting(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
+		Waiting: s.PendingHandshakes(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
 		Sent: byKind(c.Sent[:]), Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks, Amplified: c.Amplification,
 		TooLong: h.echo.TooLong(), Socket: h.conn.Stats(),
 	}

@@ -87,7 +87,7 @@ func (j *journey) echoes(payload []byte) {
 func TestEchoHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)
-		cfg.Lobby = Config{Gate: cfg.Lobby.Gate, Players: 2}
+		cfg.Lobby = Config{Netcode: cfg.Lobby.Netcode, Players: 2}
 		log := &safeLog{}
 		cfg.Log = log
 		h, err := NewEchoHost(cfg)
@@ -156,7 +156,7 @@ func (l *safeLog) String() string {
 // Row 40: the end of an echo host is told to every client, and takes no longer than running allows.
 func TestThreat40EchoHost(t *testing.T) {
 	cfg := hostConfig("mmsg")
-	cfg.Lobby = Config{Gate: cfg.Lobby.Gate, Players: 8}
+	cfg.Lobby = Config{Netcode: cfg.Lobby.Netcode, Players: 8}
 	h, err := NewEchoHost(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -211,14 +211,14 @@ func TestHostName(t *testing.T) {
 		cfg.Listen, cfg.HTTP, cfg.Log = c.listen, "", log
 		h, stop := running(t, cfg)
 		if g := h.gate; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
-			g.Entropy == [32]byte{} || g.Started == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
+			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
 			t.Errorf("%d: %+v", i, g)
 		}
 		if strings.Contains(log.String(), "--public-addr") != c.log {
 			t.Errorf("%d: log %q", i, log)
 		}
 		stop()
-		cfg.Lobby.Gate.Addresses = connectAt
+		cfg.Lobby.Netcode.Addresses = connectAt
 		h, stop = running(t, cfg)
 		if g := h.gate; len(g.Addresses) != 2 || g.Addresses[1] != connectAt[1] {
 			t.Errorf("%d: %v", i, g.Addresses)
@@ -230,7 +230,7 @@ func TestHostName(t *testing.T) {
 // A host that cannot be leaves nothing open behind it: neither the port nor the journal.
 func TestEchoHostRefuses(t *testing.T) {
 	good := hostConfig("mmsg")
-	good.Lobby = Config{Gate: good.Lobby.Gate, Players: 2}
+	good.Lobby = Config{Netcode: good.Lobby.Netcode, Players: 2}
 	if HasJournal {
 		good.Journal = filepath.Join(t.TempDir(), "echo.tokens")
 	}
@@ -246,7 +246,7 @@ func TestEchoHostRefuses(t *testing.T) {
 		change func(*HostConfig)
 		want   string
 	}{
-		{func(c *HostConfig) { c.Lobby.Gate.PrivateKey = netcode.Key{} }, "refusing the well-known test key"},
+		{func(c *HostConfig) { c.Lobby.Netcode.PrivateKey = netcode.Key{} }, "refusing the well-known test key"},
 		{func(c *HostConfig) { c.Lobby.Players = netcode.MaxClients + 1 }, "10001 players: expected 1 to 10000"},
 		{func(c *HostConfig) { c.Lobby.Players = -1 }, "-1 players"},
 		{func(c *HostConfig) { c.Socket = "tcp" }, `"tcp": expected gnet or mmsg`},
@@ -275,7 +275,7 @@ func TestEchoHostRefuses(t *testing.T) {
 func TestEchoHostLog(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	log := &safeLog{}
-	cfg.HTTP, cfg.Log, cfg.Lobby = "", log, Config{Gate: cfg.Lobby.Gate, Players: 2}
+	cfg.HTTP, cfg.Log, cfg.Lobby = "", log, Config{Netcode: cfg.Lobby.Netcode, Players: 2}
 	h, err := NewEchoHost(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -23,7 +24,7 @@ type front struct {
 	connect string               // URL at which tokens are handed out; "": nowhere
 	log     *logbook
 	start   time.Time
-	said    netcode.Counters // of the gate, as far as they were logged
+	said    netcode.Counters // of netcode, as far as they were logged
 	tails   tails
 	drift   time.Duration // of the wall clock from the monotonic one since the start, as far as it was said
 }
@@ -74,16 +75,21 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.gate = f.guard(cfg.Lobby.Gate, clients)
+	f.gate = f.guard(cfg.Lobby.Netcode, clients)
 	if cfg.Journal != "" {
-		if f.journal, err = openJournal(cfg.Journal, f.gate.Tokens); err != nil {
+		if f.journal, err = openJournal(cfg.Journal, f.gate.MaxTokens); err != nil {
 			return nil, errors.Join(err, f.conn.Close())
 		}
 		f.gate.Journal = f.journal.bytes
+	} else if f.gate.Journal == nil && f.gate.TokenLifetime == 0 && !f.gate.AllowTokenReuse {
+		f.gate.TokenLifetime = time.Duration(or(cfg.TokenSeconds, DefaultTokenSeconds)) * time.Second
+		if cfg.Lobby.Netcode.StartUnix == 0 {
+			f.gate.StartUnix = tokenStart(cfg.Listen)
+		}
 	}
 	if s := f.conn.Stats(); s.SmallBuffers() {
 		fmt.Fprintf(f.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n",
-			s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferAsked>>10)
+			s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
 	}
 	return f, nil
 }
@@ -104,13 +110,27 @@ func (f *front) guard(g netcode.ServerConfig, clients int) netcode.ServerConfig 
 	if g.Entropy == [32]byte{} {
 		_, _ = rand.Read(g.Entropy[:]) // does not fail: it stops the program
 	}
-	if g.Started == 0 {
-		g.Started = time.Now().Unix()
+	if g.StartUnix == 0 {
+		g.StartUnix = time.Now().Unix()
 	}
-	if g.Tokens == 0 {
-		g.Tokens = max(8*clients, 1<<16)
+	if g.MaxTokens == 0 {
+		g.MaxTokens = max(8*clients, 1<<16)
 	}
 	return g
+}
+
+// tokenStart returns the last second whose tokens a server without a journal refuses. The server has its port already, so
+// an earlier server on this port has ended: once the present second is over, no token issued later can have been used
+// there, and tokenStart waits for that. A port that the kernel chose has no earlier server.
+func tokenStart(listen string) int64 {
+	now := time.Now().Unix()
+	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
+		return now - 1
+	}
+	for time.Now().Unix() == now {
+		time.Sleep(time.Until(time.Unix(now+1, 0)))
+	}
+	return now
 }
 
 // name is what tokens call this server when nobody says what others call it.
@@ -141,7 +161,7 @@ func (f *front) openHTTP(cfg HostConfig, mux *http.ServeMux) (err error) {
 		Key: f.gate.PrivateKey, ProtocolID: f.gate.ProtocolID, Servers: f.gate.Addresses,
 		TokenSeconds: lifetime, TimeoutSeconds: cfg.TimeoutSeconds, Bearer: cfg.HTTPToken, Private: private,
 		// In the lifetime of a token these are no more than the server can remember.
-		Burst: f.gate.Tokens / 2, PerSecond: max(1, f.gate.Tokens/2/lifetime),
+		Burst: f.gate.MaxTokens / 2, PerSecond: max(1, f.gate.MaxTokens/2/lifetime),
 	}))
 	if private || cfg.HTTPToken != "" {
 		f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"

@@ -7,6 +7,8 @@ import (
 	labels "runtime/pprof"
 	"runtime/trace"
 	"sync/atomic"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // marker marks the goroutine that plays a lobby's ticks with the stage it is in: while a CPU profile is taken, for
@@ -25,7 +27,7 @@ type marker struct {
 // newMarker returns what marks the stages of a lobby.
 func newMarker(lobby string) *marker {
 	m := &marker{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
-	for s := range StageDelta + 1 {
+	for s := range metrics.StageIdle + 1 {
 		m.sets = append(m.sets, labels.WithLabels(context.Background(), labels.Labels("lobby", lobby, "stage", s.String())))
 		m.names = append(m.names, "lobby "+lobby+" "+s.String())
 	}
@@ -33,7 +35,7 @@ func newMarker(lobby string) *marker {
 }
 
 // enter begins a stage.
-func (m *marker) enter(s Stage) {
+func (m *marker) enter(s metrics.Stage) {
 	switch {
 	case m.profiles.Load() > 0:
 		labels.SetGoroutineLabels(m.sets[s])
@@ -53,12 +55,12 @@ func (m *marker) rest() {
 }
 
 // trace ends the region that is open and begins that of a stage. The time between ticks has none.
-func (m *marker) trace(s Stage) {
+func (m *marker) trace(s metrics.Stage) {
 	if m.region != nil {
 		m.region.End()
 		m.region = nil
 	}
-	if s != StageIdle && trace.IsEnabled() {
+	if s != metrics.StageIdle && trace.IsEnabled() {
 		m.region = trace.StartRegion(m.sets[s], m.names[s])
 	}
 }
@@ -70,9 +72,9 @@ func (m *marker) profile(w http.ResponseWriter, r *http.Request) {
 	pprof.Profile(w, r)
 }
 
-// Marks is a function for Config.Enter that labels the calling goroutine with lobby and stage at all times, and traces regions: for
+// Marks is a function for Config.EnterStage that labels the calling goroutine with lobby and stage at all times, and traces regions: for
 // programs that profile a lobby themselves. A Host does so while a profile is taken over its HTTP port.
-func Marks(lobby string) func(Stage) {
+func Marks(lobby string) func(metrics.Stage) {
 	m := newMarker(lobby)
 	m.profiles.Add(1)
 	return m.enter

@@ -180,14 +180,14 @@ func (h *Host) publish(now time.Duration) {
 	}
 	l := h.lobby
 	points, members := l.match.Mode().Score, l.match.Score().Members
-	b := &board{arena: l.cfg.ArenaName, mode: l.cfg.Rules.Game.Mode.Name, name: l.social.desk.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
+	b := &board{arena: l.cfg.ArenaName, mode: l.cfg.Rules.Game.Mode.Name, name: l.console.vars.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
 	for _, slot := range l.live {
 		c := &l.conns[slot]
 		v := l.match.Vital(c.id)
-		if v == nil || v.Watches {
+		if v == nil || v.Spectator {
 			continue
 		}
-		b.players = append(b.players, boardRow{name: l.called(slot), seconds: int32((now - c.session.since) / time.Second),
+		b.players = append(b.players, boardRow{name: l.roster.name(slot), seconds: int32((now - c.session.since) / time.Second),
 			pingMillis: int32(c.session.peer.RTT().Smoothed / time.Millisecond), kills: v.Kills, deaths: v.Deaths, team: v.Team})
 	}
 	h.query.board.Store(b)
@@ -200,10 +200,10 @@ func (h *Host) constant(cfg HostConfig) *query.Report {
 		Info: query.Info{MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
 		Rules: []query.Rule{
 			{Name: "rate_hz", Value: query.Number(int(c.Rules.Rate))},
-			{Name: "interval_ticks", Value: query.Number(c.Interval)},
+			{Name: "interval_ticks", Value: query.Number(c.SendInterval)},
 			{Name: "respawn_millis", Value: query.Number(int(c.Rules.RespawnMillis))},
 			{Name: "rewind_millis", Value: query.Number(int(c.Rules.RewindMillis))},
-			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Gate.ProtocolID))},
+			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Netcode.ProtocolID))},
 		},
 		Players: query.Table{Fields: []query.Field{{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills", Type: query.Ushort},
 			{Name: "deaths", Type: query.Ushort}, {Name: "seconds", Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort}}},

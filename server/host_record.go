@@ -22,9 +22,9 @@ const recordQueue = 32
 type archive struct {
 	dir   string
 	log   io.Writer
-	queue chan Film
+	queue chan RecordingChunk
 	ended chan struct{}
-	tape  replay.Tape
+	tape  replay.FileWriter
 	gap   bool // the tick's: a chunk was left out since the last that can be a first
 }
 
@@ -36,13 +36,13 @@ func newArchive(dir string, log io.Writer) (*archive, error) {
 	if log == nil {
 		log = io.Discard
 	}
-	a := &archive{dir: dir, log: log, queue: make(chan Film, recordQueue), ended: make(chan struct{})}
-	a.tape = replay.Tape{Create: a.create, Say: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
+	a := &archive{dir: dir, log: log, queue: make(chan RecordingChunk, recordQueue), ended: make(chan struct{})}
+	a.tape = replay.FileWriter{Create: a.create, Report: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
 	return a, nil
 }
 
 // take is Config.Record: it belongs to the tick.
-func (a *archive) take(f Film) {
+func (a *archive) take(f RecordingChunk) {
 	if a.gap && len(f.Chunk.Key) == 0 {
 		return
 	}
@@ -61,12 +61,16 @@ func (a *archive) take(f Film) {
 	}
 }
 
-// write writes what comes until close. A server that is killed leaves a file that can be read up to its last chunk: a second is lost.
+// appendPart writes what comes until close. A server that is killed leaves a file that can be read up to its last chunk: a second is lost.
 func (a *archive) write() {
 	defer close(a.ended)
 	a.tape.Pack = replay.NewPacker()
 	for f := range a.queue {
-		a.tape.Put(f.Head, f.Chunk, f.First)
+		if f.First {
+			a.tape.WriteFirst(f.Head, f.Chunk)
+		} else {
+			a.tape.Write(f.Head, f.Chunk)
+		}
 	}
 	a.tape.Close()
 }
@@ -84,11 +88,11 @@ func (a *archive) create(first tick.Tick) (replay.File, string, error) {
 // reelFile is a file whose errors say where a disk is full.
 type reelFile struct{ *os.File }
 
-// WriteAt writes b at an offset. Its error wraps replay.ErrFull where the disk, or what we may have of it, is full.
+// WriteAt writes b at an offset. Its error wraps replay.ErrDiskFull where the disk, or what we may have of it, is full.
 func (f reelFile) WriteAt(b []byte, at int64) (int, error) {
 	n, err := f.File.WriteAt(b, at)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		err = fmt.Errorf("%w: %w", replay.ErrFull, err)
+		err = fmt.Errorf("%w: %w", replay.ErrDiskFull, err)
 	}
 	return n, err
 }

@@ -63,9 +63,9 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 }
 
 // films are chunks of a lobby, as many as are wanted.
-func films(t *testing.T, n int) (out []Film) {
+func films(t *testing.T, n int) (out []RecordingChunk) {
 	t.Helper()
-	l := newLab(t, Config{Record: func(f Film) { out = append(out, f) }})
+	l := newLab(t, Config{Record: func(f RecordingChunk) { out = append(out, f) }})
 	for len(out) < n {
 		l.tick()
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Receipt is what one shot leaves: see lagcomp.
-type Receipt = lagcomp.Receipt
+type Receipt = lagcomp.ShotRecord
 
 // ShotList is the answer of GET /v1/shots.
 type ShotList struct {
@@ -38,7 +38,7 @@ var errEnded = errors.New("the lobby has ended")
 // Shots returns receipts behind a number, oldest first, of which no more than the newest most, or all if that is 0. It waits for the next
 // tick. Any goroutine but that of Run may call it.
 func (h *Host) Shots(ctx context.Context, since uint64, most int) (ShotList, error) {
-	if h.lobby.receipts == nil {
+	if h.lobby.rewind.log == nil {
 		return ShotList{}, ErrNoReceipts
 	}
 	ask := shotAsk{since, most, make(chan ShotList, 1)}
@@ -56,7 +56,7 @@ func (h *Host) Shots(ctx context.Context, since uint64, most int) (ShotList, err
 func (h *Host) handShots() {
 	select {
 	case ask := <-h.shots:
-		r := h.lobby.receipts
+		r := h.lobby.rewind.log
 		ask.reply <- ShotList{int(h.lobby.cfg.Rules.Rate), r.Count(), r.Since(ask.since, ask.most, []Receipt{})}
 	default:
 	}
@@ -91,7 +91,7 @@ func (h *Host) serveShots(w http.ResponseWriter, r *http.Request) {
 	}
 	kept := s.Shots[:0]
 	for i := range s.Shots {
-		if f.Wants(&s.Shots[i]) {
+		if f.Matches(&s.Shots[i]) {
 			kept = append(kept, s.Shots[i])
 		}
 	}
@@ -99,7 +99,7 @@ func (h *Host) serveShots(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, s)
 }
 
-func parseShots(q url.Values) (f lagcomp.Filter, since uint64, last int, err error) {
+func parseShots(q url.Values) (f lagcomp.ShotFilter, since uint64, last int, err error) {
 	number := func(name string, bits int) uint64 {
 		text := q.Get(name)
 		if text == "" || err != nil {
@@ -115,10 +115,10 @@ func parseShots(q url.Values) (f lagcomp.Filter, since uint64, last int, err err
 	f.From, f.To = tick.Tick(number("from", 32)), tick.Tick(number("to", 32))
 	f.Number, since, last = number("number", 64), number("since", 64), int(number("last", 31))
 	for _, name := range q["verdict"] {
-		err = errors.Join(err, f.Verdict(name))
+		err = errors.Join(err, f.AddVerdict(name))
 	}
 	for _, name := range q["clamp"] {
-		err = errors.Join(err, f.Clamp(name))
+		err = errors.Join(err, f.AddClamp(name))
 	}
 	return f, since, last, err
 }

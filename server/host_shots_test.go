@@ -11,14 +11,14 @@ import (
 // A running host gives receipts to who may have them, filtered; one that keeps none says so.
 func TestHostGivesReceipts(t *testing.T) {
 	cfg := hostConfig("mmsg")
-	cfg.Lobby.Receipts = 64
+	cfg.Lobby.ShotLogSize = 64
 	h, err := NewHost(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 100 { // as if they had been fired
-		r := h.lobby.Receipts().Next()
-		r.Tick, r.Shooter, r.Subject, r.Verdict, r.Clamp = 1, uint32(i%4), 9, lagcomp.Verdict(i%3), lagcomp.Clamp(i%8)
+		r := h.lobby.ShotLog().Next()
+		r.Tick, r.Shooter, r.Subject, r.Verdict, r.ClampReason = 1, uint32(i%4), 9, lagcomp.Verdict(i%3), lagcomp.ClampReason(i%8)
 		r.Miss = 0.1
 	}
 	stop := runningOf(t, h.Run)
@@ -60,10 +60,10 @@ func TestHostWithoutReceipts(t *testing.T) {
 	}
 }
 
-// Receipts tell where people are: they are for who may use the console.
+// ShotLog tell where people are: they are for who may use the console.
 func TestReceiptsAreGuarded(t *testing.T) {
 	cfg := hostConfig("mmsg")
-	cfg.HTTP, cfg.Lobby.Receipts = "0.0.0.0:0", 8
+	cfg.HTTP, cfg.Lobby.ShotLogSize = "0.0.0.0:0", 8
 	h, stop := running(t, cfg)
 	if status, _ := ask(t, "GET", "http://"+h.HTTPAddr()+"/v1/shots"); status != http.StatusForbidden {
 		t.Errorf("a port for all: %d", status)

@@ -18,6 +18,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) HostConfig {
 	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Gate: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
+	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
 }
 
 // running starts a host and returns what ends it: like an interrupt, and within two seconds.
@@ -99,7 +100,7 @@ func TestHost(t *testing.T) {
 				taken += n
 			}
 			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
-				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != Stages {
+				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
 				t.Errorf("%s, round %d: %+v", socket, round, r)
 			}
 			if status, _ := ask(t, "POST", at+"/stats/reset"); status != http.StatusNoContent {
@@ -182,7 +183,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 		if g.peer == nil {
 			return false
 		}
-		e, ok := g.peer.NextEvent()
+		e, ok := g.peer.NextReliable()
 		_, err := protocol.ParseWelcome(e)
 		return ok && err == nil
 	})
@@ -224,7 +225,7 @@ func (g *greeted) until(what string, happened func() bool) {
 	g.t.Fatalf("no %s within three seconds; %v", what, g.dial.State())
 }
 
-func figures(t *testing.T, at string) (r Report) {
+func figures(t *testing.T, at string) (r metrics.Report) {
 	t.Helper()
 	status, body := ask(t, "GET", at+"/stats")
 	if err := json.Unmarshal([]byte(body), &r); err != nil || status != 200 {

@@ -27,11 +27,11 @@ func WithWalls(c Config) (Config, error) {
 // a map in the open pays some tens of milliseconds. It says what it found, "" if it did not look. A table is kept in dir, if that is
 // not "", and taken from there the next time.
 func withWalls(c Config, dir string) (with Config, found string, err error) {
-	if c.Arena == nil || c.Walls != nil || c.Sight != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
+	if c.Arena == nil || c.PVS != nil || c.CellVisible != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
 		return c, "", nil
 	}
 	start := time.Now()
-	cell := c.Cell
+	cell := c.CellSize
 	if cell == 0 {
 		cell = pvs.CellFor(c.Arena)
 	}
@@ -43,13 +43,13 @@ func withWalls(c Config, dir string) (with Config, found string, err error) {
 	if share == 0 || c.Relevance == RelevanceAuto && share < LeastWalls {
 		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of places from each other: too few for players to be left out of snapshots", 100*share, WallSample), nil
 	}
-	c.Walls, err = keptWalls(c, grid, dir)
+	c.PVS, err = keptWalls(c, grid, dir)
 	if err != nil {
 		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
-	w := c.Walls.Config()
+	w := c.PVS.Config()
 	return c, fmt.Sprintf("walls hide %.0f %% of pairs of places from each other: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s",
-		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024, time.Since(start).Seconds()), nil
+		100*c.PVS.Hidden(), w.Wide, w.Deep, w.Cell, c.PVS.Bytes()/1024, time.Since(start).Seconds()), nil
 }
 
 // keptWalls is the table of a grid out of a file in dir, or a new one, which is written there. What is in the file and is no table

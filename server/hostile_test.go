@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -30,8 +31,8 @@ const (
 // scene is a lab with a control client and one that attacks, at the moment of the attack.
 func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
-	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
-	l = newLab(t, Config{Players: 3, Gate: gate})
+	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
+	l = newLab(t, Config{Players: 3, Netcode: gate})
 	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
@@ -87,7 +88,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(asPackage), (&packet.Header{Sequence: 16383, AckBits: 1}).Append(nil))
 	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
-	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendPace(nil, 8, 16)...))
+	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendSnapshotRate(nil, 8, 16)...))
 	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
 	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(asSections), []byte{6, 7})
@@ -100,7 +101,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	var clean [modes]*[4]uint64
 	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
 		mode %= modes
-		src = src[:min(len(src), packet.MaxSections-protocol.ReadySize-10)]
+		src = src[:min(len(src), packet.MaxSectionBytes-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
 			h := aftermath(l, control)
@@ -108,22 +109,22 @@ func FuzzLobbyDatagram(f *testing.F) {
 		}
 		l, control, who := scene(t, mode)
 		datagram := who.weapon(mode, src)
-		before, used := l.account(), control.inputs().Used
+		before, used := l.tally(), control.inputs().Used
 		control.play()
 		who.send(datagram)
 		l.tick()
 		h := [4]uint64{l.lobby.match.Hash()}
-		refused, moved := false, l.account().accepted-before.accepted-1
-		for i, n := range l.account().refused {
+		refused, moved := false, l.tally().accepted-before.accepted-1
+		for i, n := range l.tally().refused {
 			moved += n - before.refused[i]
 			refused = refused || n > before.refused[i]
 		}
-		for i, n := range l.account().drops {
+		for i, n := range l.tally().drops {
 			moved += n - before.drops[i]
 			refused = refused || n > before.drops[i]
 		}
 		if moved != 1 {
-			t.Fatalf("%d counters moved: %v, was %v", moved, l.account(), before)
+			t.Fatalf("%d counters moved: %v, was %v", moved, l.tally(), before)
 		}
 		if answered := 0; mode == fromStranger || mode == asToken {
 			for _, d := range who.received() {
@@ -138,9 +139,9 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(Left)+l.count(Dismissed) > 0 // an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
 		if refused && !left && h != *clean[mode] {
-			t.Fatalf("a refused datagram changed the world: %v", l.account())
+			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
 		if n := control.inputs(); n.Used-used != 4 || n.Missing != 0 {
 			t.Fatalf("of 4 commands of the client beside it %d were used", n.Used-used)
@@ -160,7 +161,7 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h := &hostile{lab: newLab(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
 		h.attackers = append(h.attackers, h.joined())
@@ -272,7 +273,7 @@ func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
 	}
-	return p[:min(len(p), packet.MaxPackage)]
+	return p[:min(len(p), packet.MaxPacketSize)]
 }
 
 // volley sends n datagrams and plays a tick in which the control client's command must be used.
@@ -303,7 +304,7 @@ func (h *hostile) careless(c *caller) {
 		if pack, err := c.dial.Receive(h.now, labAddr, d, &c.post); err == nil && pack != nil && c.peer != nil {
 			if rest, err := c.peer.Receive(h.now, pack); err == nil {
 				_, _ = c.peer.Sections(rest)
-				for _, ok := c.peer.NextEvent(); ok; _, ok = c.peer.NextEvent() {
+				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
 				}
 			}
 		}
@@ -322,18 +323,18 @@ func (h *hostile) bounded() {
 		}
 		seated++
 		c := &l.conns[slot]
-		s, ok := l.gate.Session(client)
+		s, ok := l.netcode.Session(client)
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if c.session.peer.Queued() > packet.MaxEvents || l.match.Inbox(c.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
+		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.CommandBuffer(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.CommandBuffer(c.id))
 		}
 	}
-	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
-		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
+	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
-	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }
@@ -344,11 +345,11 @@ func TestHostilePackages(t *testing.T) {
 	for range 400 {
 		h.volley(16)
 	}
-	a := h.account()
-	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropNotes,
+	a := h.tally()
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
 		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
-		var one account
+		var one tally
 		one.add(why, 1)
 		for k := range one.drops {
 			if one.drops[k] > 0 && a.drops[k] == 0 {
@@ -383,7 +384,7 @@ func TestBlastLobby(t *testing.T) {
 		}
 		h.control.hear()
 		h.control.unharmed()
-		t.Logf("seed %d: %v", seed, h.account())
+		t.Logf("seed %d: %v", seed, h.tally())
 		n -= each
 	}
 }

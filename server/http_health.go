@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"time"
+
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // lobbyState is what a lobby is to who asks from outside.
@@ -30,7 +32,7 @@ const stuckAfter = 5 * time.Second
 // state is that of the lobby now. It reads what the tick has published.
 func (h *Host) state() lobbyState {
 	begun := time.Duration(h.began.Load())
-	census := h.lobby.Ledger().Census
+	census := h.lobby.Summary().Census
 	select {
 	case <-h.terminal.ended:
 		return stateEnded
@@ -41,9 +43,9 @@ func (h *Host) state() lobbyState {
 		return stateStarting
 	case h.clock()-begun > stuckAfter:
 		return stateStuck
-	case Shed(h.shed.Load()) >= ShedDoor:
+	case overload.Level(h.shed.Load()) >= overload.NoNewPlayers:
 		return stateShedding
-	case !census.Open:
+	case !census.AcceptsNewcomer:
 		return stateFull
 	}
 	return stateOpen
@@ -76,8 +78,8 @@ type LobbyState struct {
 
 func (h *Host) serveReady(w http.ResponseWriter, _ *http.Request) {
 	s := h.state()
-	census := h.lobby.Ledger().Census
-	r := Readiness{Ready: s == stateOpen, Lobbies: []LobbyState{{lobbyName, s.String(), census.Players, census.Room, census.Spectators}}}
+	census := h.lobby.Summary().Census
+	r := Readiness{Ready: s == stateOpen, Lobbies: []LobbyState{{lobbyName, s.String(), census.Players, census.PlayerSlots, census.Spectators}}}
 	if !r.Ready {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Bits is a ledger as GET /v1/bits tells it.
 type Bits struct {
-	Lobby        string        `json:"lobby"`
-	Every        int           `json:"every"` // one datagram in so many is sampled; 0: none
-	Datagrams    uint64        `json:"datagrams"`
-	Bytes        uint64        `json:"bytes"`
-	Sampled      uint64        `json:"sampled_datagrams"`
-	SampledBytes uint64        `json:"sampled_bytes"`
-	Sections     []SectionBits `json:"sections"` // together Bytes, and SampledBytes
-	Cells        []Cell        `json:"cells"`    // together 8 times SampledBytes
-	Snapshots    uint64        `json:"sampled_snapshots"`
-	Entities     []WhyCount    `json:"entities"` // players in those, by whether they were told and why not
-	Things       []ThingCount  `json:"things"`   // likewise things, by class
+	Lobby        string         `json:"lobby"`
+	Every        int            `json:"every"` // one datagram in so many is sampled; 0: none
+	Datagrams    uint64         `json:"datagrams"`
+	Bytes        uint64         `json:"bytes"`
+	Sampled      uint64         `json:"sampled_datagrams"`
+	SampledBytes uint64         `json:"sampled_bytes"`
+	Sections     []SectionBits  `json:"sections"` // together Bytes, and SampledBytes
+	Cells        []metrics.Cell `json:"cells"`    // together 8 times SampledBytes
+	Snapshots    uint64         `json:"sampled_snapshots"`
+	Entities     []WhyCount     `json:"entities"` // players in those, by whether they were told and why not
+	Things       []ThingCount   `json:"things"`   // likewise things, by class
 }
 
 // SectionBits is a section's part.
@@ -33,7 +34,7 @@ type SectionBits struct {
 
 // WhyCount is how often something became of an entity.
 type WhyCount struct {
-	Why   Why    `json:"why"`
+	Why   Reason `json:"why"`
 	Count uint64 `json:"count"`
 }
 
@@ -44,22 +45,23 @@ type ThingCount struct {
 }
 
 // Bits is the ledger in a form for programs.
-func (n *Ledger) Bits() Bits {
-	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: n.Looked}
-	for s, bytes := range n.Sections {
+func (s *Summary) Bits() Bits {
+	n := &s.Bandwidth
+	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: s.Replication.Snapshots}
+	for section, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBits{Section(s).String(), bytes, n.SampledSection[s]})
+			b.Sections = append(b.Sections, SectionBits{metrics.Section(section).String(), bytes, n.SampledSections[section]})
 		}
 	}
-	for w, count := range n.Why {
+	for w, count := range s.Replication.Players {
 		if count > 0 {
-			b.Entities = append(b.Entities, WhyCount{Why(w), count})
+			b.Entities = append(b.Entities, WhyCount{Reason(w), count})
 		}
 	}
-	for kind := range n.Things {
-		for w, count := range n.Things[kind] {
+	for kind := range s.Replication.Objects {
+		for w, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Why(w), count}})
+				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Reason(w), count}})
 			}
 		}
 	}
@@ -67,11 +69,11 @@ func (n *Ledger) Bits() Bits {
 }
 
 func (h *Host) serveBits(w http.ResponseWriter, _ *http.Request) {
-	ledger := h.lobby.Ledger()
-	writeJSON(w, ledger.Bits())
+	summary := h.lobby.Summary()
+	writeJSON(w, summary.Bits())
 }
 
-// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Verdict. N is a net id, M too, or a ThingRef;
+// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Explanation. N is a net id, M too, or a ObjectRef;
 // without M the answer is a list about all players and things. What players know of each other is not for everybody: who asks needs what
 // the console asks for.
 func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
@@ -92,14 +94,14 @@ func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
 // question waits for the goroutine that plays the ticks.
 type question struct {
 	client, entity netid.ID
-	thing          ThingRef       // if it has a class, in place of entity
-	all            bool           // about everything
-	verdicts       chan []Verdict // has room for one list, which has one verdict unless all
+	thing          ObjectRef          // if it has a class, in place of entity
+	all            bool               // about everything
+	verdicts       chan []Explanation // has room for one list, which has one verdict unless all
 }
 
 // questionOf reads what is asked.
 func questionOf(r *http.Request) (q question, err error) {
-	q.verdicts = make(chan []Verdict, 1)
+	q.verdicts = make(chan []Explanation, 1)
 	if q.client, err = netID(r, "client"); err != nil {
 		return q, err
 	}
@@ -107,7 +109,7 @@ func questionOf(r *http.Request) (q question, err error) {
 	case entity == "":
 		q.all = true
 	case strings.Contains(entity, ":"):
-		q.thing, err = ParseThingRef(entity)
+		q.thing, err = ParseObjectRef(entity)
 	default:
 		q.entity, err = netID(r, "entity")
 	}
@@ -115,14 +117,14 @@ func questionOf(r *http.Request) (q question, err error) {
 }
 
 // answer is what there is to say, between two ticks.
-func (q *question) answer(l *Lobby) []Verdict {
+func (q *question) answer(l *Lobby) []Explanation {
 	switch {
 	case q.all:
 		return l.ExplainAll(nil, q.client)
 	case q.thing.Kind != 0:
-		return []Verdict{l.ExplainThing(q.client, q.thing)}
+		return []Explanation{l.ExplainObject(q.client, q.thing)}
 	}
-	return []Verdict{l.Explain(q.client, q.entity)}
+	return []Explanation{l.Explain(q.client, q.entity)}
 }
 
 // netID reads a net id from a query.

@@ -16,11 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
@@ -29,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 func (l *lab) shell() *Host {
 	l.t.Helper()
 	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(), marker: newMarker(lobbyName),
-		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.SendInterval, delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	var err error
 	if h.registry, err = newRegistry(h); err != nil {
 		l.t.Fatal(err)
@@ -71,8 +74,8 @@ the process (` + "`go_`, `process_`" + `).
 | metric | type | unit | labels | what |
 |---|---|---|---|---|
 `)
-	for i := range metrics {
-		m := &metrics[i]
+	for i := range metricTable {
+		m := &metricTable[i]
 		labels := strings.Join(append([]string{"lobby"}, m.labels...), ", ")
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, m.kind(), m.unit, labels, m.help)
 	}
@@ -121,11 +124,11 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	for _, f := range families {
 		seen[f.GetName()] = strings.ToLower(f.GetType().String())
 	}
-	for i := range metrics {
-		if m := &metrics[i]; seen[m.name] != m.kind() {
+	for i := range metricTable {
+		if m := &metricTable[i]; seen[m.name] != m.kind() {
 			t.Errorf("%s is a %q of the registry, and a %s in the docs", m.name, seen[m.name], m.kind())
 		}
-		delete(seen, metrics[i].name)
+		delete(seen, metricTable[i].name)
 	}
 	for name := range seen {
 		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
@@ -190,7 +193,7 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	l := busy(t, Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.lobby.Publish()
 	h := l.shell()
-	h.shed.Store(int32(ShedHalf))
+	h.shed.Store(int32(overload.HalfRate))
 	by := gathered(t, h.registry)
 	sum := func(name string) (sum float64) {
 		if by[name] == nil {
@@ -202,14 +205,14 @@ func TestMetricsTellTheFigures(t *testing.T) {
 		return sum
 	}
 	for i, c := range []struct{ got, want float64 }{
-		{sum("tickrate_sent_bytes_total"), float64(l.count(BytesOut))},
-		{sum("tickrate_sent_section_bytes_total"), float64(l.count(BytesOut))},
+		{sum("tickrate_sent_bytes_total"), float64(l.count(metrics.BytesOut))},
+		{sum("tickrate_sent_section_bytes_total"), float64(l.count(metrics.BytesOut))},
 		{sum("tickrate_ledger_sampled_bytes_total"), sum("tickrate_ledger_sampled_section_bytes_total")},
 		{sum("tickrate_lobby_players"), 6}, {sum("tickrate_lobby_players_ready"), 6}, {sum("tickrate_lobby_players_max"), 8},
 		{sum("tickrate_lobby_shed_level"), 1}, {sum("tickrate_lobby_state"), 1},
 		{sum("tickrate_tick_period_seconds"), time.Duration(time.Second / 60).Seconds()},
-		{sum("tickrate_snapshots_total"), float64(l.count(Snapshots))},
-		{sum("tickrate_received_datagrams_total"), float64(l.count(Received))},
+		{sum("tickrate_snapshots_total"), float64(l.count(metrics.Snapshots))},
+		{sum("tickrate_received_datagrams_total"), float64(l.count(metrics.Received))},
 	} {
 		if math.Abs(c.got-c.want) > 1e-6 {
 			t.Errorf("figure %d is %g, want %g", i, c.got, c.want)
@@ -220,7 +223,7 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	}
 	ticks := float64(l.lobby.match.Tick())
 	for name, want := range map[string]float64{"tickrate_tick_cpu_seconds": ticks, "tickrate_tick_duration_seconds": ticks,
-		"tickrate_snapshot_bytes": float64(l.count(Snapshots))} {
+		"tickrate_snapshot_bytes": float64(l.count(metrics.Snapshots))} {
 		n := by[name].Metric[0].Histogram
 		if float64(n.GetSampleCount()) != want {
 			t.Errorf("%s has %d values, want %g", name, n.GetSampleCount(), want)
@@ -241,16 +244,16 @@ func TestMetricsTellTheFigures(t *testing.T) {
 			t.Errorf("%s: classic buckets of %d values, want %d", name, last.GetCumulativeCount(), n.GetSampleCount())
 		}
 	}
-	if n := len(by["tickrate_stage_duration_seconds"].Metric); n != Stages {
-		t.Errorf("%d stages, want %d", n, Stages)
+	if n := len(by["tickrate_stage_duration_seconds"].Metric); n != metrics.NumStages {
+		t.Errorf("%d stages, want %d", n, metrics.NumStages)
 	}
 	for _, name := range []string{"tickrate_client_rtt_seconds", "tickrate_input_buffer_seconds"} {
 		if n := by[name].Metric[0].Histogram.GetSampleCount(); n < 6*2 || n > 6*5 {
 			t.Errorf("%s has %d values of 6 guests in some 3 s", name, n)
 		}
 	}
-	if bytes := by["tickrate_snapshot_bytes"].Metric[0].Histogram.GetSampleSum(); bytes < 0.5*float64(l.count(BytesOut)) || bytes > float64(l.count(BytesOut)) {
-		t.Errorf("snapshots of %g bytes, %d were sent", bytes, l.count(BytesOut))
+	if bytes := by["tickrate_snapshot_bytes"].Metric[0].Histogram.GetSampleSum(); bytes < 0.5*float64(l.count(metrics.BytesOut)) || bytes > float64(l.count(metrics.BytesOut)) {
+		t.Errorf("snapshots of %g bytes, %d were sent", bytes, l.count(metrics.BytesOut))
 	}
 }
 
@@ -353,17 +356,17 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 func TestPublishWaitsForNobody(t *testing.T) {
 	l := busy(t, Config{Players: 4, SampleEvery: 1}, 2, 60)
 	l.lobby.Publish()
-	was := l.lobby.Ledger()
-	l.lobby.ledger.mu.Lock()
+	was := l.lobby.Summary()
+	l.lobby.account.mu.Lock()
 	l.ticks(120)
 	l.lobby.Publish()
-	l.lobby.ledger.mu.Unlock()
-	if now := l.lobby.Ledger(); now.Bytes != was.Bytes {
-		t.Errorf("published %d bytes over somebody who reads %d", now.Bytes, was.Bytes)
+	l.lobby.account.mu.Unlock()
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes != was.Bandwidth.Bytes {
+		t.Errorf("published %d bytes over somebody who reads %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes)
 	}
 	l.lobby.Publish()
-	if now := l.lobby.Ledger(); now.Bytes <= was.Bytes || now.Bytes != l.count(BytesOut) {
-		t.Errorf("%d bytes in the ledger, was %d, sent %d", now.Bytes, was.Bytes, l.count(BytesOut))
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes <= was.Bandwidth.Bytes || now.Bandwidth.Bytes != l.count(metrics.BytesOut) {
+		t.Errorf("%d bytes in the ledger, was %d, sent %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes, l.count(metrics.BytesOut))
 	}
 }
 
@@ -380,7 +383,7 @@ func TestHealthByState(t *testing.T) {
 	}{
 		{func() {}, "starting", 200, 503},
 		{func() { h.began.Store(int64(h.clock()) + 1); l.lobby.Publish() }, "open", 200, 200},
-		{func() { h.shed.Store(int32(ShedDoor)) }, "shedding", 200, 503},
+		{func() { h.shed.Store(int32(overload.NoNewPlayers)) }, "shedding", 200, 503},
 		{func() { h.shed.Store(0); l.joined(); l.ticks(3); l.lobby.Publish() }, "full", 200, 503},
 		{func() { h.start = h.start.Add(-2 * stuckAfter) }, "stuck", 503, 503},
 		{func() { close(h.terminal.ended) }, "ended", 503, 503},
@@ -403,25 +406,25 @@ func TestHealthByState(t *testing.T) {
 func TestStagesAreMarked(t *testing.T) {
 	m := newMarker("7")
 	m.profiles.Add(1) // as one that is being taken
-	seen := map[Stage]bool{}
-	l := busy(t, Config{Players: 4, Kbps: 64, Enter: func(s Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
-	for s := range StageDelta + 1 {
+	seen := map[metrics.Stage]bool{}
+	l := busy(t, Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
+	for s := range metrics.StageIdle + 1 {
 		if !seen[s] {
 			t.Errorf("stage %v was never entered", s)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { m.enter(StageDelta) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.enter(metrics.StageSnapshot) }); n != 0 {
 		t.Errorf("%g allocations to mark a stage", n)
 	}
 	var goroutines, traced bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"lobby":"7", "stage":"delta"}`; !strings.Contains(goroutines.String(), want) {
+	if want := `{"lobby":"7", "stage":"snapshot"}`; !strings.Contains(goroutines.String(), want) {
 		t.Errorf("no goroutine with labels %s", want)
 	}
 	m.profiles.Add(-1)
-	m.enter(StageDelta)
+	m.enter(metrics.StageSnapshot)
 	goroutines.Reset()
 	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
 		t.Fatal(err)
@@ -436,7 +439,7 @@ func TestStagesAreMarked(t *testing.T) {
 	trace.Stop()
 	l.ticks(2)
 	pprof.SetGoroutineLabels(context.Background())
-	for _, s := range []string{"lobby 7 delta", "lobby 7 receive", "lobby 7 move"} {
+	for _, s := range []string{"lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
 		if !strings.Contains(traced.String(), s) {
 			t.Errorf("no region %q in the trace", s)
 		}
@@ -468,9 +471,9 @@ func TestWhyOverHTTP(t *testing.T) {
 		}
 	}
 	query := fmt.Sprintf("client=%d&entity=%d", l.callers[0].id(), l.callers[1].id())
-	var v Verdict
+	var v Explanation
 	w := get("", query, "")
-	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Why != WhyTold || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
+	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Reason != ReasonSent || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
 		t.Errorf("%d %s: %+v %v", w.Code, w.Body, v, err)
 	}
 	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
@@ -478,7 +481,7 @@ func TestWhyOverHTTP(t *testing.T) {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}
 	}
-	var all []Verdict
+	var all []Explanation
 	if w := get("", fmt.Sprintf("client=%d", l.callers[0].id()), ""); json.Unmarshal(w.Body.Bytes(), &all) != nil || len(all) != 2 || all[1] != v && all[0] != v {
 		t.Errorf("about all: %s", w.Body)
 	}

@@ -8,26 +8,29 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
-// is over: it ends with the tick in which it is made, and arrives later. One is made every camEvery at most, for all who died since the
-// last, and it is the same for all of them. Each gets it as a blob, no more than a fragment at a time and no faster than camKbps, or a
-// quarter of what its line carries, and all together from the bytes for content: snapshots do not wait for it.
+// A killcam is a recording of the last eight to twelve seconds of the match, for connections that
+// have asked for it and whose player has died. It ends with the tick in which it is made, and
+// arrives later. One is made each killcamEvery at most, the same for all that died since the last.
+// It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link,
+// and all together from the bucket for content: snapshots do not wait for it.
 const (
-	camEvery   = time.Second
-	camKbps    = 512
-	camPlayers = 64 // the most players of a lobby that gives killcams unless told otherwise
+	killcamEvery   = time.Second
+	killcamKbps    = 512
+	killcamPlayers = 64 // the most players of a lobby with KillcamAuto that gives killcams
 )
 
 // Killcam says whether a lobby gives killcams.
 type Killcam uint8
 
 const (
-	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody. The inputs of more players in
-	// twelve seconds are longer than a transfer. A killcam has everybody's last seconds and the seed of the spread in it, which
-	// RelevanceGrid keeps from clients.
+	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody.
+	// The inputs of more players in twelve seconds are longer than a transfer. A killcam has
+	// everybody's last seconds and the seed of the spread in it, which RelevanceGrid keeps from
+	// clients.
 	KillcamAuto Killcam = iota
 	KillcamOn
 	KillcamOff
@@ -43,119 +46,120 @@ func ParseKillcam(s string) (Killcam, error) {
 	return 0, fmt.Errorf("killcam %q: expected auto, on or off", s)
 }
 
-// cams are a lobby's killcams.
-type cams struct {
-	askers int       // connections who want killcams
-	made   tick.Tick // when the last was
-	next   int       // in live: whose turn it is
+// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
+func (c *Config) givesKillcams() bool {
+	if c.Killcam == KillcamAuto {
+		return c.Players <= killcamPlayers && c.Relevance != RelevanceGrid
+	}
+	return c.Killcam == KillcamOn
 }
 
-// cam is what a connection is to be shown.
-type cam struct {
+// killcams are what a lobby knows of its killcams.
+type killcams struct {
+	viewers int       // connections that want killcams
+	made    tick.Tick // when the last was made
+	next    int       // in live: whose turn it is
+}
+
+// killcamViewer is what a connection is to be shown.
+type killcamViewer struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
 	bucket ratelimit.Bucket
 }
 
-// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
-func (c *Config) givesKillcams() bool {
-	if c.Killcam == KillcamAuto {
-		return c.Players <= camPlayers && c.Relevance != RelevanceGrid
-	}
-	return c.Killcam == KillcamOn
-}
-
-// camera takes a connection's wish for killcams: once, and if the lobby gives any.
-func (l *Lobby) camera(now time.Duration, c *conn) {
-	if !l.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
-		l.Stats.Count[FetchRefused].Inc()
+// request takes a connection's wish for killcams, once in a session.
+func (r *recording) request(now time.Duration, c *conn) {
+	if !r.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
+		r.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
-	kbps := camKbps
+	kbps := killcamKbps
 	if rate := c.repl.pacing.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	c.transfer.killcam = cam{asked: true, bucket: newBucket(kbps)}
-	l.cams.askers++
+	c.transfer.killcam = killcamViewer{asked: true, bucket: newBucket(kbps)}
+	r.killcams.viewers++
 }
 
-// uncamera notes that a connection is gone.
-func (l *Lobby) uncamera(c *conn) {
+// forget notes that a connection wants no killcams any more, or is gone.
+func (r *recording) forget(c *conn) {
 	if c.transfer.killcam.asked {
-		l.cams.askers--
+		r.killcams.viewers--
 	}
-	c.transfer.killcam = cam{}
+	c.transfer.killcam = killcamViewer{}
 }
 
-// mourn notes who died in the tick.
-func (l *Lobby) mourn(e *sim.Event) {
-	if c := &l.conns[e.Victim.Index()]; c.id == e.Victim && c.transfer.killcam.asked {
+// markDeath notes that a player has died in the tick.
+func (r *recording) markDeath(e *sim.Event) {
+	if c := &r.conns[e.Victim.Index()]; c.id == e.Victim && c.transfer.killcam.asked {
 		c.transfer.killcam.died = true
 	}
 }
 
-// film makes a killcam if one is due, and sends fragments of those that are on their way.
-func (l *Lobby) showCams(now time.Duration) {
-	if l.cams.askers == 0 || l.film.rec == nil {
+// sendKillcams makes a killcam if one is due, and sends fragments of those on their way, as far as
+// the bucket of t goes.
+func (r *recording) sendKillcams(now time.Duration, t *transfers) {
+	if r.killcams.viewers == 0 || r.rec == nil {
 		return
 	}
-	var blob []byte
-	for _, slot := range l.live {
-		c := &l.conns[slot]
-		if !c.transfer.killcam.died || c.session.peer.Blobs().Pending > 0 {
+	var packed []byte
+	for _, slot := range r.live {
+		c := &r.conns[slot]
+		if !c.transfer.killcam.died || c.session.peer.Transfers().Pending > 0 {
 			continue
 		}
-		if blob == nil {
-			if blob = l.develop(); blob == nil {
+		if packed == nil {
+			if packed = r.encode(); packed == nil {
 				break
 			}
 		}
 		c.transfer.killcam.died = false
-		if c.session.peer.SendBlob(blob) == nil {
-			l.Stats.Count[Killcams].Inc()
+		if c.session.peer.SendTransfer(packed) == nil {
+			r.Stats.Count[metrics.Killcams].Inc()
 		}
 	}
-	l.supplyCams(now)
+	r.sendFragments(now, t)
 }
 
-// develop makes the blob of a killcam that ends now, nil if it is not yet time for another or it is too long.
-func (l *Lobby) develop() []byte {
-	c := &l.cams
-	t := l.match.Tick()
-	if c.made != 0 && t < c.made+l.ticksOf(int(camEvery/time.Millisecond)) && t >= c.made {
+// encode makes the transfer of a killcam that ends now; nil if the last one is too recent or this
+// one too long.
+func (r *recording) encode() []byte {
+	k, t := &r.killcams, r.match.Tick()
+	if k.made != 0 && t < k.made+r.millis(int(killcamEvery/time.Millisecond)) && t >= k.made {
 		return nil
 	}
-	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxBlobSize-protocol.ParcelHead)
-	if len(reel) == 0 {
-		l.Stats.Count[KillcamsTooLong].Inc()
+	k.made = t
+	recorded := r.last.Append(nil, r.rec, packet.MaxTransferSize-protocol.ContentTransferHead)
+	if len(recorded) == 0 {
+		r.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
-	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
-	return p.Append(nil)
+	size := uint32(len(recorded))
+	transfer := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: size, Compressed: recorded}
+	return transfer.Append(nil)
 }
 
-// supplyCams sends the next fragments, one to a connection, as far as the bytes for all go.
-func (l *Lobby) supplyCams(now time.Duration) {
-	room := l.contents.bucket.Room(now, l.cfg.Rules.Rate.Period())
-	for range len(l.live) {
+// sendFragments sends the next fragment to each connection, as far as the bucket goes.
+func (r *recording) sendFragments(now time.Duration, t *transfers) {
+	k := &r.killcams
+	room := t.bucket.Room(now, r.cfg.Rules.Rate.Period())
+	for range len(r.live) {
 		if room <= 0 {
 			return
 		}
-		if l.cams.next++; l.cams.next >= len(l.live) {
-			l.cams.next = 0
+		if k.next++; k.next >= len(r.live) {
+			k.next = 0
 		}
-		c := &l.conns[l.live[l.cams.next]]
-		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !c.session.peer.BlobDue(now) || !c.session.peer.Ready(now) || !c.repl.pacing.bucket.Ready(now) {
+		c := &r.conns[r.live[k.next]]
+		viewer := &c.transfer.killcam
+		if !viewer.asked || !c.session.ready || !viewer.bucket.Ready(now) || !t.linkReady(now, c) {
 			continue
 		}
-		pack, _ := c.session.peer.Append(now, l.drafts.next())
-		pack = c.session.peer.AppendBlob(pack, packet.FragmentRoom)
-		l.dispatch(now, c, pack) // the fragment is due again if this fails
-		n := sealBytes + len(pack)
-		l.Stats.Count[ContentBytes].Add(uint64(n))
-		c.transfer.killcam.bucket.Take(now, n)
-		l.contents.bucket.Take(now, n)
+		buf, _ := c.session.peer.Append(now, r.egress.packets.next())
+		n := t.sendFragment(now, c, buf)
+		viewer.bucket.Take(now, n)
+		t.bucket.Take(now, n)
 		room -= n
 	}
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
@@ -16,19 +18,19 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		1:  {Config{Relevance: RelevanceOff}, true},
 		2:  {Config{Relevance: RelevanceAll}, true},
 		3:  {Config{Relevance: RelevanceGrid}, false},
-		4:  {Config{Far: 20}, false},
-		5:  {Config{Far: 1000}, true}, // the map is smaller: nobody is hidden
-		6:  {Config{Sight: open}, false},
-		7:  {Config{Far: 20, TeamFog: true}, false},
-		8:  {Config{Far: 20, Killcam: KillcamOn}, true},
+		4:  {Config{ViewDistance: 20}, false},
+		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: nobody is hidden
+		6:  {Config{CellVisible: open}, false},
+		7:  {Config{ViewDistance: 20, TeamFog: true}, false},
+		8:  {Config{ViewDistance: 20, Killcam: KillcamOn}, true},
 		9:  {Config{Killcam: KillcamOff}, false},
-		10: {Config{Players: camPlayers + 1}, false},
+		10: {Config{Players: killcamPlayers + 1}, false},
 	} {
 		l := newLab(t, c.cfg)
 		ann := l.called("Ann")
 		l.settle(5)
-		l.lobby.camera(l.now, ann.state())
-		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
+		l.lobby.recording.request(l.now, ann.state())
+		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}

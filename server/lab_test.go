@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
@@ -38,7 +40,7 @@ var (
 
 // labGate is what lets clients into a lab.
 func labGate() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
+	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
@@ -77,8 +79,9 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := labGate(); cfg.Gate.Addresses == nil {
-		cfg.Gate.PrivateKey, cfg.Gate.Addresses, cfg.Gate.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+	if gate := labGate(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -105,14 +108,14 @@ func (l *lab) tick() {
 
 func (l *lab) balanced() {
 	l.t.Helper()
-	sections, n := uint64(0), &l.lobby.ledger.now
+	sections, n := uint64(0), l.lobby.account.bandwidth.Total()
 	for _, bytes := range n.Sections {
 		sections += bytes
 	}
-	if out := l.count(BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(Sent) {
-		l.t.Fatalf("tick %d: the ledger has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(Sent))
+	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(metrics.Sent) {
+		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
 	}
-	rx, a := l.count(Received), l.account()
+	rx, a := l.count(metrics.Received), l.tally()
 	sum := a.accepted
 	for _, n := range a.refused {
 		sum += n
@@ -120,12 +123,12 @@ func (l *lab) balanced() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.gate.Counters()
+	gate := l.lobby.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(Unbalanced) != 0 || gate.Amplification != 0 || l.count(Amplified) != 0 || l.count(Unsent) != 0:
-		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(Unbalanced), gate.Amplification, l.count(Unsent))
+	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 || l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
 	}
 }
 
@@ -136,28 +139,28 @@ func (l *lab) ticks(n int) {
 	}
 }
 
-func (l *lab) count(c Count) uint64 { return l.lobby.Stats.Count[c].Load() }
+func (l *lab) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-// account is what has become of all datagrams so far.
-type account struct {
+// tally is what has become of all datagrams so far.
+type tally struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
 	drops    [packet.NumDrops]uint64
 }
 
-func (l *lab) account() (a account) {
-	a.accepted = l.count(Accepted)
+func (l *lab) tally() (a tally) {
+	a.accepted = l.count(metrics.Accepted)
 	for i := range a.refused {
-		a.refused[i] = l.lobby.Stats.Refused[i].Load()
+		a.refused[i] = l.lobby.Stats.AuthDrops[i].Load()
 	}
 	for i := range a.drops {
-		a.drops[i] = l.lobby.Stats.Drops[i].Load()
+		a.drops[i] = l.lobby.Stats.PacketDrops[i].Load()
 	}
 	return a
 }
 
 // add counts n more for a reason: a netcode.Drop, a packet.Drop, or nil for accepted.
-func (a *account) add(why error, n int) {
+func (a *tally) add(why error, n int) {
 	switch d := why.(type) {
 	case nil:
 		a.accepted += uint64(n)
@@ -169,7 +172,7 @@ func (a *account) add(why error, n int) {
 }
 
 // String lists what is not zero.
-func (a account) String() string {
+func (a tally) String() string {
 	s := fmt.Sprintf("accepted %d", a.accepted)
 	for i, n := range a.refused {
 		if n > 0 {
@@ -184,8 +187,8 @@ func (a account) String() string {
 	return s
 }
 
-func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.Refused[d].Load() }
-func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.Drops[d].Load() }
+func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
+func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
 
 // mint makes a good token; change may make it a bad one.
 func (l *lab) mint(user uint64, change func(*netcode.Mint)) []byte {
@@ -351,14 +354,14 @@ func (c *caller) take(pack []byte) []byte {
 	if err != nil {
 		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
 	}
-	for e, ok := c.peer.NextEvent(); ok; e, ok = c.peer.NextEvent() {
+	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
 		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
 			if c.welcome, err = protocol.ParseWelcome(e); err != nil {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
 	}
-	if blob, ok := c.peer.NextBlob(); ok {
+	if blob, ok := c.peer.NextTransfer(); ok {
 		c.blob = bytes.Clone(blob)
 	}
 	if _, closed := c.peer.Closed(); closed {
@@ -393,7 +396,7 @@ func (c *caller) enter(change func(*netcode.Mint)) {
 	c.lab.t.Helper()
 	c.ask(change)
 	if !c.knock() {
-		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.account())
+		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.tally())
 	}
 	for range 5 {
 		if c.welcome.Version != 0 {
@@ -425,7 +428,7 @@ func (c *caller) ready() {
 
 func (c *caller) queue(event []byte) {
 	c.lab.t.Helper()
-	if err := c.peer.Queue(event); err != nil {
+	if err := c.peer.QueueReliable(event); err != nil {
 		c.lab.t.Fatal(err)
 	}
 }
@@ -438,7 +441,7 @@ func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {
 	p, _ := c.peer.Append(c.lab.now, nil)
-	p = c.peer.AppendEvents(p, 512)
+	p = c.peer.AppendReliable(p, 512)
 	return append(p, sections...)
 }
 
@@ -499,9 +502,9 @@ func (c *caller) plays(n int) (snapshots int) {
 }
 
 // inputs is what has become of the caller's commands.
-func (c *caller) inputs() sim.InboxCount {
+func (c *caller) inputs() sim.CommandCounts {
 	c.lab.t.Helper()
-	inbox := c.lab.lobby.match.Inbox(c.id())
+	inbox := c.lab.lobby.match.CommandBuffer(c.id())
 	if inbox == nil {
 		c.lab.t.Fatalf("%v is gone", c.id())
 	}
@@ -515,7 +518,7 @@ func (c *caller) unharmed() {
 	used := c.inputs().Used
 	n := int(c.lab.lobby.cfg.Rules.Rate)
 	snapshots := c.plays(n)
-	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
+	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

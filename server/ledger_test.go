@@ -6,6 +6,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -13,12 +15,15 @@ import (
 // exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
 func (l *lab) exact() {
 	l.t.Helper()
-	k, bits := &l.lobby.ledger, uint64(0)
-	for _, c := range k.cells(nil) {
+	n, bits := l.lobby.Bandwidth(), uint64(0)
+	for _, c := range l.lobby.account.bandwidth.AppendCells(nil) {
 		bits += c.Bits
+		if c.Component == "unparsed" {
+			l.t.Fatalf("tick %d: %d bits unparsed", l.lobby.match.Tick(), c.Bits)
+		}
 	}
-	if k.now.Sampled != k.now.Datagrams || bits != 8*k.now.Bytes || k.odd != 0 {
-		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d, %d bytes unread", l.lobby.match.Tick(), k.now.Sampled, k.now.Datagrams, bits, 8*k.now.Bytes, k.odd)
+	if n.Sampled != n.Datagrams || bits != 8*n.Bytes {
+		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d", l.lobby.match.Tick(), n.Sampled, n.Datagrams, bits, 8*n.Bytes)
 	}
 }
 
@@ -26,7 +31,7 @@ func (l *lab) exact() {
 // told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	a := &atlas{t: t, later: 5}
-	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, Sleep: true, Load: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
 	l := b.lobby
 	play := func(seconds int) {
 		t.Helper()
@@ -35,7 +40,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 			b.exact()
 		}
 	}
-	if n := l.Ledger(); n.Census.Room != 7 || n.Census.SpectatorsRoom != 1 || !n.Census.Open {
+	if n := l.Summary(); n.Census.PlayerSlots != 7 || n.Census.SpectatorSlots != 1 || !n.Census.AcceptsNewcomer {
 		t.Errorf("before the first tick: %+v", n.Census)
 	}
 	play(3)
@@ -50,11 +55,11 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	play(1)
 	late := looker() // there is one place
 	play(1)
-	if state, _ := late.State(); state != client.Lost || b.count(TurnedAway) == 0 {
+	if state, _ := late.State(); state != client.Lost || b.count(metrics.RejectedFull) == 0 {
 		t.Errorf("a second spectator is %v", state)
 	}
 	b.players, b.ends = b.players[:7], b.ends[:7]
-	if c := l.Ledger().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.Open {
+	if c := l.Summary().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.AcceptsNewcomer {
 		t.Errorf("%+v", c)
 	}
 	if _, err := l.Execute(b.now, nil, "map arena-64", operator); err != nil {
@@ -64,8 +69,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	if n := testing.AllocsPerRun(20, l.Publish); n != 0 && !raceEnabled {
 		t.Errorf("%v allocations to publish", n)
 	}
-	if b.count(Changes) != 1 || l.Ledger().Census.Ready != 7 {
-		t.Fatalf("%d changes of the map, %+v", b.count(Changes), l.Ledger().Census)
+	if b.count(metrics.MapChanges) != 1 || l.Summary().Census.Ready != 7 {
+		t.Fatalf("%d changes of the map, %+v", b.count(metrics.MapChanges), l.Summary().Census)
 	}
 	surveys := l.Stats.InputBuffer.Read().Count
 	for frame := range 60 { // of three ticks
@@ -76,14 +81,14 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		b.balanced()
 		b.exact()
 		b.exchange()
-		if was := l.Ledger().Datagrams; frame%20 == 0 && was == 0 {
+		if was := l.Summary().Bandwidth.Datagrams; frame%20 == 0 && was == 0 {
 			t.Error("nothing is published")
 		}
 	}
 	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
 		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
 	}
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	play(2)
 	for _, p := range b.players {
 		p.Leave(b.now)
@@ -91,12 +96,12 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	b.turn()
 	b.players, b.ends = nil, nil
 	play(1)
-	if n := l.Ledger(); b.count(Slept) < 30 || n.Bytes != b.count(BytesOut) || n.Datagrams != b.count(Sent) || n.Census.Players != 0 {
-		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(Slept), n.Bytes, n.Datagrams, b.count(BytesOut), b.count(Sent), n.Census)
+	if n := l.Summary(); b.count(metrics.TicksSlept) < 30 || n.Bandwidth.Bytes != b.count(metrics.BytesOut) || n.Bandwidth.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
+		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept), n.Bandwidth.Bytes, n.Bandwidth.Datagrams, b.count(metrics.BytesOut), b.count(metrics.Sent), n.Census)
 	}
 }
 
-// Why somebody is not told to who looks on, and while detail is shed.
+// TestWhyOfSpectatorsAndDetail somebody is not told to who looks on, and while detail is shed.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
 	n := brief(40, 28)
@@ -104,19 +109,19 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	s := b.sit(client.Config{Name: "looker"}, spectator)
 	b.play(4)
 	l := b.lobby
-	why := func(client, entity netid.ID, want Why) Verdict {
+	why := func(client, entity netid.ID, want Reason) Explanation {
 		t.Helper()
 		v := l.Explain(client, entity)
-		if v.Why != want || v.Text != want.Text() || v.Sentence() == "" {
+		if v.Reason != want || v.Text != want.Text() || v.Sentence() == "" {
 			t.Errorf("of %v and %v it says %+v, want %v", client, entity, v, want)
 		}
 		return v
 	}
-	why(s.ID(), s.ID(), WhyWatches)
-	why(b.players[0].ID(), s.ID(), WhyWatches)
-	target, _ := s.Target()
+	why(s.ID(), s.ID(), ReasonSpectator)
+	why(b.players[0].ID(), s.ID(), ReasonSpectator)
+	target, _ := s.Spectate.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
+		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
 		return said
 	}
 	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
@@ -126,7 +131,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		if !told(s, p.ID()) {
 			continue
 		}
-		v := why(s.ID(), p.ID(), WhyTold)
+		v := why(s.ID(), p.ID(), ReasonSent)
 		looked = true
 		f := l.Frame(sent(s))
 		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
@@ -141,13 +146,13 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 
 	turned := false
 	for range 12 {
-		must0(t, s.WatchNext(false))
+		must0(t, s.Spectate.Next())
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.conns[s.ID().Index()]; g.roster.watch.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
-						why(s.ID(), p.ID(), WhyTurned)
+						why(s.ID(), p.ID(), ReasonViewpointChanged)
 						turned = true
 					}
 				}
@@ -155,12 +160,12 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 	}
 	b.turning(1)
-	must0(t, s.Watch(0)) // nobody's eyes
+	must0(t, s.Spectate.Player(0)) // nobody's eyes
 	b.play(1)
-	if target, _ := s.Target(); target != 0 {
+	if target, _ := s.Spectate.Target(); target != 0 {
 		t.Fatal(target)
 	}
-	nobodys := func(want Why) (untold int) {
+	nobodys := func(want Reason) (untold int) {
 		for range 30 {
 			b.turn()
 			for _, p := range b.players[:n] {
@@ -174,19 +179,19 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 		return untold
 	}
-	if n := nobodys(WhyBudget); !turned || n == 0 {
+	if n := nobodys(ReasonBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
-	l.Shed(ShedDetail) // then who looks through nobody's eyes is told of nobody
+	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
 	b.play(1)
-	if n := nobodys(WhyTarget); n == 0 {
+	if n := nobodys(ReasonFreeCamera); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")
 	}
 
 	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})
 	d.play(6)
 	l = d.lobby
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	d.play(2)
 	untold := 0
 	for range 60 {
@@ -197,16 +202,16 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 			}
 			for _, p := range d.players {
 				if !told(c, p.ID()) {
-					why(c.ID(), p.ID(), WhyDetail)
+					why(c.ID(), p.ID(), ReasonLowDetail)
 					untold++
 				} else {
-					why(c.ID(), p.ID(), WhyTold)
+					why(c.ID(), p.ID(), ReasonSent)
 				}
 			}
 		}
 	}
 	l.Publish()
-	if counted := l.Ledger().Why[WhyDetail]; untold == 0 || counted < uint64(untold) {
+	if counted := l.Summary().Replication.Players[ReasonLowDetail]; untold == 0 || counted < uint64(untold) {
 		t.Errorf("%d untold as detail is shed, %d counted", untold, counted)
 	}
 }

@@ -5,9 +5,9 @@ type Phase uint8
 
 // The phases.
 const (
-	PhaseIdle    Phase = iota // nobody is here
-	PhaseLoading              // another map is being read, or some who were here when it came are not ready on it yet
-	PhaseActive               // it is played
+	PhaseIdle    Phase = iota // the lobby is empty
+	PhaseLoading              // the server or a client loads a map
+	PhaseActive               // the map is played
 )
 
 // String names the phase.
@@ -15,11 +15,12 @@ func (p Phase) String() string { return [...]string{"idle", "loading", "active"}
 
 // Phase returns the phase that the lobby is in.
 //
-//	Idle     nobody is here. With Config.Sleep no tick is played: time stands still in the match. Who comes wakes it
-//	Loading  the old map is played until the new one is read; and the new one by those who are ready, until all are who were there
+//	Idle     no session and no player. With Config.SleepWhenEmpty the match stands still until one comes
+//	Loading  the server loads a map while the old one is played, or a client that was on the old one
+//	         has not said Ready for the new one
 //	Active   the map is played
 func (l *Lobby) Phase() Phase {
-	if l.voyage.poll != nil {
+	if l.maps.pending.poll != nil {
 		return PhaseLoading
 	}
 	for _, slot := range l.live {
@@ -27,11 +28,8 @@ func (l *Lobby) Phase() Phase {
 			return PhaseLoading
 		}
 	}
-	if l.deserted() {
+	if l.join.empty() {
 		return PhaseIdle
 	}
 	return PhaseActive
 }
-
-// deserted reports whether there is nobody at all: no connection, no absent player, nobody without a client.
-func (l *Lobby) deserted() bool { return len(l.arrivals) == 0 && l.match.World.Len() == 0 }

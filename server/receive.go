@@ -1,142 +1,104 @@
 package server
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// receiveBatches bounds how much of a flood one tick looks at; the rest waits in the socket, and what that cannot hold
-// the kernel drops and counts.
+// receiveBatches bounds how much of a flood one tick reads. The rest waits in the socket, and what
+// that cannot hold the kernel drops and counts.
 const receiveBatches = 256
 
-// receive takes in everything that has arrived, and lets go of the connections who are gone.
-func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn, lap *lap) error {
-	for _, e := range l.gate.Update(now, unix, &l.post) {
-		l.happened(now, e)
+// inbound turns received datagrams into commands of the match and messages for the parts of a
+// lobby. Packets concern every part, so it has the whole lobby.
+type inbound struct {
+	*core
+	l      *Lobby
+	window [sim.MaxWindow]sim.Command // scratch
+}
+
+// receive takes in everything that has arrived, and ends the sessions that are over.
+func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error {
+	l := in.l
+	for _, e := range in.netcode.Update(now, unix, &in.egress.outbox) {
+		l.join.event(now, e)
 	}
-	l.expire(now)
-	l.attend(now)
-	l.travel(now)
-	l.admit(now)
-	if err := l.mail(now, sock); err != nil {
+	l.join.expire(now)
+	l.housekeeping(now)
+	l.pollMap(now)
+	l.join.admit(now)
+	if err := in.sendOutbox(now, sock); err != nil {
 		return err
 	}
 	for range receiveBatches {
-		n, err := sock.Receive(&l.in)
+		n, err := sock.Receive(&in.in)
 		if n == 0 || err != nil {
 			return err
 		}
-		lap.enter(StageOpen)
-		l.open(now, unix)
-		lap.enter(StageReceive)
+		in.timer.Enter(metrics.StageOpen)
+		in.openBatch(now, unix)
+		in.timer.Enter(metrics.StageReceive)
 		accepted := 0
-		for i := range l.opened {
-			if l.take(now, l.opened[i]) {
+		for i := range in.events {
+			if in.takeEvent(now, in.events[i]) {
 				accepted++
 			}
 		}
-		l.Stats.Count[Accepted].Add(uint64(accepted))
-		l.admit(now)
-		if err := l.mail(now, sock); err != nil {
+		in.Stats.Count[metrics.Accepted].Add(uint64(accepted))
+		l.join.admit(now)
+		if err := in.sendOutbox(now, sock); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open hands a batch to the gate and keeps what it says: sessions first, then handshakes, so that strangers never stand in
-// a player's way. Every datagram is counted once: accepted, or refused for a reason, or it holds a package, which take
-// accepts or drops.
-func (l *Lobby) open(now time.Duration, unix int64) {
-	l.opened = l.opened[:0]
-	strangers := false
-	l.Stats.Count[Received].Add(uint64(l.in.Len()))
-	bytes := 0
-	for i := range l.in.Len() {
-		data := l.in.Data(i)
-		bytes += len(data)
-		if netcode.Handshake(data) {
-			strangers = true
-			continue
-		}
-		l.unseal(now, unix, l.in.From(i), data)
-	}
-	l.Stats.Count[BytesIn].Add(uint64(bytes))
-	for i := 0; strangers && i < l.in.Len(); i++ {
-		if data := l.in.Data(i); netcode.Handshake(data) {
-			l.unseal(now, unix, l.in.From(i), data)
-		}
-	}
-}
-
-func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
-	e, err := l.gate.Receive(now, unix, from, data, &l.post)
-	if err != nil {
-		l.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
-		return
-	}
+// takeEvent does what one opened datagram says, and reports whether it held a packet that was
+// accepted.
+func (in *inbound) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 	if e.Kind != netcode.EventPayload {
-		l.Stats.Count[Accepted].Inc()
-	} else if c := l.connOf(e.Client); c != nil {
-		c.session.stats.up += uint64(len(data))
-	}
-	if e.Kind != netcode.EventNone {
-		l.opened = append(l.opened, e)
-	}
-}
-
-// take does what one opened datagram says, and reports whether it held a package that was accepted.
-func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
-	if e.Kind != netcode.EventPayload {
-		l.happened(now, e)
+		in.l.join.event(now, e)
 		return false
 	}
 	err := error(packet.DropState)
-	if c := l.connOf(e.Client); c != nil {
-		err = l.pack(now, c, e.Payload)
+	if c := in.ofClient(e.Client); c != nil {
+		err = in.takePacket(now, c, e.Payload)
 	}
 	if err == nil {
 		return true
 	}
 	drop, ok := err.(packet.Drop)
 	if !ok {
-		panic("server: a package was refused without a reason: " + err.Error())
+		panic("server: a packet was refused without a reason: " + err.Error())
 	}
-	l.Stats.Drops[drop].Inc()
+	in.Stats.PacketDrops[drop].Inc()
 	return false
 }
 
-// pack takes a connection's package: acks, events, commands. What is accepted in part before an error is found, acks and
-// events, stays: both are idempotent.
-func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
+// takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an
+// error are kept: both are idempotent.
+func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	rest, err := c.session.peer.Receive(now, data)
 	if err != nil {
 		return err
 	}
-	c.repl.acks.history.Open()
-	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, l, receipt(tag))
-	}
-	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
-	c.session.stats.taken++
-	c.session.stats.delivered += uint64(len(c.session.peer.Delivered()))
-	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
-	rest, err = c.session.peer.Sections(rest) // blobs of clients are not taken
-	for note, ok := c.session.peer.NextNote(); ok; note, ok = c.session.peer.NextNote() {
-		if n, ok := sim.ParseMissed(note); ok {
+	in.takeAcks(now, c)
+	rest, err = c.session.peer.Sections(rest) // fragments of clients are not taken
+	for note, ok := c.session.peer.NextUnreliable(); ok; note, ok = c.session.peer.NextUnreliable() {
+		if n, ok := sim.ParseMispredictions(note); ok {
 			c.session.stats.mispredicted = n
 		}
 	}
 	client := c.session.client
-	for e, ok := c.session.peer.NextEvent(); ok; e, ok = c.session.peer.NextEvent() {
-		l.request(now, c, e)
-		if l.slotOf[client] != int32(c.id.Index()) { // the event has ended the session: others of it say nothing any more
+	for message, ok := c.session.peer.NextReliable(); ok; message, ok = c.session.peer.NextReliable() {
+		in.takeMessage(now, c, message)
+		if in.slotOf[client] != int32(c.id.Index()) { // the message has ended the session
 			return err
 		}
 	}
@@ -144,13 +106,13 @@ func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
 		return err
 	}
 	if _, closed := c.session.peer.Closed(); closed {
-		l.quit(now, c)
+		in.l.join.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
 		if !c.here(data) { // made on a map that is not played any more
-			l.Stats.Count[Elsewhere].Inc()
+			in.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
-		return l.commands(c, data, rest[1:])
+		return in.takeCommands(c, data, rest[1:])
 	}
 	if len(rest) > 0 {
 		return packet.DropSection
@@ -158,44 +120,77 @@ func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
 	return nil
 }
 
-// commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
-// nothing.
-func (l *Lobby) commands(c *conn, pack, src []byte) error {
-	n, rest, err := sim.ParseCommands(src, &l.window)
+// takeAcks takes what a packet acknowledges.
+func (in *inbound) takeAcks(now time.Duration, c *conn) {
+	c.repl.acks.history.BeginAcks()
+	for _, tag := range c.session.peer.Delivered() {
+		c.acked(now, &in.l.replication, ackTag(tag))
+	}
+	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
+	c.session.stats.taken++
+	c.session.stats.delivered += uint64(len(c.session.peer.Delivered()))
+	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
+}
+
+// takeCommands offers a window of commands, the last section of a packet, to the player's inbox,
+// oldest first: all of it or nothing.
+func (in *inbound) takeCommands(c *conn, data, src []byte) error {
+	n, rest, err := sim.ParseCommands(src, &in.window)
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := l.arrived(c, pack, rest, n); err != nil {
+	if err := in.l.rewind.takeArrivals(c, data, rest, in.window[:n]); err != nil {
 		return err
 	}
-	inbox := l.match.Inbox(c.id)
-	inbox.OfferWindow(l.window[:n])
-	l.tallyOf(c, inbox)
-	l.acts(c, n)
+	inbox := in.match.CommandBuffer(c.id)
+	inbox.OfferWindow(in.window[:n])
+	in.l.countInputs(c, inbox)
+	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
+		in.l.idle.input(slot, in.window[:n])
+	}
 	return nil
 }
 
-// request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, as its snapshots may
-// have diverged from ours, or another pace, or to be another hero; others, of a newer client perhaps, are counted and ignored.
-func (l *Lobby) request(now time.Duration, c *conn, event []byte) {
-	if event = l.elsewhere(c, event); event == nil {
+// takeMessage takes a reliable message. Messages of a newer client that mean nothing here are
+// counted and ignored.
+func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
+	if message = in.ofThisMap(c, message); message == nil {
 		return
 	}
-	if len(event) == 1 && event[0] == sim.AskResync {
-		c.repl.acks.resyncRequested = true
-	} else if _, ok := sim.ParseDiverged(event); ok {
-		c.repl.acks.resyncRequested = true
-		l.Stats.Count[Diverged].Inc()
-	} else if every, kbps, ok := sim.ParsePace(event); ok {
-		c.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(c.id, hero) { // it becomes one where the mode allows it
-	} else if f, err := protocol.ParseFetch(event); err == nil {
-		l.fetch(now, c, f.Content)
-	} else if l.talk(now, c, event) || l.watchAs(c, event) {
+	if tag := message[0]; tag == protocol.MessageSay || tag == protocol.MessageConsole {
+		if in.l.roster.viewers[c.id.Index()].ready {
+			in.takeLine(now, c, message)
+		} else {
+			in.Stats.Count[metrics.MessagesUnknown].Inc()
+		}
 		return
-	} else if r, err := protocol.ParseReady(event); err != nil || c.session.ready || c.session.mismatch != 0 {
-		l.Stats.Count[EventsUnknown].Inc()
+	}
+	if len(message) == 1 && message[0] == sim.AskResync {
+		c.repl.acks.resyncRequested = true
+	} else if _, ok := sim.ParseDiverged(message); ok {
+		c.repl.acks.resyncRequested = true
+		in.Stats.Count[metrics.ChecksumMismatches].Inc()
+	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
+		c.repl.pacing.setPace(every, int(kbps), &in.cfg)
+	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) {
+	} else if f, err := protocol.ParseFetch(message); err == nil {
+		in.l.join.fetch(now, c, f.Content)
+	} else if in.l.spectate.request(c, message) {
+	} else if r, err := protocol.ParseReady(message); err == nil && c.awaitsReady() {
+		in.l.join.ready(now, c, r)
 	} else {
-		l.ready(now, c, r)
+		in.Stats.Count[metrics.MessagesUnknown].Inc()
+	}
+}
+
+// takeLine takes a line, or a part of one, for the chat or the console.
+func (in *inbound) takeLine(now time.Duration, c *conn, message []byte) {
+	text, whole := in.l.chat.assemble(c.id.Index(), message)
+	switch {
+	case !whole:
+	case message[0] == protocol.MessageSay:
+		in.l.chat.say(now, c, text)
+	default:
+		in.l.console.submit(now, c, text)
 	}
 }

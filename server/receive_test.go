@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -108,12 +109,12 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"section 0", guest, sections(0), packet.DropSection},
 		{"section 9", guest, sections(9, 1, 2, 3), packet.DropSection},
 		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0), packet.DropSection},
-		{"events without a count", guest, sections(1), packet.DropEvents},
-		{"no events", guest, sections(1, 0), packet.DropEvents},
-		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropEvents},
-		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropEvents},
+		{"events without a count", guest, sections(1), packet.DropMessage},
+		{"no events", guest, sections(1, 0), packet.DropMessage},
+		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropMessage},
+		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropMessage},
 		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), packet.DropSection},
-		{"notes without a count", guest, sections(4), packet.DropNotes},
+		{"notes without a count", guest, sections(4), packet.DropUnreliable},
 		{"a Close without a reason", guest, sections(6), packet.DropReason},
 		{"a Close for reason 0", guest, sections(6, 0), packet.DropReason},
 		{"a Close for reason 200", guest, sections(6, 200), packet.DropReason},
@@ -139,13 +140,13 @@ func TestMalformedDatagrams(t *testing.T) {
 		}
 		datagram := c.make(who)
 		who.received()
-		want, joined := l.account(), l.count(Joined)
+		want, joined := l.tally(), l.count(metrics.Joined)
 		want.add(nil, 1)
 		want.add(c.why, 1)
 		control.play()
 		who.send(datagram)
 		l.tick()
-		if got := l.account(); got != want || l.count(Joined) != joined {
+		if got := l.tally(); got != want || l.count(metrics.Joined) != joined {
 			t.Errorf("%d %s: %v\nwant %v", i, c.name, got, want)
 		}
 		if c.from == stranger {
@@ -179,7 +180,7 @@ func TestDatagramTooLong(t *testing.T) {
 	}
 	control.play()
 	l.tick()
-	a := l.account()
+	a := l.tally()
 	if a.refused[netcode.DropReqSize] != 1 || a.refused[netcode.DropUnknown] != 3 || c.received() != nil {
 		t.Errorf("%v", a)
 	}
@@ -201,20 +202,20 @@ func TestReplayedPackages(t *testing.T) {
 	c.send(c.seal(pack))
 	l.tick()
 	if l.refused(netcode.DropReplay) != 2 || l.dropped(packet.DropDuplicate) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(70)
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
 	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(1100)
 	c.send(old)
 	l.tick()
 	if l.refused(netcode.DropTooOld) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	if n := c.inputs(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
 		t.Errorf("commands: %+v", n)
@@ -245,7 +246,7 @@ func TestResync(t *testing.T) {
 	if !seen || owner == 0 {
 		t.Fatalf("after a second the owner row has age %d (seen %v)", owner, seen)
 	}
-	for range packet.MaxEvents {
+	for range packet.MaxReliable {
 		c.queue([]byte{sim.AskResync})
 	}
 	age()
@@ -258,18 +259,18 @@ func TestResync(t *testing.T) {
 			break
 		}
 	}
-	if !fresh || l.count(Resyncs) != 1 {
-		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(Resyncs))
+	if !fresh || l.count(metrics.Resyncs) != 1 {
+		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(metrics.Resyncs))
 	}
 	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
 		c.queue(junk)
 	}
-	drops := l.account()
+	drops := l.tally()
 	drops.add(nil, 1)
 	c.say()
 	l.tick()
-	if l.count(Resyncs) != 1 || l.account() != drops {
-		t.Errorf("%d resyncs, %v", l.count(Resyncs), l.account())
+	if l.count(metrics.Resyncs) != 1 || l.tally() != drops {
+		t.Errorf("%d resyncs, %v", l.count(metrics.Resyncs), l.tally())
 	}
 	other.hear()
 	other.unharmed()
@@ -285,7 +286,7 @@ func TestResyncsAreFew(t *testing.T) {
 		c.say()
 		l.tick()
 	}
-	if n := l.count(Resyncs); n < 5 || n > 9 {
+	if n := l.count(metrics.Resyncs); n < 5 || n > 9 {
 		t.Errorf("%d fresh starts in two seconds", n)
 	}
 }
@@ -296,7 +297,7 @@ func TestRow54HeroOnRequest(t *testing.T) {
 	c := l.joined()
 	c.say()
 	l.tick()
-	before := l.count(EventsUnknown)
+	before := l.count(metrics.MessagesUnknown)
 	c.queue(sim.AppendHero(nil, 9)) // a hero that this game has not
 	c.queue(sim.AppendHero(nil, sim.Robot))
 	for range 20 {
@@ -304,7 +305,7 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(EventsUnknown) != before+1 {
-		t.Errorf("%+v, %d unknown events", *v, l.count(EventsUnknown)-before)
+	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

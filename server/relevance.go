@@ -15,7 +15,7 @@ type Relevance uint8
 
 // The kinds of relevance.
 const (
-	// RelevanceAuto is RelevanceGrid where something may hide somebody: there are Config.Walls or a Config.Sight, or Config.Far is
+	// RelevanceAuto is RelevanceGrid where something may hide somebody: there are Config.PVS or a Config.Visible, or Config.ViewDistance is
 	// less than the map is wide. Elsewhere it is RelevanceAll: a grid would cost time and hide nobody.
 	RelevanceAuto Relevance = iota
 
@@ -53,24 +53,24 @@ func ParseRelevance(name string) (Relevance, error) {
 
 // Limits of Config's fields about relevance.
 const (
-	maxLinger    = 15
-	minJoinBytes = 1200
-	maxJoinBytes = 1 << 20
-	minCell      = 1
-	maxCells     = 256 // along each side of a grid
+	maxHysteresis = 15
+	minJoinBytes  = 1200
+	maxJoinBytes  = 1 << 20
+	minCell       = 1
+	maxCells      = 256 // along each side of a grid
 )
 
-// DefaultLinger is a lobby's Linger, in snapshots: a fifth of a second at 20 Hz.
-const DefaultLinger = 4
+// DefaultHysteresis is a lobby's Linger, in snapshots: a fifth of a second at 20 Hz.
+const DefaultHysteresis = 4
 
 const (
 	defaultCell      = 8 // metres
 	defaultJoinBytes = 4800
 )
 
-// Cells is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.Cell; what Config.Sight is asked
+// GridConfig is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.CellSize; what Config.Visible is asked
 // for are its cells, and pvs.Fit makes the same. 0 metres means the default: 8, or more where a side would have more than 256 cells.
-func Cells(a *arena.Arena, metres float32) interest.Config {
+func GridConfig(a *arena.Arena, metres float32) interest.Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	if metres == 0 {
 		metres = max(defaultCell, float32(math.Ceil(float64(max(size.X, size.Z)/maxCells))))
@@ -84,37 +84,37 @@ func (c Config) withRelevance() (Config, error) {
 	switch {
 	case c.Relevance > RelevanceGrid:
 		return c, fmt.Errorf("relevance %d: expected auto, off, all or grid", c.Relevance)
-	case !(c.Far >= 0 && c.Far <= 4*arena.Limit): // NaN is neither
-		return c, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", c.Far, 4*arena.Limit)
-	case c.Linger < -1 || c.Linger > maxLinger:
-		return c, fmt.Errorf("a linger of %d snapshots: expected -1 to %d", c.Linger, maxLinger)
+	case !(c.ViewDistance >= 0 && c.ViewDistance <= 4*arena.Limit): // NaN is neither
+		return c, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", c.ViewDistance, 4*arena.Limit)
+	case c.Hysteresis < -1 || c.Hysteresis > maxHysteresis:
+		return c, fmt.Errorf("a linger of %d snapshots: expected -1 to %d", c.Hysteresis, maxHysteresis)
 	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
 		return c, fmt.Errorf("%d bytes of a snapshot to a newcomer: expected %d to %d", c.JoinBytes, minJoinBytes, maxJoinBytes)
 	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
 		return c, fmt.Errorf("a checksum every %d snapshots: expected 1 to %d, or -1 for none", c.ChecksumEvery, 1<<16)
-	case c.Cell != 0 && !(c.Cell >= minCell && c.Cell <= arena.Limit):
-		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.Cell, minCell, arena.Limit)
+	case c.CellSize != 0 && !(c.CellSize >= minCell && c.CellSize <= arena.Limit):
+		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.CellSize, minCell, arena.Limit)
 	}
-	if c.Walls != nil && c.Cell == 0 {
-		c.Cell = c.Walls.Config().Cell
+	if c.PVS != nil && c.CellSize == 0 {
+		c.CellSize = c.PVS.Config().Cell
 	}
-	g := Cells(c.Arena, c.Cell)
-	if c.Walls != nil {
-		w := c.Walls.Config()
+	g := GridConfig(c.Arena, c.CellSize)
+	if c.PVS != nil {
+		w := c.PVS.Config()
 		switch {
-		case c.Sight != nil:
+		case c.CellVisible != nil:
 			return c, errors.New("both walls and a sight of its own: expected one of them")
-		case c.Walls.Arena() != c.Arena.Hash():
+		case c.PVS.Arena() != c.Arena.Hash():
 			return c, errors.New("the walls of another arena")
 		case w.Cell != g.Cell || w.MinX != g.MinX || w.MinZ != g.MinZ || w.Wide != g.Wide || w.Deep != g.Deep:
 			return c, fmt.Errorf("walls for %d by %d cells of %g m: expected %d by %d of %g m", w.Wide, w.Deep, w.Cell, g.Wide, g.Deep, g.Cell)
 		}
 	}
-	if c.Cell = g.Cell; max(g.Wide, g.Deep) > maxCells {
+	if c.CellSize = g.Cell; max(g.Wide, g.Deep) > maxCells {
 		return c, fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
 	}
-	if c.Linger == 0 {
-		c.Linger = DefaultLinger
+	if c.Hysteresis == 0 {
+		c.Hysteresis = DefaultHysteresis
 	}
 	if c.JoinBytes == 0 {
 		c.JoinBytes = max(defaultJoinBytes, 10*c.Players) // what moves in a crowd takes a third of that, and the rest must get in, too
@@ -125,25 +125,25 @@ func (c Config) withRelevance() (Config, error) {
 	if c.Relevance == RelevanceAuto {
 		c.Relevance = RelevanceAll
 		size := c.Arena.Bounds.Max.Sub(c.Arena.Bounds.Min)
-		if c.Walls != nil || c.Sight != nil || c.Far != 0 && c.Far < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
+		if c.PVS != nil || c.CellVisible != nil || c.ViewDistance != 0 && c.ViewDistance < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
 			c.Relevance = RelevanceGrid
 		}
 	}
 	return c, nil
 }
 
-// Reach is the radius in cells, whose side is given, that a grid shows for a range in metres above 0: two in cells that lie as far apart as the range may be a cell nearer to
+// CellRadius is the radius in cells, whose side is given, that a grid shows for a range in metres above 0: two in cells that lie as far apart as the range may be a cell nearer to
 // each other.
-func Reach(far, cell float32) int { return int(math.Ceil(float64(far/cell))) + 1 }
+func CellRadius(far, cell float32) int { return int(math.Ceil(float64(far/cell))) + 1 }
 
 // grid is the configuration of the grid for this lobby.
 func (c *Config) grid() interest.Config {
-	g := Cells(c.Arena, c.Cell)
+	g := GridConfig(c.Arena, c.CellSize)
 	g.Slots = c.Players
 	if c.Relevance == RelevanceGrid {
-		g.Sight, g.Linger = c.Sight, max(c.Linger, 0)
-		if c.Far != 0 {
-			g.Far = Reach(c.Far, g.Cell)
+		g.Visible, g.Hysteresis = c.CellVisible, max(c.Hysteresis, 0)
+		if c.ViewDistance != 0 {
+			g.ViewDistance = CellRadius(c.ViewDistance, g.Cell)
 		}
 	}
 	return g

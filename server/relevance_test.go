@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -27,11 +28,11 @@ func TestRelevanceAuto(t *testing.T) {
 	}{
 		{Config{}, RelevanceAll},
 		{Config{Kbps: 64}, RelevanceAll},
-		{Config{Far: across + 1}, RelevanceAll},
-		{Config{Far: across - 1}, RelevanceGrid},
-		{Config{Sight: func(from, to int) bool { return true }}, RelevanceGrid},
-		{Config{Far: across - 1, Relevance: RelevanceOff}, RelevanceOff},
-		{Config{Far: across - 1, Relevance: RelevanceAll}, RelevanceAll},
+		{Config{ViewDistance: across + 1}, RelevanceAll},
+		{Config{ViewDistance: across - 1}, RelevanceGrid},
+		{Config{CellVisible: func(from, to int) bool { return true }}, RelevanceGrid},
+		{Config{ViewDistance: across - 1, Relevance: RelevanceOff}, RelevanceOff},
+		{Config{ViewDistance: across - 1, Relevance: RelevanceAll}, RelevanceAll},
 		{Config{Relevance: RelevanceGrid}, RelevanceGrid},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName = a, "arena-16"
@@ -47,10 +48,10 @@ func TestRelevanceAuto(t *testing.T) {
 	if _, err := ParseRelevance("some"); err == nil {
 		t.Error("a relevance called some")
 	}
-	if g := Cells(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
+	if g := GridConfig(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
 		t.Errorf("%+v over %v", g, size)
 	}
-	if g := Cells(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
+	if g := GridConfig(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
 		t.Errorf("%+v", g)
 	}
 }
@@ -90,18 +91,18 @@ func TestThreat25NeverShown(t *testing.T) {
 			l.tick()
 		}
 		vital := l.lobby.match.Vital(victim.id())
-		if n := l.count(Hits); n != 0 || vital.Health != 100 || l.count(Unseen) < 3 || l.lobby.Shown(c.id(), victim.id()) != 0 {
-			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(Unseen))
+		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 || l.count(metrics.HitsFiltered) < 3 || l.lobby.LastSeen(c.id(), victim.id()) != 0 {
+			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(metrics.HitsFiltered))
 		}
-		unseen := l.count(Unseen)
+		unseen := l.count(metrics.HitsFiltered)
 		for range 90 {
 			c.hear()
 			victim.play()
 			c.say(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
-			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(Hits), l.count(Unseen)-unseen)
+		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.LastSeen(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
+			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(metrics.Hits), l.count(metrics.HitsFiltered)-unseen)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func (c *caller) peerAcks() func(sections []byte) []byte {
 
 // walled is a Sight that parts a map in two at a column of cells: nobody sees across.
 func walled(a *arena.Arena, cell float32) func(from, to int) bool {
-	wide := Cells(a, cell).Wide
+	wide := GridConfig(a, cell).Wide
 	return func(from, to int) bool { return from%wide < wide/2 == (to%wide < wide/2) }
 }
 
@@ -149,7 +150,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
 		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
-			f := b.lobby.frames.At(at)
+			f := b.lobby.replication.players.frames.At(at)
 			id := f.Row(slot, row[:])
 			row[6] ^= 3
 			f.Set(slot, id, row[:])
@@ -160,18 +161,18 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 			diverged += p.Stats().Diverged
 		}
 		if cfg.ChecksumEvery < 0 {
-			if diverged != 0 || b.count(Diverged) != 0 || b.count(Resyncs) != 0 {
-				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(Diverged), b.count(Resyncs))
+			if diverged != 0 || b.count(metrics.ChecksumMismatches) != 0 || b.count(metrics.Resyncs) != 0 {
+				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 			}
 			continue
 		}
-		if diverged < 15 || b.count(Diverged) < 15 || b.count(Resyncs) < 15 {
-			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(Diverged), b.count(Resyncs))
+		if diverged < 15 || b.count(metrics.ChecksumMismatches) < 15 || b.count(metrics.Resyncs) < 15 {
+			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 		}
-		told := b.count(Diverged)
+		told := b.count(metrics.ChecksumMismatches)
 		b.play(2)
-		if b.count(Diverged) != told {
-			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(Diverged)-told)
+		if b.count(metrics.ChecksumMismatches) != told {
+			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(metrics.ChecksumMismatches)-told)
 		}
 		b.agrees(30)
 	}
@@ -186,7 +187,7 @@ func (b *table) agrees(least int) (rows int) {
 			continue
 		}
 		for at := p.Newest() - min(12, p.Newest()); at <= p.Newest(); at++ {
-			f := b.lobby.frames.At(at)
+			f := b.lobby.replication.players.frames.At(at)
 			for slot := range b.lobby.cfg.Players {
 				id, held := p.Row(at, slot, got[:])
 				if !held || f == nil || id == 0 {
@@ -270,7 +271,7 @@ func TestRow64JoinFlow(t *testing.T) {
 	c := l.caller("")
 
 	c.ask(nil) // 1: a handshake alone brings nobody in
-	if joined := l.count(Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
+	if joined := l.count(metrics.Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
 		t.Fatalf("%d joined", joined)
 	}
 	if !c.knock() {
@@ -286,22 +287,22 @@ func TestRow64JoinFlow(t *testing.T) {
 			t.Fatalf("%d snapshots before Ready", len(s))
 		}
 	}
-	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(Joined) != 2 {
-		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(Joined))
+	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
+		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
 	}
-	for _, e := range [][]byte{{sim.AskResync}, sim.AppendPace(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
 		c.queue(e)
 	}
 	c.ready()
-	c.queue(sim.AppendPace(nil, 4, 0))
+	c.queue(sim.AppendSnapshotRate(nil, 4, 0))
 	snapshots := 0
 	for range 120 { // 4: snapshots at the pace that was asked for last
 		snapshots += c.play()
 		other.play()
 		l.tick()
 	}
-	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
-		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(EventsUnknown))
+	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(metrics.MessagesUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
 	}
 	c.ready() // 5: twice is no more than once
 	x := c.inputs()
@@ -310,8 +311,8 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if y := c.inputs(); y.Used-x.Used != 30 || l.count(EventsUnknown) != 2 || l.count(Joined) != 2 {
-		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(EventsUnknown), l.count(Joined))
+	if y := c.inputs(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
+		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
 	}
 	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player and no other
 	before := other.inputs().Accepted
@@ -329,7 +330,7 @@ func TestRow64JoinFlow(t *testing.T) {
 func TestRow67ReusedSlot(t *testing.T) {
 	alone(t)
 	a := ground()
-	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Sight: walled(a, 4), Linger: -1})
+	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
 	b.turning(67)
 	b.play(3)
 	rng := rand.New(rand.NewPCG(67, 1))

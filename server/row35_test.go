@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // TestThreat35LivePage: who may not see the live page, or asks from another site, is refused and counted; the page may load from its own
@@ -17,7 +19,7 @@ func TestThreat35LivePage(t *testing.T) {
 	}
 	h, stop := running(t, hostConfig("mmsg"))
 	defer stop()
-	refused := &h.lobby.Stats.Count[DashRefused]
+	refused := &h.lobby.Stats.Count[metrics.DashRefused]
 	get := func(method, path string, header ...string) (int, http.Header, string) {
 		t.Helper()
 		r, err := http.NewRequest(method, "http://"+h.HTTPAddr()+path, nil)

@@ -19,7 +19,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		t.Skip("no /dev/full here")
 	}
 	defer full.Close()
-	if _, err := (reelFile{full}).WriteAt([]byte("x"), 0); !errors.Is(err, replay.ErrFull) {
+	if _, err := (reelFile{full}).WriteAt([]byte("x"), 0); !errors.Is(err, replay.ErrDiskFull) {
 		t.Fatalf("a full disk says %v", err)
 	}
 	log, cut := new(strings.Builder), new(atomic.Uint64)
@@ -29,13 +29,13 @@ func TestThreat36DiskFull(t *testing.T) {
 	}
 	files := 0
 	a.tape.Create = func(tick.Tick) (replay.File, string, error) { files++; return reelFile{full}, "F", nil }
-	a.tape.Cut = func() { cut.Add(1) }
+	a.tape.Truncated = func() { cut.Add(1) }
 	go a.write()
 	l := newLab(t, Config{Record: a.take})
 	for range 600 {
 		l.tick()
 	}
-	l.lobby.Reel()
+	l.lobby.FinishRecording()
 	a.close()
 	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" || cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)

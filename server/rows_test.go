@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -19,22 +20,22 @@ import (
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
 // commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newLab(t, Config{Gate: manyPackages()})
+	l := newLab(t, Config{Netcode: manyPackages()})
 	c := l.joined()
 	c.play()
 	l.tick()
 	for id := range 256 {
 		switch packet.Section(id) {
-		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
+		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
-			want, acked := l.account(), c.state().repl.acks.newest
+			want, acked := l.tally(), c.state().repl.acks.newest
 			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1) // what follows commands is theirs
 			c.hear()
 			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
-			if got := l.account(); got != want || c.state().repl.acks.newest < acked {
+			if got := l.tally(); got != want || c.state().repl.acks.newest < acked {
 				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
 			}
 		}
@@ -49,19 +50,19 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		c.say(order...)
 		l.tick()
 		if l.dropped(why) != before+1 {
-			t.Errorf("%d: sections out of order: %v", i, l.account())
+			t.Errorf("%d: sections out of order: %v", i, l.tally())
 		}
 	}
 	c.hear()
 	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
 	if l.dropped(packet.DropFragment) != 1 {
-		t.Errorf("a fragment: %v", l.account())
+		t.Errorf("a fragment: %v", l.tally())
 	}
 	c.queue([]byte{sim.AskResync})
 	c.unharmed()
-	if l.count(Resyncs) != 1 || c.peer.Queued() != 0 {
-		t.Errorf("%d resyncs, %d events not acked", l.count(Resyncs), c.peer.Queued())
+	if l.count(metrics.Resyncs) != 1 || c.peer.ReliablePending() != 0 {
+		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.ReliablePending())
 	}
 }
 
@@ -108,7 +109,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != protocol.TagSchemas {
+			if e[0] != protocol.MessageSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
@@ -117,12 +118,12 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
-		if why != c.want || who.closes != packet.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
-			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(Dismissed), who.dial.State())
+		if why != c.want || who.closes != packet.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(metrics.Disconnected) != uint64(i+1) {
+			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.dial.State())
 		}
 		control.plays(2)
-		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.gate.Connected() != 1 {
-			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()
@@ -142,7 +143,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != netstate.TagPaces {
+		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent && e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -156,7 +157,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 // At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients, Gate: manyPackages()})
+	b := newTable(t, clients, Config{Players: clients, Netcode: manyPackages()})
 	k := link{rand.New(rand.NewPCG(3, 3)), .3}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -167,8 +168,8 @@ func TestRow22WelcomeAtLoss(t *testing.T) {
 			ready++
 		}
 	}
-	if ready != clients || b.count(Dismissed)+b.count(TimedOut) != 0 {
-		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients, b.count(Dismissed), b.count(TimedOut))
+	if ready != clients || b.count(metrics.Disconnected)+b.count(metrics.TimedOut) != 0 {
+		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients, b.count(metrics.Disconnected), b.count(metrics.TimedOut))
 	}
 	for n, p := range b.players {
 		if state, why := p.State(); state != client.Joined || p.Stats().Snapshots == 0 {
@@ -198,8 +199,8 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 			t.Errorf("client %d is %v (%v)", n, state, why)
 		}
 	}
-	if b.count(Joined) != clients {
-		t.Errorf("%d joined", b.count(Joined))
+	if b.count(metrics.Joined) != clients {
+		t.Errorf("%d joined", b.count(metrics.Joined))
 	}
 	odd := b.caller("")
 	odd.lost = k.lost
@@ -222,8 +223,8 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 			break
 		}
 	}
-	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
-		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(Joined), b.count(Dismissed))
+	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion || b.count(metrics.Joined) != clients+1 || b.count(metrics.Disconnected) != 1 {
+		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(metrics.Joined), b.count(metrics.Disconnected))
 	}
 }
 
@@ -303,7 +304,7 @@ func (b *table) turning(seed uint64) {
 
 // counted is snapshots sent, throttled and choked.
 func (b *table) counted() [3]uint64 {
-	return [3]uint64{b.count(Snapshots), b.count(Throttled), b.count(Choked)}
+	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled), b.count(metrics.SnapshotsAckStalled)}
 }
 
 // A connection whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
@@ -323,7 +324,7 @@ func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 			c.say(c.commands(1)...)
 		}
 	}
-	if longest > 60/wordsPerSecond+3 || c.words < 6 {
+	if longest > 60/keepAlivesPerSecond+3 || c.words < 6 {
 		t.Errorf("%d ticks without a word, %d words", longest, c.words)
 	}
 }
@@ -337,9 +338,9 @@ func TestRow26PacedViewsAreBelieved(t *testing.T) {
 		}
 		b.think = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
 		b.play(3)
-		shots, clamped := b.count(Shots), b.count(Clamped)
+		shots, clamped := b.count(metrics.Shots), b.count(metrics.ShotsClamped)
 		b.play(3)
-		if shots, clamped = b.count(Shots)-shots, b.count(Clamped)-clamped; shots < 40 || clamped != 0 {
+		if shots, clamped = b.count(metrics.Shots)-shots, b.count(metrics.ShotsClamped)-clamped; shots < 40 || clamped != 0 {
 			t.Errorf("every %d: %d of %d views clamped", every, clamped, shots)
 		}
 	}
@@ -364,12 +365,12 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 || s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
 			t.Errorf("every %d: %d snapshots of %d, %+v", asks[n], got, want, s)
 		}
-		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.AgeInUse(max(1, asks[n])) {
+		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.IsBaselineAge(max(1, asks[n])) {
 			t.Errorf("every %d: paced at %d ticks", asks[n], g.repl.pacing.spacing)
 		}
 	}
 	c := b.joined()
-	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
+	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0), sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
 		c.queue(bad)
 		c.hear()
 		c.say()
@@ -401,12 +402,12 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	}
 	run(3)
 	k.loss = 1
-	sent, s0 := b.count(Sent), b.counted()
+	sent, s0 := b.count(metrics.Sent), b.counted()
 	run(10)
 	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
 		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
 	}
-	if n := b.count(Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and the gate's keep-alives
+	if n := b.count(metrics.Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and the gate's keep-alives
 		t.Errorf("%d datagrams into ten seconds of silence", n)
 	}
 	k.loss = 0
@@ -422,8 +423,8 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 			t.Errorf("client %d is %v: %+v", n, state, s)
 		}
 	}
-	if b.count(TimedOut) != 0 || b.count(Joined) != 4 {
-		t.Errorf("%d timed out, %d joined", b.count(TimedOut), b.count(Joined))
+	if b.count(metrics.TimedOut) != 0 || b.count(metrics.Joined) != 4 {
+		t.Errorf("%d timed out, %d joined", b.count(metrics.TimedOut), b.count(metrics.Joined))
 	}
 }
 
@@ -431,7 +432,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
-		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
+		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Hysteresis: -1, ViewDistance: 20})
 	}
 }
 
@@ -439,7 +440,7 @@ func throttledTick(t *testing.T, cfg Config) {
 	b := newTable(t, 40, cfg)
 	b.turning(1)
 	b.play(brief(5, 2))
-	before, squeezed := b.counted(), b.count(Squeezed)
+	before, squeezed := b.counted(), b.count(metrics.SnapshotsOverBudget)
 	if n := testing.AllocsPerRun(brief(120, 30), func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
 		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
@@ -448,7 +449,7 @@ func throttledTick(t *testing.T, cfg Config) {
 	}); n != 0 {
 		t.Errorf("%v: %v allocations", cfg.Relevance, n)
 	}
-	if after := b.counted(); after[0] == before[0] || after[1] == before[1] && b.count(Squeezed) == squeezed {
+	if after := b.counted(); after[0] == before[0] || after[1] == before[1] && b.count(metrics.SnapshotsOverBudget) == squeezed {
 		t.Errorf("%v: %v snapshots sent, throttled and choked, was %v", cfg.Relevance, after, before)
 	}
 }

@@ -1,312 +1,209 @@
 package server
 
 import (
-	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = packet.MaxEventSize + 5
+// reliableBudget is the room for reliable messages in a packet with a snapshot, which keeps the
+// rest.
+const reliableBudget = packet.MaxMessageSize + 5
 
-// send tells of the tick's events, and writes and sends the snapshots that are due: each connection gets one every Interval
-// ticks, or as many Intervals as it asked for, an equal part of them in each tick.
-func (l *Lobby) send(now time.Duration, sock netio.Conn, lap *lap) error {
-	lap.enter(StageSnapshot)
+// send queues the tick's events and sends the snapshots that are due: one to each connection every
+// Config.Interval ticks, or every few intervals as the client has asked, an equal part of them in
+// each tick.
+func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
+	l.timer.Enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
 	}
-	l.tell(now)
-	l.tellRound(now)
-	l.supply(now)
-	l.showCams(now)
-	t := l.match.Tick()
-	marked := false // as StageDelta
+	l.queueEvents(now)
+	l.round.send(now, l.chat.room)
+	l.transfers.send(now)
+	l.recording.sendKillcams(now, &l.transfers)
 	for _, slot := range l.live {
-		c := &l.conns[slot]
-		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
-			l.survey(c, t)
-			l.tally(c)
-		}
-		if l.drafts.full() {
-			if err := l.deliver(now, sock, lap); err != nil {
+		if l.egress.packets.full() {
+			if err := l.sendPackets(now, sock); err != nil {
 				return err
 			}
-			marked = false
 		}
-		if !c.session.ready {
-			l.greet(now, c)
-			continue
+		if err := l.sendTo(now, sock, &l.conns[slot]); err != nil {
+			return err
 		}
-		if !l.due(now, c, t) {
-			continue
-		}
-		l.introduce(now, c)
-		c.resync(l, t)
-		c.turn(t, l)
-		l.fresh.snapshots++
-		c.repl.acks.tracker.Advance(t)
-		c.repl.acks.history.Begin(t)
-		c.sum(l)
-		from := l.drafts.len()
-		if !marked {
-			l.enter(StageDelta)
-			marked = true
-		}
-		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
-			if l.drafts.full() {
-				l.drafts.level(from)
-				if err := l.deliver(now, sock, lap); err != nil {
-					return err
-				}
-				from, marked = 0, false
-			}
-			l.draft(now, c, t, first)
-		}
-		l.drafts.level(from)
-		l.told(c, t)
-		l.things.told(c)
 	}
-	if err := l.mail(now, sock); err != nil {
+	if err := l.sendOutbox(now, sock); err != nil {
 		return err
 	}
-	err := l.deliver(now, sock, lap)
-	l.weighed()
+	err := l.sendPackets(now, sock)
+	l.recordSnapshotSize()
 	return err
 }
 
-// draft writes one package of a connection's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
-// has room for is chosen with the first, behind what must be in it.
-func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
-	buf, seq := c.session.peer.Append(now, l.drafts.next())
-	c.opens(seq)
-	buf = c.session.peer.AppendEvents(buf, eventBudget)
-	cut := cuts{events: uint16(len(buf)), first: first}
-	buf = append(buf, byte(packet.SectionSnapshot))
-	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: c.repl.checksum.on}
-	buf = head.Append(buf)
-	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
-	if first {
-		var self netstate.Self
-		self.Tell(l.match, c.id)
-		netstate.OwnerRow(l.ownerRow[:], &self)
-		buf = c.repl.acks.owner.Append(buf, t, l.ownerRow[:])
-		cut.owner = uint16(len(buf))
-		l.plan(c, t, l.thingRoom(now, c, len(buf)))
+// sendTo writes the packets that are due to one connection.
+func (l *Lobby) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
+	t, slot, r := l.match.Tick(), c.id.Index(), &c.repl
+	if once := (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch); once && !l.timer.Off {
+		l.sampleLink(c, t)
+		l.tally(c)
 	}
-	room := packet.MaxPackage - len(buf)
-	if first {
-		room -= reserve()
-	}
-	before := len(buf)
-	buf, objects := l.things.write(buf, &head, room)
-	c.repl.acks.objects.saved = max(0, c.repl.acks.objects.saved-(len(buf)-before))
-	cut.things = uint16(len(buf))
-	if head.Things {
-		cut.thingsHead = uint16(head.ThingsHead())
-	}
-	if first {
-		l.choose(now, c, len(buf))
-	}
-	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
-	cut.rows = uint16(len(buf))
-	if c.repl.checksum.on {
-		head.Sum = l.packer.Sum(&l.sums, group, count)
-	}
-	head.Append(buf[:at])
-	var whole *snapshot.Frame
-	if !c.repl.view.byRow {
-		whole = l.frames.At(t)
-	}
-	c.repl.acks.history.Sent(seq, group, count, whole)
-	c.session.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), c.id.Index(), cut)
-}
-
-// sum decides whether the snapshot at hand has a checksum.
-func (c *conn) sum(l *Lobby) {
-	c.repl.checksum.on = false
-	if l.cfg.ChecksumEvery > 0 {
-		if c.repl.checksum.countdown--; c.repl.checksum.countdown <= 0 {
-			c.repl.checksum.on, c.repl.checksum.countdown = true, l.cfg.ChecksumEvery
-		}
-	}
-}
-
-// greet sends a connection that is not ready yet the events that are due: its Welcome. While the connection has not been heard, the
-// gate's own word that it is in goes before.
-func (l *Lobby) greet(now time.Duration, c *conn) {
-	if !c.session.peer.Due(now) || !c.session.peer.Ready(now) {
-		return
-	}
-	buf, _ := c.session.peer.Append(now, l.drafts.next())
-	l.dispatch(now, c, c.session.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
-}
-
-// dispatch sends a connection a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
-func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
-	l.hand(now, int(c.session.client), pack)
-}
-
-// hand is dispatch to whoever has no connection, too.
-func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
-	if l.gate.Send(now, client, pack, &l.post) == nil {
-		_, sealed := l.post.At(l.post.Len() - 1)
-		if !l.unobserved {
-			l.ledger.pack(pack, sealed)
-		}
-	}
-}
-
-// tell queues the tick's events with those who are to hear of them. A connection whose queue is full misses the news, not
-// the truth: everything in an event can be seen in snapshots as well.
-func (l *Lobby) tell(now time.Duration) {
-	out := l.match.Outcome()
-	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
-	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
-	l.Stats.Count[Faded].Add(uint64(out.Faded))
-	for i := range out.Hits {
-		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
-			l.Stats.Moved.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
-		}
-		if out.Hits[i].ID != 0 {
-			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
-		}
-	}
-	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
-	for _, e := range out.Events {
-		if e.Kind == sim.EventHit {
-			l.Stats.Count[Hits].Inc()
-			l.fought(e)
-			if c := &l.conns[e.Actor.Index()]; c.id == e.Actor {
-				l.queue(c, e)
-			}
-			continue
-		}
-		l.Stats.Count[Kills].Inc()
-		l.mourn(&e)
-		for _, slot := range l.live {
-			l.present(now, &l.conns[slot], e.Actor, e.Victim)
-			l.queue(&l.conns[slot], e)
-		}
-	}
-}
-
-func (l *Lobby) queue(c *conn, e sim.Event) {
-	if c.session.peer.Queue(e.Append(l.event[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
-	}
-}
-
-// tally adds a connection's new input counts to the tick's. It is called once a second, as no commands may come, and before a connection or its
-// match goes: a look into 500 inboxes in every tick would be a percent of it.
-func (l *Lobby) tally(c *conn) {
-	if l.unobserved {
-		return
-	}
-	if inbox := l.match.Inbox(c.id); inbox != nil {
-		l.tallyOf(c, inbox)
-	}
-}
-
-// tallyOf is tally where the inbox is at hand anyway: when commands come.
-func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
-	if l.unobserved {
-		return
-	}
-	count, was, n := &inbox.Count, &c.rewind.inboxCount, &l.fresh.inputs
-	n.Used += count.Used - was.Used
-	n.Missing += count.Missing - was.Missing
-	n.Duplicate += count.Duplicate - was.Duplicate
-	n.Stale += count.Stale - was.Stale
-	n.Future += count.Future - was.Future
-	n.Conflict += count.Conflict - was.Conflict
-	n.Clamped += count.Clamped - was.Clamped
-	*was = *count
-}
-
-// deliver seals the drafts and sends them.
-func (l *Lobby) deliver(now time.Duration, sock netio.Conn, lap *lap) error {
-	lap.enter(StageSeal)
-	for i := range l.drafts.len() {
-		slot, pack := l.drafts.at(i)
-		if planted.On(planted.WrongEnvelope) && i > 0 {
-			slot, _ = l.drafts.at(i - 1)
-		}
-		c := &l.conns[slot]
-		sealed, err := l.gate.Seal(now, int(c.session.client), pack, l.out.Next())
-		if err != nil { // its sequences are used up: the gate is about to end it
-			l.Stats.Count[Unsent].Inc()
-			continue
-		}
-		c.repl.pacing.bucket.Take(now, len(sealed))
-		c.session.stats.down += uint64(len(sealed))
-		if !l.unobserved {
-			l.ledger.draft(l, c, pack, sealed, &l.drafts.cuts[i])
-			l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
-		}
-		l.commit(len(sealed), c.session.addr)
-	}
-	l.drafts.reset()
-	lap.enter(StageSend)
-	err := l.flush(sock)
-	lap.enter(StageSnapshot)
-	return err
-}
-
-// mail sends what the gate has to say. Guests pay for their part.
-func (l *Lobby) mail(now time.Duration, sock netio.Conn) error {
-	for i := range l.post.Len() {
-		to, data := l.post.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !l.unobserved { // that is accounted for by send
-			l.ledger.session(data)
-		}
-		if client, ok := l.gate.At(to); ok {
-			if c := l.connOf(client); c != nil {
-				c.repl.pacing.bucket.Take(now, len(data))
-				c.session.stats.down += uint64(len(data))
-			}
-		}
-		if l.out.Full() {
-			if err := l.flush(sock); err != nil {
-				return err
-			}
-		}
-		l.commit(len(append(l.out.Next(), data...)), to)
-	}
-	l.post.Reset()
-	return l.flush(sock)
-}
-
-func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.posted += n
-	l.out.Commit(n, to)
-}
-
-// flush hands what was written to the network.
-func (l *Lobby) flush(sock netio.Conn) error {
-	if l.out.Len() == 0 {
+	if !c.session.ready {
+		l.sendWelcome(now, c)
 		return nil
 	}
-	l.Stats.Count[Sent].Add(uint64(l.out.Len()))
-	l.Stats.Count[BytesOut].Add(uint64(l.posted))
-	l.posted = 0
-	err := sock.Send(&l.out)
-	l.out.Reset()
-	return err
+	r.viewer = c.viewer()
+	if !l.replication.snapshotDue(r) {
+		return nil
+	}
+	if why := l.replication.delay(now, r, c.session.peer); why != DelayNone {
+		if why == DelayThrottled && l.replication.keepAliveDue(r) {
+			l.writeKeepAlive(now, c)
+		}
+		return nil
+	}
+	l.roster.sendNames(now, c, l.replication.spacing(r))
+	if l.replication.resync(r) {
+		c.session.stats.resyncs++
+	}
+	return l.writeSnapshot(now, sock, c)
 }
 
-// moved is by how much a shot's claimed view was moved, in 1/256 tick.
-func moved(s *sim.Shot) int64 {
-	by := lagcomp.Instant(s.View) - lagcomp.Instant(s.Claimed)
-	return min(max(by, -by), lagcomp.MaxDelay)
+// writeSnapshot writes the packets of a connection's snapshot. If the batch is full, it is sent.
+func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error {
+	r := &c.repl
+	l.account.pending.Snapshots++
+	l.replication.beginSnapshot(r)
+	from := l.egress.packets.len()
+	for first := true; first || l.replication.more(); first = false {
+		if l.egress.packets.full() {
+			l.egress.packets.padForGSO(from)
+			if err := l.sendPackets(now, sock); err != nil {
+				return err
+			}
+			from = 0
+		}
+		buf, seq := c.session.peer.Append(now, l.egress.packets.next())
+		c.opens(seq)
+		buf = c.session.peer.AppendReliable(buf, reliableBudget)
+		out := snapshotPacket{seq: seq, ends: metrics.SectionEnds{First: first}}
+		buf = l.replication.appendSnapshot(now, buf, r, &out)
+		c.session.peer.SetAckTag(seq, uint64(out.tag))
+		l.egress.packets.commit(len(buf), c.id.Index(), out.ends)
+	}
+	l.egress.packets.padForGSO(from)
+	if !l.timer.Off && l.account.snapshots.Due() {
+		l.replication.sample(r, &l.account.replication)
+	}
+	l.replication.endSnapshot(r)
+	return nil
+}
+
+// sendWelcome sends a connection that is not ready the reliable messages that are due, which begin
+// with its Welcome. Until the client has been heard, netcode confirms the session first.
+func (l *Lobby) sendWelcome(now time.Duration, c *conn) {
+	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
+		return
+	}
+	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
+	buf = c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)
+	l.sendPacket(now, int(c.session.client), buf) // the messages are due again if this fails
+}
+
+// writeKeepAlive writes a packet of acks and reliable messages. It counts against the budget like
+// any other.
+func (l *Lobby) writeKeepAlive(now time.Duration, c *conn) {
+	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
+	buf = c.session.peer.AppendReliable(buf, reliableBudget)
+	c.repl.pacing.lastSend = l.match.Tick()
+	l.egress.packets.commit(len(buf), c.id.Index(), metrics.SectionEnds{})
+}
+
+// queueEvents queues the tick's events with the connections that are to hear of them. A connection
+// with a full queue misses the event; what it is about can be seen in snapshots, too.
+func (l *Lobby) queueEvents(now time.Duration) {
+	out := l.match.Outcome()
+	l.countShots(out)
+	for i := range out.Events {
+		e := &out.Events[i]
+		if e.Kind == sim.EventHit {
+			l.Stats.Count[metrics.Hits].Inc()
+			actor := &l.conns[e.Actor.Index()]
+			l.replication.noteHit(e, &actor.repl, &l.conns[e.Victim.Index()].repl)
+			if actor.id == e.Actor {
+				l.queueEvent(actor, e)
+			}
+			continue
+		}
+		l.Stats.Count[metrics.Kills].Inc()
+		l.recording.markDeath(e)
+		for _, slot := range l.live {
+			l.roster.sendPair(now, &l.conns[slot], e.Actor, e.Victim)
+			l.queueEvent(&l.conns[slot], e)
+		}
+	}
+}
+
+func (l *Lobby) queueEvent(c *conn, e *sim.Event) {
+	if c.session.peer.QueueReliable(e.Append(l.message[:0])) != nil {
+		l.Stats.Count[metrics.ReliableDropped].Inc()
+	}
+}
+
+// countShots counts the tick's shots, and records how far they were clamped and rewound.
+func (l *Lobby) countShots(out *sim.Outcome) {
+	l.Stats.Count[metrics.Shots].Add(uint64(len(out.Shots)))
+	l.Stats.Count[metrics.ShotsClamped].Add(uint64(out.Clamped))
+	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.ViewsExpired))
+	l.Stats.Count[metrics.HitsFiltered].Add(uint64(out.NotShown))
+	period := int64(l.cfg.Rules.Rate.Period())
+	for i := range out.Hits {
+		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
+			by := lagcomp.Instant(s.View) - lagcomp.Instant(s.Claimed)
+			l.Stats.ViewClamp.Record(min(max(by, -by), lagcomp.MaxDelay) * period / 256)
+		}
+		if out.Hits[i].ID != 0 {
+			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * period / 256)
+		}
+	}
+}
+
+// sampleLink records a connection's round trip, command lead and aim. send calls it once a second
+// for each.
+func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
+	s := &l.Stats
+	if rtt := c.session.peer.RTT(); rtt.Smoothed > 0 {
+		s.RTT.Record(int64(rtt.Smoothed))
+		s.RTTVar.Record(int64(rtt.Var))
+	}
+	if c.session.ready {
+		s.InputBuffer.Record(int64(l.match.CommandBuffer(c.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
+		if f := l.rewind.aim.Features(c.id.Index()); f.Hits > 0 {
+			s.Aim.Record(int64(1000 * f.Score()))
+		}
+	}
+}
+
+// tally adds a connection's new command counts to the tick's: once a second, as commands may fail
+// to come, and before a connection or its match goes. To read 500 command buffers in every tick
+// would be a percent of it.
+func (l *Lobby) tally(c *conn) {
+	if l.timer.Off {
+		return
+	}
+	if inbox := l.match.CommandBuffer(c.id); inbox != nil {
+		l.countInputs(c, inbox)
+	}
+}
+
+// countInputs is tally for a buffer that is at hand.
+func (l *Lobby) countInputs(c *conn, inbox *sim.CommandBuffer) {
+	if !l.timer.Off {
+		l.account.pending.AddInputs(&inbox.Count, &c.rewind.inboxCount)
+	}
 }

@@ -10,7 +10,7 @@ import (
 // One's own team is always told, or like everybody else: who is out of range of one is not.
 func TestTeamFog(t *testing.T) {
 	for _, fog := range []bool{false, true} {
-		b := newTable(t, 12, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Far: 4, TeamFog: fog})
+		b := newTable(t, 12, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 4, TeamFog: fog})
 		b.think = func(int) client.Intent { return client.Intent{} } // nobody goes anywhere
 		b.play(3)
 		mates, near, told := 0, 0, 0
@@ -22,7 +22,7 @@ func TestTeamFog(t *testing.T) {
 					continue
 				}
 				mates++
-				in := !b.lobby.apart(b.lobby.match.Poses()[p.ID().Index()].Pos, pose.Pos)
+				in := !b.lobby.replication.outOfRange(b.lobby.match.Poses()[p.ID().Index()].Pos, pose.Pos)
 				if in {
 					near++
 				}
@@ -34,7 +34,7 @@ func TestTeamFog(t *testing.T) {
 					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), netid.ID(pose.ID), ok)
 				}
 				c := &b.lobby.conns[p.ID().Index()]
-				if why := b.lobby.why(c, b.lobby.frames.At(c.repl.pacing.sent), slot); (why == WhyTold) != ok || !ok && why != WhyRange {
+				if why := b.lobby.replication.playerReason(&c.repl, b.lobby.replication.players.frames.At(c.repl.pacing.sent), slot); (why == ReasonSent) != ok || !ok && why != ReasonRange {
 					t.Errorf("fog %v: told %v, because %v", fog, ok, why)
 				}
 			}

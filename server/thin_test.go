@@ -8,6 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -26,8 +28,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05, false},
 		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0, false},
 		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1, false},
-		4: {Config{Players: 32, Kbps: 256, Far: 12}, 32, 0, false},
-		5: {Config{Players: 90, Kbps: 600, Far: 20, Spectators: 1}, 80, 0.05, false},
+		4: {Config{Players: 32, Kbps: 256, ViewDistance: 12}, 32, 0, false},
+		5: {Config{Players: 90, Kbps: 600, ViewDistance: 20, Spectators: 1}, 80, 0.05, false},
 		6: {Config{Players: 32, Kbps: 1500, Rules: sim.Rules{Mix: true}}, 32, 0, true},
 		7: {Config{Players: 80, Kbps: 4000, Rules: sim.Rules{Mix: true}}, 80, 0, true},
 	} {
@@ -48,7 +50,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range brief(8, 5) * 60 {
 			if at == 180 {
-				bytes, waits = [2]uint64{a.count(BytesOut), b.count(BytesOut)}, b.count(ThingsWait)
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -57,22 +59,22 @@ func TestLooseBudgetIsNone(t *testing.T) {
 				things += a.thingsAlike(b)
 			}
 		}
-		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
-		if rows < c.n*c.n*40 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
-			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
+		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
 		}
-		if waits = b.count(ThingsWait) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(Snapshots))
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
 		}
 		for _, slot := range b.lobby.live {
 			g := &b.lobby.conns[slot]
-			if c.loss == 0 && g.repl.view.selection != map[bool]chosen{true: choseAll, false: choseSeen}[c.cfg.Far == 0] {
+			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll, false: rowsVisible}[c.cfg.ViewDistance == 0] {
 				t.Errorf("%d: guest %v is told by %d", i, g.id, g.repl.view.selection)
 			}
-			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Why != WhyTold && c.cfg.Far == 0 || v.Why == WhyBudget || v.Why == WhyLine {
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent && c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
 				t.Errorf("%d: %v", i, v.Sentence())
 			}
 		}
@@ -106,12 +108,12 @@ func (b *table) alike(o *table) (rows int) {
 // thingsAlike is alike for what flies and stands about.
 func (b *table) thingsAlike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
-		for slot := range b.lobby.things.berths {
-			id, _ := p.ThingRow(p.Newest(), slot, want[:])
-			other, _ := q.ThingRow(q.Newest(), slot, got[:])
+		for slot := range b.lobby.replication.objects.table.slots {
+			id, _ := p.Objects.Row(p.Newest(), slot, want[:])
+			other, _ := q.Objects.Row(q.Newest(), slot, got[:])
 			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
 				continue
 			}
@@ -127,11 +129,11 @@ func (b *table) thingsAlike(o *table) (rows int) {
 // thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
-		f := b.lobby.things.frames.At(p.Newest())
-		for slot := range b.lobby.things.berths {
-			if id, held := p.ThingRow(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+		f := b.lobby.replication.objects.frames.At(p.Newest())
+		for slot := range b.lobby.replication.objects.table.slots {
+			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
 				if was := f.Row(slot, want[:]); was != id || got != want {
 					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
 				}
@@ -162,7 +164,7 @@ func (p *patient) look(b *table) {
 	b.t.Helper()
 	l := b.lobby
 	now := l.match.Tick()
-	f := l.frames.At(now)
+	f := l.replication.players.frames.At(now)
 	for _, slot := range l.live {
 		c := &l.conns[slot]
 		if !c.session.ready || c.repl.pacing.sent != now {
@@ -171,11 +173,11 @@ func (p *patient) look(b *table) {
 		if p.who[slot] != c.id {
 			p.who[slot], p.last[slot], p.seen[slot] = c.id, map[int]uint16{}, map[int]uint16{}
 		}
-		last, seen, interval := p.last[slot], p.seen[slot], c.index(now, l)
+		last, seen, interval := p.last[slot], p.seen[slot], l.replication.intervalOf(now)
 		switch c.repl.view.selection {
-		case choseAll:
+		case rowsAll:
 			p.blocks++
-		case choseSeen:
+		case rowsVisible:
 			p.loose++
 		default:
 			p.rows++
@@ -183,18 +185,18 @@ func (p *patient) look(b *table) {
 		for other := range l.cfg.Players {
 			_, was := seen[other]
 			delete(seen, other)
-			if f.ID(other) == 0 || c.repl.view.byRow && c.repl.thin.seen[other>>6]>>(other&63)&1 == 0 {
+			if f.ID(other) == 0 || c.repl.view.byRow && c.repl.schedule.visible[other>>6]>>(other&63)&1 == 0 {
 				continue
 			}
 			if seen[other] = 1; !was {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := c.repl.acks.tracker.Said(other); said && known {
+			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
 				last[other] = interval
 			}
-			if weight := c.repl.view.interest.Weight(other); c.repl.view.selection == choseThin && (c.repl.thin.last[other] != last[other] || last[other] == interval && was && weight != 0) {
-				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.thin.last[other], weight, last[other], interval)
+			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
 			}
 		}
 	}
@@ -217,8 +219,8 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		2: {Config{Players: 32}, 30, 0.05, []int{300, 20}, 1},
 		3: {Config{Players: 32, ChecksumEvery: 3}, 32, 0, []int{45, 50}, 1}, // about as much as it takes
 		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
-		5: {Config{Players: 32, Far: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
-		6: {Config{Players: 70, Far: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
+		5: {Config{Players: 32, ViewDistance: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
+		6: {Config{Players: 70, ViewDistance: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
 		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
 	} {
 		c.cfg.Kbps = c.kbps[0]
@@ -235,7 +237,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				began, sent := b.now, map[int32]uint64{}
 				for _, slot := range b.lobby.live {
 					g := &b.lobby.conns[slot]
-					g.pace(c.every, 0, b.lobby)
+					g.repl.pacing.setPace(c.every, 0, &b.lobby.cfg)
 					sent[slot] = g.session.stats.down
 				}
 				for range 120 {
@@ -247,7 +249,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
-					rate, share := float64(g.repl.pacing.bucket.Rate()), g.share(b.lobby).Seconds()
+					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
 					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
 					if rate != 0 && float64(g.session.stats.down-was) > most {
 						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
@@ -255,12 +257,12 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(Squeezed), p.longest)
-		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(Squeezed) == 0 {
-			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(Squeezed))
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(ThingsWait) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(ThingsWait))
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
@@ -282,7 +284,7 @@ func (b *table) rooms() map[int32]purse {
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
-			m[slot] = purse{c.repl.pacing.bucket.Room(next, c.share(l)), c.session.stats.down}
+			m[slot] = purse{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
 		}
 	}
 	return m
@@ -293,7 +295,7 @@ func (b *table) inRoom(rooms map[int32]purse) {
 	b.t.Helper()
 	for slot, was := range rooms {
 		c := &b.lobby.conns[slot]
-		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != choseThin && int(n) > was.room {
+		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != rowsScheduled && int(n) > was.room {
 			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
 		}
 	}
@@ -303,7 +305,7 @@ func (b *table) inRoom(rooms map[int32]purse) {
 // before had had room for all.
 func TestWakesAsIfItNeverSlept(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, Far: 12}, {Players: 90, Far: 12, Spectators: 2}} {
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
 		cfg.Kbps = 1000
 		n := cfg.Players - 10
 		a, b := newTable(t, n, cfg), newTable(t, n, cfg)
@@ -316,7 +318,7 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 		}
 		turn := func() {
 			for _, slot := range b.lobby.live {
-				b.lobby.conns[slot].repl.thin.full = true
+				b.lobby.conns[slot].repl.schedule.full = true
 			}
 			a.turn()
 			b.turn()
@@ -336,13 +338,13 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 			}
 			a.setKbps(20)
 			b.setKbps(20)
-			a.lobby.crowd.overdue = a.lobby.crowd.overdue[:0]
+			a.lobby.replication.players.overdue = a.lobby.replication.players.overdue[:0]
 			for range 3 { // one snapshot each
 				turn()
 				waited += a.wakesAs(b)
 			}
-			if len(a.lobby.crowd.overdue) != 0 {
-				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.crowd.overdue))
+			if len(a.lobby.replication.players.overdue) != 0 {
+				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.replication.players.overdue))
 			}
 			a.setKbps(1000)
 			b.setKbps(1000)
@@ -376,28 +378,28 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 				if g.repl.pacing.sent != b.lobby.match.Tick() {
 					continue
 				}
-				if g.repl.view.selection == choseAll && c.kbps == 16 {
+				if g.repl.view.selection == rowsAll && c.kbps == 16 {
 					blocks++
 				}
 				if b.saidTo(g) == 0 {
 					silent++
 				}
-				if sees, carries := b.inSight(g), g.repl.thin.carries(b.lobby, g); sees > carries {
+				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
 					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
 		}
 	}
-	if silent != 0 || blocks < 1000 || b.count(Narrowed) < 1000 {
-		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(Narrowed))
+	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
 	}
 }
 
 // saidTo is of how many that are there a connection's newest snapshot tells.
 func (b *table) saidTo(c *conn) (n int) {
-	f := b.lobby.frames.At(c.repl.pacing.sent)
+	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := c.repl.acks.tracker.Said(slot); said && f.ID(slot) != 0 {
+		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
 			n++
 		}
 	}
@@ -407,9 +409,9 @@ func (b *table) saidTo(c *conn) (n int) {
 // inSight is how many a connection's newest snapshot has in sight.
 func (b *table) inSight(c *conn) int {
 	if !c.repl.view.byRow {
-		return b.lobby.frames.At(c.repl.pacing.sent).Len()
+		return b.lobby.replication.players.frames.At(c.repl.pacing.sent).Len()
 	}
-	return size(c.repl.thin.seen)
+	return popcount(c.repl.schedule.visible)
 }
 
 // wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
@@ -418,25 +420,25 @@ func (b *table) wakesAs(twin *table) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
 		c, h := &b.lobby.conns[slot], &twin.lobby.conns[slot]
-		if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.view.selection != choseThin {
+		if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.view.selection != rowsScheduled {
 			continue
 		}
-		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != choseThin {
+		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != rowsScheduled {
 			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := c.repl.acks.tracker.Said(other)
-			too, _ := h.repl.acks.tracker.Said(other)
+			said, _ := c.repl.acks.tracker.RowSent(other)
+			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
-			if sees := c.repl.thin.seen[other>>6] & bit; sees != h.repl.thin.seen[other>>6]&bit {
+			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
 				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
 			} else if sees == 0 || said || too {
 				continue
 			}
 			waited++
-			if x, y := c.repl.thin.last[other], h.repl.thin.last[other]; x != y || c.repl.view.interest.Weight(other) != h.repl.view.interest.Weight(other) {
+			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y || c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
 				b.t.Fatalf("tick %d, guest %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
-					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Weight(other), y, h.repl.view.interest.Weight(other))
+					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other), y, h.repl.view.interest.Priority(other))
 			}
 		}
 	}
@@ -463,8 +465,8 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 		}
 		b.setKbps(400)
 	}
-	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(Squeezed) < 100 || p.longest >= snapshot.MaxAge {
-		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(Squeezed), p.longest)
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
@@ -472,7 +474,7 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 func (b *table) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
-		b.lobby.conns[slot].pace(1, 0, b.lobby)
+		b.lobby.conns[slot].repl.pacing.setPace(1, 0, &b.lobby.cfg)
 	}
 }
 
@@ -497,7 +499,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	b.play(2)
 	b.setKbps(0)
 	b.play(1)
-	b.lobby.Shed(ShedDetail)
+	b.lobby.SetLoadLevel(overload.LowDetail)
 	looks, kept := 0, 0
 	for range 12 { // one snapshot each
 		b.turn()
@@ -506,28 +508,28 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 			if c.repl.pacing.sent != b.lobby.match.Tick() {
 				continue
 			}
-			if looks++; c.repl.view.selection != choseDetail {
+			if looks++; c.repl.view.selection != rowsLowDetail {
 				t.Fatalf("chosen as %d", c.repl.view.selection)
 			}
 			for other := range 60 {
-				if now := c.index(c.repl.pacing.sent, b.lobby); now-c.repl.thin.last[other] > 4 { // intervals from the last blocks to this
-					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.thin.last[other])
+				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
+					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
 				}
-				if said, _ := c.repl.acks.tracker.Said(other); !said {
+				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
 					kept++
 				}
 			}
 		}
 	}
-	if b.lobby.Shed(ShedNothing); looks < 60 || kept < 600 {
+	if b.lobby.SetLoadLevel(overload.Normal); looks < 60 || kept < 600 {
 		t.Errorf("%d snapshots, %d rows left out", looks, kept)
 	}
 	b.setKbps(16)
-	b.lobby.crowd.overdue = b.lobby.crowd.overdue[:0]
+	b.lobby.replication.players.overdue = b.lobby.replication.players.overdue[:0]
 	for range 3 {
 		b.turn()
 	}
-	if n := len(b.lobby.crowd.overdue); n != 0 {
+	if n := len(b.lobby.replication.players.overdue); n != 0 {
 		t.Errorf("%d rows go before all others that were told a moment ago", n)
 	}
 }
@@ -542,20 +544,20 @@ func TestThingsForgetBlocks(t *testing.T) {
 	for at := range 120 {
 		for _, slot := range b.lobby.live {
 			if c := &b.lobby.conns[slot]; at == 60 {
-				if c.repl.acks.objects.even != 0 {
+				if c.repl.acks.objects.allSentAt != 0 {
 					blocks++
 				}
-				c.repl.acks.objects.forget()
+				c.repl.acks.objects.dropBaselines()
 			}
 		}
 		b.turn()
 		for _, slot := range b.lobby.live {
 			c := &b.lobby.conns[slot]
-			if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.acks.objects.told != toldRoom {
+			if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.acks.objects.selection != objectsBudget {
 				continue
 			}
-			if rows++; c.repl.acks.objects.even != 0 {
-				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.even)
+			if rows++; c.repl.acks.objects.allSentAt != 0 {
+				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
 			}
 		}
 	}
@@ -574,23 +576,23 @@ func TestFightsBehindBlocks(t *testing.T) {
 	if c.repl.view.byRow || c.repl.view.interest == nil {
 		t.Fatal("not in blocks")
 	}
-	c.hits(other)
-	l.crowd.till[other] = l.match.Tick() + 2*fightSeconds*60
+	c.repl.view.noteOpponent(other)
+	l.replication.players.combatUntil[other] = l.match.Tick() + 2*combatSeconds*60
 	b.play(5)
 	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
 		t.Fatal("the hit was not noted")
 	}
-	l.look(c, false)
-	l.gain(c)
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	l.replication.addPriority(&c.repl)
 	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
 		t.Error("who was hit five seconds ago is still a foe")
 	}
-	c.hits(other)
-	c.repl.view.blocks, l.crowd.till[other] = l.match.Tick(), l.match.Tick()+1
-	l.crowd.hot[other>>6] |= 1 << (other & 63)
+	c.repl.view.noteOpponent(other)
+	c.repl.view.blocks, l.replication.players.combatUntil[other] = l.match.Tick(), l.match.Tick()+1
+	l.replication.players.combat[other>>6] |= 1 << (other & 63)
 	c.repl.view.combatSwap = 0
-	l.look(c, false)
-	if l.gain(c); c.foesAre(other) == 0 {
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	if l.replication.addPriority(&c.repl); c.foesAre(other) == 0 {
 		t.Error("who was hit just now is no foe")
 	}
 }
@@ -606,7 +608,7 @@ func (c *conn) foesAre(slot int) (n int) {
 // A tick in which nobody's limit binds allocates nothing, nor does the first in which all do.
 func TestLooseTickAllocatesNothing(t *testing.T) {
 	alone(t)
-	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, Far: 12}} {
+	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {
 		b := newTable(t, 40, cfg)
 		b.turning(1)
 		b.play(brief(4, 2))
@@ -617,12 +619,12 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(Squeezed) != 0 {
-			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(Squeezed) == 0 {
-			t.Errorf("%v allocations while %d are squeezed", n, b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
 		}
 	}
 }

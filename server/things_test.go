@@ -19,10 +19,10 @@ func TestConfigOfThings(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Paces: netstate.Paces{netstate.Cube: netstate.MaxPace + 1}}, "expected at most 16 snapshots"},
-		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
+		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
+		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
@@ -33,14 +33,14 @@ func TestConfigOfThings(t *testing.T) {
 func TestReceipt(t *testing.T) {
 	for _, c := range []struct {
 		owner           bool
-		players, things span
-	}{{}, {true, span{0, 256}, span{0, 127}}, {false, span{255, 1}, span{126, 1}}, {true, span{17, 3}, span{}}, {false, span{}, span{5, 40}}} {
-		r := makeReceipt(1<<32-1, c.owner, c.players, c.things)
-		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.things() != c.things {
-			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.things())
+		players, things groupRange
+	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}}, {true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
+		r := makeAckTag(1<<32-1, c.owner, c.players, c.things)
+		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.objects() != c.things {
+			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
 		}
 	}
-	if n := netstate.ThingSlots(MaxPlayers) / 16; n > 127 {
+	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
 		t.Errorf("%d groups of things do not fit a receipt", n)
 	}
 }
@@ -48,12 +48,12 @@ func TestReceipt(t *testing.T) {
 // Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
 // and who has one keeps it.
 func TestMoreFlightsThanSlots(t *testing.T) {
-	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Gate: labGate()}
+	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, w := sim.New(1, cfg.Rules, cfg.Arena), newThings(&cfg)
+	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectPlane(&cfg)
 	next := func() {
 		m.Begin()
 		for i := range sim.Systems() {
@@ -63,35 +63,35 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		w.capture(m)
 	}
 	next()
-	slots, fixed := netstate.ThingSlots(1), w.fixed
+	slots, fixed := netstate.ObjectSlots(1), w.table.static
 	o := m.Objects()
 	for i := range 400 {
-		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Flight{
+		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
 			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
 	}
 	next()
-	if want := uint64(fixed + 400 - slots); w.untold != want || w.frame.ID(slots-1) == 0 {
-		t.Fatalf("%d flights have no slot, want %d", w.untold, want)
+	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
+		t.Fatalf("%d flights have no slot, want %d", w.table.dropped, want)
 	}
 	before := map[netid.ID]netid.ID{} // of the plane: the match's
-	for i := range w.berths {
-		before[w.berths[i].id] = w.berths[i].of
+	for i := range w.table.slots {
+		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}
 	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
 	next() // slots are freed at the end of it
 	next()
-	if w.untold != uint64(max(0, fixed+300-slots)) {
-		t.Errorf("%d flights have no slot", w.untold)
+	if w.table.dropped != uint64(max(0, fixed+300-slots)) {
+		t.Errorf("%d flights have no slot", w.table.dropped)
 	}
 	told := map[netid.ID]bool{}
-	for i := range w.berths {
-		c := &w.berths[i]
-		if told[c.of] && c.of != 0 {
-			t.Fatalf("%v has two slots", c.of)
+	for i := range w.table.slots {
+		c := &w.table.slots[i]
+		if told[c.matchID] && c.matchID != 0 {
+			t.Fatalf("%v has two slots", c.matchID)
 		}
-		told[c.of] = true
-		if was, ok := before[c.id]; ok && was != c.of {
-			t.Fatalf("slot %d was %v and is %v under the same id %v", i, was, c.of, c.id)
+		told[c.matchID] = true
+		if was, ok := before[c.id]; ok && was != c.matchID {
+			t.Fatalf("slot %d was %v and is %v under the same id %v", i, was, c.matchID, c.id)
 		}
 	}
 	for i := range o.Projectiles[:slots-fixed] {

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -57,8 +58,8 @@ func forged(d []byte) []byte {
 // Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
-	l := newLab(t, Config{Players: 3, Gate: gate})
+	gate.HandshakesPerSecond = 240
+	l := newLab(t, Config{Players: 3, Netcode: gate})
 	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
@@ -74,8 +75,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 		snapshots += control.play() // behind the flood
 		l.tick()
 	}
-	a := l.account()
-	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.gate.Pressure() == 0 {
+	a := l.tally()
+	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
 	if n := control.inputs().Used - used; n != 120 || snapshots < 39 {
@@ -86,7 +87,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.gate.Update(l.now, l.unix(), &l.lobby.post)
+	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()
@@ -100,7 +101,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	l.tick()
 	d.hear()
 	if d.dial.State() != netcode.Connected {
-		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.account())
+		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.tally())
 	}
 	last.unharmed()
 	control.hear()
@@ -110,8 +111,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
-	l := newLab(t, Config{Gate: gate})
+	gate.HandshakesPerSecond = 240
+	l := newLab(t, Config{Netcode: gate})
 	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
@@ -138,7 +139,7 @@ func TestThreat08Deferred(t *testing.T) {
 		stranger.hear()
 	}
 	if known.dial.State() != netcode.Connected || l.refused(netcode.DropReqDeferred) == 0 {
-		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.account())
+		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.tally())
 	}
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used", ticks, n)
@@ -198,7 +199,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.gate.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -210,7 +211,7 @@ func TestThreat09Amplification(t *testing.T) {
 	l.tick()
 	check(denied, sent, false)
 	if l.refused(netcode.DropFull) != 20 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -248,7 +249,7 @@ func TestThreat11Full(t *testing.T) {
 	}
 	bad.silent()
 	if l.refused(netcode.DropFull) != 1 || l.refused(netcode.DropReqToken) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
 }
@@ -263,7 +264,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 		who.send(token[0])
 		l.tick()
 		if who.silent(); l.refused(netcode.DropReqClient) != uint64(i+1) {
-			t.Errorf("%v", l.account())
+			t.Errorf("%v", l.tally())
 		}
 	}
 	other := l.requests(77, 1, nil)[0] // recorded on its way and sent again from elsewhere
@@ -277,10 +278,10 @@ func TestThreat12SameClientTwice(t *testing.T) {
 	thief2.send(other)
 	l.tick()
 	if thief2.silent(); l.refused(netcode.DropReqTokenUsed) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
-	if l.count(Takeovers) != 0 {
+	if l.count(metrics.Takeovers) != 0 {
 		t.Error("taken over while it played")
 	}
 }
@@ -300,7 +301,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.play()
 	l.tick()
 	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.inputs().Accepted != before.Accepted {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.send(d) // what an attacker has sent elsewhere is still good from here
 	control.play()
@@ -349,8 +350,8 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
-		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.account())
+	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.tally())
 	}
 	l.silence(1, control)
 	plain.move("10.9.3.1:7")
@@ -370,21 +371,21 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
-	for ; l.count(Kicked) == 0 && ticks < 60; ticks++ {
+	for ; l.count(metrics.FloodKicked) == 0 && ticks < 60; ticks++ {
 		for range 300 {
 			c.say(c.commands(1)...)
 		}
 		snapshots += control.play()
 		l.tick()
 	}
-	a, k := l.account(), l.count(Kicked)
+	a, k := l.tally(), l.count(metrics.FloodKicked)
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used, %d snapshots", ticks, n, snapshots)
 	}
-	if n := l.lobby.match.Inbox(c.id()); n != nil {
+	if n := l.lobby.match.CommandBuffer(c.id()); n != nil {
 		t.Errorf("still there")
 	}
 	c.hear()
@@ -396,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
-	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
+	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
 	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()
@@ -431,8 +432,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
-	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(InputsFuture) != got.Future ||
-		hack.count(InputsDuplicate) < got.Duplicate || honest.count(InputsFuture) != 0 {
+	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(metrics.InputsFuture) != got.Future ||
+		hack.count(metrics.InputsDuplicate) < got.Duplicate || honest.count(metrics.InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
 	kc.hear()
@@ -472,7 +473,7 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 		}
 	}
 	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
-		noisy.count(InputsConflict) != 120 || noisy.count(InputsStale) != n.Stale || clean.count(InputsConflict) != 0 {
+		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale || clean.count(metrics.InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
 	bc.unharmed()
@@ -510,7 +511,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
@@ -548,8 +549,8 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.say(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(packet.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
-		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(EventsUnknown), l.count(Hits))
+	if l.dropped(packet.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
+		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
 	}
 	control.unharmed()
 }
@@ -559,23 +560,23 @@ func TestThreat22AssertedState(t *testing.T) {
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := twin(t, labGate())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
-	var pledges lagcomp.Pledges
+	var pledges lagcomp.ViewDelayTrack
 	var told []tick.Tick
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
 		next := l.lobby.match.Tick() + 1
 		delay := uint8(min(2*back, 255))
-		pledges.Take(next, delay, next)
-		line, _, _ := pledges.Line(next, 1<<20)
+		pledges.Announce(next, delay, next)
+		line, _, _ := pledges.InstantAt(next, 1<<20)
 		cmd := sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: 1, To: 1}}
 		for i := len(told) - 1; i > 0; i-- {
 			if int64(told[i-1])<<8 <= line && line < int64(told[i])<<8 {
-				cmd.View = lagcomp.Between(told[i-1], told[i], line)
+				cmd.View = lagcomp.ViewBetween(told[i-1], told[i], line)
 				break
 			}
 		}
@@ -600,7 +601,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	}
 	control.hear()
 	control.unharmed()
-	return at, l.count(Clamped)
+	return at, l.count(metrics.ShotsClamped)
 }
 
 // A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
@@ -653,8 +654,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 	if d := geom.Vec3.Sub(from[1], from[0]); d.Len() > .01 {
 		t.Errorf("it moves by %v m a tick after 18 ticks of silence", d.Len())
 	}
-	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(LagSwitch))
+	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(metrics.LagSwitchSuspected))
 	}
 	for _, p := range held {
 		c.send(c.seal(p))
@@ -675,13 +676,13 @@ func TestThreat24LagSwitch(t *testing.T) {
 			if (mute || c.state().rewind.lagSwitch.suspected) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
-			if back := next - s.View.From; !mute && l.lobby.Stats.Count[LagSwitch].Load() != 1 {
+			if back := next - s.View.From; !mute && l.lobby.Stats.Count[metrics.LagSwitchSuspected].Load() != 1 {
 				t.Errorf("looks back by %d", back)
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(LagSwitch))
+	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(metrics.LagSwitchSuspected))
 	}
 	control.unharmed()
 }
@@ -716,8 +717,8 @@ func TestThreat25Unseen(t *testing.T) {
 				}
 			}
 		}
-		if shots < 5 || !acks && (blind != shots || l.count(Clamped) != uint64(shots)) || acks && blind > 1 {
-			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(Clamped))
+		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) || acks && blind > 1 {
+			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(metrics.ShotsClamped))
 		}
 		control.unharmed()
 	}
@@ -751,7 +752,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		l.tick()
 		drops++
 		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.inputs().Accepted != before {
-			t.Errorf("%d: %v", i, l.account())
+			t.Errorf("%d: %v", i, l.tally())
 		}
 		c.received()
 	}
@@ -793,13 +794,13 @@ func TestThreat29AckWithholding(t *testing.T) {
 		return c.bytes, snapshots, l
 	}
 	honest, all, l := sent(2)
-	if l.count(Starved) != 0 || all < 119 {
-		t.Errorf("an honest client: %d starved, %d snapshots", l.count(Starved), all)
+	if l.count(metrics.SnapshotsUnacked) != 0 || all < 119 {
+		t.Errorf("an honest client: %d starved, %d snapshots", l.count(metrics.SnapshotsUnacked), all)
 	}
 	for acks := range 2 {
 		got, n, l := sent(acks)
-		if n > starveAfter+8+5*4+2 || l.count(Choked)+l.count(Starved) == 0 {
-			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(Choked), l.count(Starved))
+		if n > unackedLimit+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
+			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
 
@@ -808,14 +809,14 @@ func TestThreat29AckWithholding(t *testing.T) {
 	snapshots := 0
 	for range 6 * 60 {
 		snapshots += len(c.hear())
-		c.state().forget()
+		c.state().repl.dropBaselines()
 		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
 		c.say(c.commands(1)...)
 		control.play()
 		l.tick()
 	}
-	if snapshots > starveAfter+6*4+2 || l.count(Starved) < 60 || l.count(Choked) != 0 {
-		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(Starved), l.count(Choked))
+	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
+		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.unharmed()
 }
@@ -830,7 +831,7 @@ func TestThreat30Fragments(t *testing.T) {
 		control.play()
 		l.tick()
 		if n++; l.dropped(packet.DropFragment) != uint64(n) {
-			t.Errorf("size %d: %v", size, l.account())
+			t.Errorf("size %d: %v", size, l.tally())
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {

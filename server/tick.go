@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/idle"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
@@ -17,98 +17,78 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
-// match by n ticks, the match becomes history and a frame, the frame is coded against what each client is known to hold, and
-// leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
-// and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
-// connect tokens are compared with it. Errors are conn's.
+// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become
+// commands, commands move the match by n ticks, the match becomes history and a frame, the frame is
+// coded against what each client is known to hold, and leaves in datagrams. With n above 1, at most
+// MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of
+// the last go to all clients that were due one in any of them. unix is the wall clock in seconds;
+// only connect tokens are compared with it. Errors are conn's.
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
-	lap := l.lap()
-	errIn := l.receive(now, unix, sock, &lap) // socket -> packet -> command
-	if l.asleep() {
-		return l.slept(errIn, &lap)
+	l.timer.Begin()
+	errIn := l.inbound.receive(now, unix, sock) // socket -> packet -> command
+	if l.cfg.SleepWhenEmpty && l.join.empty() {
+		l.Stats.Count[metrics.TicksSlept].Inc()
+		l.endTick()
+		return errIn
 	}
-	var frame *snapshot.Frame
-	for l.batch = 1; ; l.batch++ {
-		l.play(now, &lap)       // command -> sim -> history
-		frame = l.capture(&lap) // history -> snapshot
-		if l.batch == n {
+	for l.replication.batch = 1; ; l.replication.batch++ {
+		l.play(now)             // command -> sim -> history
+		l.replication.capture() // history -> snapshot
+		if l.replication.batch == n {
 			break
 		}
-		lap.enter(StageSnapshot)
-		l.tell(now)
-		l.tellRound(now)
+		l.timer.Enter(metrics.StageSnapshot)
+		l.queueEvents(now)
+		l.round.send(now, l.chat.room)
 	}
-	l.encoder.Begin(frame, l.frames) // snapshot -> delta
-	l.sums.Begin(frame)
-	l.things.begin()
-	errOut := l.send(now, sock, &lap) // delta -> compress -> packet -> socket
-	l.done(&lap)
-	l.batch = 1
+	l.replication.begin()       // snapshot -> delta
+	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.endTick()
+	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
 // play runs the match's systems and notes what each costs.
-func (l *Lobby) play(now time.Duration, lap *lap) {
+func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.conns[slot].brief(now, l, oldest)
+		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
-		lap.enter(StageSystems + Stage(i))
+		l.timer.Enter(metrics.StageSystems + metrics.Stage(i))
 		l.match.Run(i)
 	}
-	lap.enter(StageCapture)
+	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
-	l.aim.Tick(l.match)
-	l.record()
+	l.rewind.aim.Tick(l.match)
+	l.recording.tick()
 	l.leaving = 0
-	l.looksAfter()
+	l.spectate.update()
 }
 
-// capture writes the frame of the tick that was just played: the very poses that history keeps.
-func (l *Lobby) capture(lap *lap) *snapshot.Frame {
-	frame := l.frames.Begin(l.match.Tick())
-	var row [netstate.PublicFields]int32
-	acts := l.match.Acts()
-	poses := l.match.Poses()
-	for slot := range poses {
-		pose := &poses[slot]
-		vital := l.match.Vital(netid.ID(pose.ID))
-		if vital == nil { // nobody, or left in this tick
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
+// the slots, so that each has its turn once a second, the team in the roster and the idle player.
+func (l *Lobby) housekeeping(now time.Duration) {
+	l.console.run(now)
+	rate := int(l.cfg.Rules.Rate)
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
+		if !l.roster.viewers[slot].ready {
 			continue
 		}
-		netstate.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, netid.ID(pose.ID), row[:])
-	}
-	l.things.capture(l.match)
-	l.Stats.Count[Untold].Add(l.things.untold)
-	return frame
-}
-
-// done ends a tick's account.
-func (l *Lobby) done(lap *lap) {
-	l.Stats.Rung[l.shed].Inc()
-	l.count()
-	lap.done(&l.Stats)
-	l.lapped = *lap
-	if !l.unobserved {
-		l.audit()
-		l.publishAfter(l.batch)
+		l.roster.updateTeam(slot)
+		c := &l.conns[slot]
+		switch l.idle.due(slot) {
+		case idle.Warn:
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
+		case idle.Kick:
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
+		}
 	}
 }
-
-// slept ends a tick that was not played.
-func (l *Lobby) slept(err error, lap *lap) error {
-	l.Stats.Count[Slept].Inc()
-	l.done(lap)
-	return err
-}
-
-// asleep reports whether no tick is to be played: nobody is here who would see it.
-func (l *Lobby) asleep() bool { return l.cfg.Sleep && l.deserted() }

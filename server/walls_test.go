@@ -38,8 +38,8 @@ func TestWallsOfTheMap(t *testing.T) {
 		if cfg, err = cfg.withDefaults(); err != nil {
 			t.Fatal(err)
 		}
-		if (cfg.Walls != nil) != c.walls || cfg.Relevance != c.want || !strings.Contains(found, c.says) || c.says == "" && found != "" {
-			t.Errorf("%d: walls %v, %v, %q", i, cfg.Walls, cfg.Relevance, found)
+		if (cfg.PVS != nil) != c.walls || cfg.Relevance != c.want || !strings.Contains(found, c.says) || c.says == "" && found != "" {
+			t.Errorf("%d: walls %v, %v, %q", i, cfg.PVS, cfg.Relevance, found)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -71,7 +71,7 @@ func TestWallsOfTheMap(t *testing.T) {
 	}
 }
 
-// Walls are taken for the arena and the grid that they are of, and for no other.
+// TestWallsFit are taken for the arena and the grid that they are of, and for no other.
 func TestWallsFit(t *testing.T) {
 	a := arena.Town(16, 5)
 	walls, err := pvs.Build(a, pvs.Fit(a, 5))
@@ -82,16 +82,16 @@ func TestWallsFit(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Arena: a, Walls: walls}, ""},
-		{Config{Arena: a, Walls: walls, Cell: 5}, ""},
-		{Config{Arena: a, Walls: walls, Cell: 4}, "walls for 7 by 7 cells of 5 m: expected 9 by 9 of 4 m"},
-		{Config{Arena: arena.Town(16, 6), Walls: walls}, "the walls of another arena"},
-		{Config{Arena: a, Walls: walls, Sight: walls.Visible}, "both walls and a sight of its own: expected one of them"},
+		{Config{Arena: a, PVS: walls}, ""},
+		{Config{Arena: a, PVS: walls, CellSize: 5}, ""},
+		{Config{Arena: a, PVS: walls, CellSize: 4}, "walls for 7 by 7 cells of 5 m: expected 9 by 9 of 4 m"},
+		{Config{Arena: arena.Town(16, 6), PVS: walls}, "the walls of another arena"},
+		{Config{Arena: a, PVS: walls, CellVisible: walls.Visible}, "both walls and a sight of its own: expected one of them"},
 	} {
 		c.cfg.ArenaName = "test"
 		cfg, err := c.cfg.withDefaults()
-		if c.want == "" && (err != nil || cfg.Relevance != RelevanceGrid || cfg.Cell != 5) || c.want != "" && (err == nil || err.Error() != c.want) {
-			t.Errorf("%d: %v, cells of %v m, %v, want %q", i, cfg.Relevance, cfg.Cell, err, c.want)
+		if c.want == "" && (err != nil || cfg.Relevance != RelevanceGrid || cfg.CellSize != 5) || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%d: %v, cells of %v m, %v, want %q", i, cfg.Relevance, cfg.CellSize, err, c.want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // animate takes everybody's figure through the tick. It sees the view on the grid on which others see it, so what is measured
 // from the view is measured from theirs.
-func animate(c *columns) { c.split(len(c.id), animateOf) }
+func animate(c *columns) { c.parallelRows(len(c.id), animateOf) }
 
 func animateOf(c *columns, p parallel.Part) {
 	in := c.scratch.motions[:len(c.id)]
@@ -19,28 +19,28 @@ func animateOf(c *columns, p parallel.Part) {
 		v := c.vel[i]
 		in[i] = anim.Input{Vel: v, Yaw: seenYaw(c.look[i].Yaw), Loco: c.state[i].Loco}
 		if c.scratch.input[i].Buttons&move.Sprint != 0 {
-			in[i].Acts |= anim.Sprinting
+			in[i].Flags |= anim.Sprinting
 		}
 		if c.kit.Heroes[c.vital[i].Hero].Shooting(&c.ability[i]) {
-			in[i].Acts |= anim.Shooting
+			in[i].Flags |= anim.Shooting
 		}
-		if in[i].Loco == move.InAir && v.Y < 0 && lands(c.pos[i], v.Y, c.arena) {
-			in[i].Acts |= anim.Near
+		if in[i].Loco == move.InAir && v.Y < 0 && landsSoon(c.pos[i], v.Y, c.arena) {
+			in[i].Flags |= anim.NearGround
 		}
 	}
 	anim.StepColumns(c.anim[p.From:p.To], in[p.From:p.To], c.kit.Anim)
 }
 
-// lands reports whether a body that falls at a speed has ground under it within a quarter of a second.
-func lands(feet geom.Vec3, speed float32, a *arena.Arena) bool {
+// landsSoon reports whether a body that falls at a speed has ground under it within a quarter of a second.
+func landsSoon(feet geom.Vec3, speed float32, a *arena.Arena) bool {
 	const knee = 0.5 // the ray begins in the body: feet may be a hair within the ground
 	down := geom.Ray{Origin: geom.Vec3{X: feet.X, Y: feet.Y + knee, Z: feet.Z}, Dir: geom.Vec3{Y: -1}, Max: knee - float32(speed*0.25)}
 	_, ok := a.Raycast(down)
 	return ok
 }
 
-// figureOf is the skeleton that fits a hero's body best.
-func figureOf(body *move.Params) (best rig.Hero) {
+// skeletonFor is the skeleton that fits a hero's body best.
+func skeletonFor(body *move.Params) (best rig.Hero) {
 	for h := range rig.Heroes {
 		off := geom.Abs(rig.Skeletons[h].Height - body.HeightMetres)
 		if off < geom.Abs(rig.Skeletons[best].Height-body.HeightMetres) {
@@ -50,7 +50,7 @@ func figureOf(body *move.Params) (best rig.Hero) {
 	return best
 }
 
-// stand makes a player's figure that of one just placed.
-func (c *columns) stand(i int) {
+// resetAnim makes a player's figure that of one just placed.
+func (c *columns) resetAnim(i int) {
 	c.anim[i] = anim.Spawn(c.kit.Figures[c.vital[i].Hero], seenYaw(c.look[i].Yaw))
 }

@@ -48,7 +48,7 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 				s.order(i, c)
 			}
 			for _, id := range s.ids {
-				s.Know(id, lagcomp.Knowledge{Rate: 60, Newest: now, Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
+				s.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, Newest: now, Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
 			}
 			s.Step()
 			clamped += s.Outcome().Clamped
@@ -99,7 +99,7 @@ func TestRow69HistoryIsTheFigures(t *testing.T) {
 				}
 				state := s.m.anim.Get(id)
 				var want rig.Pose
-				PublicPose(&want, uint32(id), s.m.pos.Get(id), *s.m.look.Get(id), v, state)
+				v.PublicPose(&want, uint32(id), s.m.pos.Get(id), *s.m.look.Get(id), state)
 				got, ok := s.m.History().Pose(s.m.Tick(), id.Index())
 				var a, b rig.Body
 				rig.Capsules(&got, &a)
@@ -133,7 +133,7 @@ func TestLandingIsForeseen(t *testing.T) {
 		high, speed float32
 		want        bool
 	}{{1, -8, true}, {1.9, -8, true}, {2.1, -8, false}, {0.2, -0.1, false}, {0.02, -0.1, true}, {-0.01, -1, true}} {
-		if got := lands(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
+		if got := landsSoon(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
 			t.Errorf("%d: %v m above the ground at %v m/s: %v", i, c.high, c.speed, got)
 		}
 	}
@@ -148,13 +148,13 @@ func TestFiguresFitBodies(t *testing.T) {
 		body move.Params
 		want rig.Hero
 	}{{robot, rig.Robot}, {terraformer, rig.Terraformer}, {giant, rig.Robot}} {
-		if got := figureOf(&c.body); got != c.want {
+		if got := skeletonFor(&c.body); got != c.want {
 			t.Errorf("%d: %v", i, got)
 		}
 	}
 	for hero := range uint8(2) {
 		m := New(1, Rules{Game: quick(nil)}, plain(t))
-		id := m.JoinAs(hero)
+		id := m.JoinAsHero(hero)
 		m.Step()
 		m.Step()
 		if p := m.Poses()[id.Index()]; p.Form.Hero() != []rig.Hero{rig.Terraformer, rig.Robot}[hero] {

@@ -14,7 +14,7 @@ const MaxArrivals = 65
 // ErrArrivals says that what follows a window is no list of arrivals.
 var ErrArrivals = errors.New("command window is followed by something else than arrivals")
 
-// AppendArrivals appends what follows a window of commands: the delay that the peer pledges, see lagcomp.Pledges, and which packages came since some of the
+// AppendArrivals appends what follows a window of commands: the delay that the peer pledges, see lagcomp.ViewDelayTrack, and which packages came since some of the
 // commands with a view were made. The header in front tells what had arrived when the package was sent; a command that had to be sent again was
 // made before that. list is sorted by Back and not longer than MaxArrivals; of none nothing but the delay is written.
 //

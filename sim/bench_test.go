@@ -43,10 +43,10 @@ func newSharedWar(t testing.TB, players int, mix bool, r parallel.Runner) *war {
 		if mix && i%2 == 0 {
 			hero = Robot
 		}
-		w.ids = append(w.ids, w.m.JoinAs(hero))
+		w.ids = append(w.ids, w.m.JoinAsHero(hero))
 		w.robot = append(w.robot, hero == Robot)
 	}
-	w.m.Share(r)
+	w.m.SetWorkers(r)
 	for range 240 {
 		w.tick(nil)
 	}
@@ -78,8 +78,8 @@ func (w *war) tick(each func(i int)) {
 				c.View = tick.View{From: now - 6, To: now - 3, Frac: uint8(r)}
 			}
 		}
-		w.m.Know(id, lagcomp.Knowledge{Rate: 60, RTTTicks: 3, InterpTicks: 6, Newest: now, Oldest: w.m.History().Oldest()})
-		w.m.Inbox(id).Offer(*c)
+		w.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, Newest: now, Oldest: w.m.History().Oldest()})
+		w.m.CommandBuffer(id).Offer(*c)
 	}
 	w.m.Begin()
 	for i := range systems {
@@ -96,7 +96,7 @@ func (w *war) tick(each func(i int)) {
 
 func (w *war) live() (n int) {
 	for i := range w.m.Objects().Projectiles {
-		if w.m.Objects().Projectiles[i].Struck == object.Flying {
+		if w.m.Objects().Projectiles[i].Hit == object.Flying {
 			n++
 		}
 	}

@@ -18,51 +18,73 @@ import (
 
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
-	input   []move.Input
-	who     []move.Who
-	acts    []deed
-	alive   []bool
-	team    []uint8
-	push    []move.Push
-	motions []anim.Input
-	parts   []rig.Part // by slot of the shooter: what its rounds hit in this tick
-	rounds  []lagcomp.Sweep
-	hits    []lagcomp.Hit
-	notes   []lagcomp.Note // of rounds, for receipts
-	wounds  []object.Wound
-	deaths  []death
-	kills   []mode.Kill
-	mode    mode.Output
-	now     columns
-	loop    parallel.Loop[columns]
-	grain   int                       // least rows of a part
-	deeds   [parallel.MaxParts][]deed // acts, by part of a loop
-	memory  []ecs.Memory              // of components
+	rowScratch
+	shotScratch
+	damageScratch
+	now    columns
+	loop   parallel.Loop[columns]
+	grain  int          // least rows of a part of a loop
+	memory []ecs.Memory // of components
 }
 
-// deed is an action of a tick and the row of who does it.
-type deed struct {
+// rowScratch has one entry a row, except for actions.
+type rowScratch struct {
+	input       []move.Input
+	bodyTeams   []move.BodyTeam
+	alive       []bool
+	team        []uint8
+	motions     []anim.Input
+	actions     []playerAction                    // of the tick, in the order of rows
+	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
+}
+
+// shotScratch is the memory of systems fire and combat.
+type shotScratch struct {
+	sweeps    []lagcomp.Sweep // of shots, then punches
+	hits      []lagcomp.Hit   // of sweeps
+	castStats []lagcomp.CastStats
+	parts     []rig.Part // by slot of the shooter: what its shots hit in this tick
+}
+
+// damageScratch is the memory of systems damage and mode.
+type damageScratch struct {
+	push        []move.Push // by row
+	damage      []object.DamageResult
+	killDetails []killDetail
+	kills       []mode.Kill
+	mode        mode.Output
+}
+
+// playerAction is an action of a tick and the row of who does it.
+type playerAction struct {
 	row    int32
 	action ability.Action
 }
 
-// death is a kill that is to be told.
-type death struct {
+// killDetail is a kill that is to be told.
+type killDetail struct {
 	part  rig.Part
 	cause object.Cause
 }
 
 func newScratch(slots int) *scratch {
-	s := &scratch{
-		grain: rowsGrain,
-		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
-		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]rig.Part, slots),
-		motions: make([]anim.Input, slots),
-		rounds:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
-		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
-		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots)},
+	s := &scratch{grain: rowGrain}
+	s.rowScratch = rowScratch{
+		input: make([]move.Input, slots), bodyTeams: make([]move.BodyTeam, slots),
+		alive: make([]bool, slots), team: make([]uint8, slots), motions: make([]anim.Input, slots),
+		actions: make([]playerAction, 0, slots),
 	}
-	s.deeds[0] = make([]deed, 0, slots)
+	s.shotScratch = shotScratch{
+		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), parts: make([]rig.Part, slots),
+	}
+	s.damageScratch = damageScratch{
+		push: make([]move.Push, slots), damage: make([]object.DamageResult, 0, 2*slots),
+		killDetails: make([]killDetail, 0, slots), kills: make([]mode.Kill, 0, slots),
+		mode: mode.Output{
+			Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots),
+		},
+	}
+	s.actionParts[0] = make([]playerAction, 0, slots)
 	return s
 }
 
@@ -75,19 +97,19 @@ type columns struct {
 
 // rows are the components of all players. With nobody in the match, or between ticks, every column is empty.
 type rows struct {
-	id      []netid.ID
-	pos     []geom.Vec3
-	vel     []geom.Vec3
-	state   []move.State
-	look    []Look
-	vital   []Vital
-	ability []ability.State
-	anim    []anim.State
-	command []Command
-	know    []Knowledge
+	id          []netid.ID
+	pos         []geom.Vec3
+	vel         []geom.Vec3
+	state       []move.State
+	look        []Look
+	vital       []Vital
+	ability     []ability.State
+	anim        []anim.State
+	command     []Command
+	clampLimits []ClampLimits
 }
 
-// open takes the columns of all players; close follows.
+// beginTick takes the columns of all players; close follows.
 func (m *Match) open() *columns {
 	c := &m.scratch.now
 	if !m.view.Open() {
@@ -102,7 +124,7 @@ func (m *Match) open() *columns {
 	c.ability = ecs.Column(m.view, m.ability)
 	c.anim = ecs.Column(m.view, m.anim)
 	c.command = ecs.Column(m.view, m.command)
-	c.know = ecs.Column(m.view, m.know)
+	c.clampLimits = ecs.Column(m.view, m.clampLimits)
 	return c
 }
 
@@ -119,7 +141,7 @@ func asVec3(v []Velocity) []geom.Vec3 {
 // motion is a row's motion; put writes it back.
 func (c *columns) motion(i int) move.Motion { return move.Join(c.pos[i], c.vel[i], c.state[i]) }
 
-func (c *columns) put(i int, m move.Motion) { c.pos[i], c.vel[i], c.state[i] = move.Split(m) }
+func (c *columns) setMotion(i int, m move.Motion) { c.pos[i], c.vel[i], c.state[i] = move.Split(m) }
 
 // bodies is how package object sees the players.
 func (c *columns) bodies() object.Bodies {

@@ -10,28 +10,28 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// leaf is a number within a type: where it lies and how long it is. Padding is in no leaf.
-type leaf struct {
+// scalar is a number within a type: where it lies and how long it is. Padding is in no leaf.
+type scalar struct {
 	name   string
 	offset uintptr
 	size   uintptr
 	kind   reflect.Kind
 }
 
-// layouts remembers what leaves and layoutOf found out, which is always the same for the same types.
-var layouts sync.Map
+// layoutCache remembers what leaves and layoutOf found out, which is always the same for the same types.
+var layoutCache sync.Map
 
-// leaves lists the numbers of a type in their order. It panics for types that are no plain memory.
-func leaves(t reflect.Type) []leaf {
-	if known, ok := layouts.Load(t); ok {
-		return known.([]leaf)
+// scalarsOf lists the numbers of a type in their order. It panics for types that are no plain memory.
+func scalarsOf(t reflect.Type) []scalar {
+	if known, ok := layoutCache.Load(t); ok {
+		return known.([]scalar)
 	}
 	all := appendLeaves(nil, t, "", 0)
-	layouts.Store(t, all)
+	layoutCache.Store(t, all)
 	return all
 }
 
-func appendLeaves(dst []leaf, t reflect.Type, name string, offset uintptr) []leaf {
+func appendLeaves(dst []scalar, t reflect.Type, name string, offset uintptr) []scalar {
 	switch k := t.Kind(); k {
 	case reflect.Struct:
 		for i := range t.NumField() {
@@ -44,21 +44,21 @@ func appendLeaves(dst []leaf, t reflect.Type, name string, offset uintptr) []lea
 		}
 	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
 		reflect.Float32, reflect.Float64:
-		dst = append(dst, leaf{name, offset, t.Size(), k})
+		dst = append(dst, scalar{name, offset, t.Size(), k})
 	default:
 		panic("sim: save: " + t.String() + name + " is no plain memory")
 	}
 	return dst
 }
 
-// memory sees rows as plain memory.
-func memory[T any](rows []T) ecs.Memory {
+// memoryOf sees rows as plain memory.
+func memoryOf[T any](rows []T) ecs.Memory {
 	t := reflect.TypeFor[T]()
 	return ecs.Memory{Type: t, Bytes: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(t.Size()))}
 }
 
-// one sees a single value as plain memory.
-func one[T any](v *T) ecs.Memory { return memory(unsafe.Slice(v, 1)) }
+// single sees a single value as plain memory.
+func single[T any](v *T) ecs.Memory { return memoryOf(unsafe.Slice(v, 1)) }
 
 // components sees the components of all players as plain memory, in one order, also where there are no players. It is valid until the
 // next call.
@@ -79,7 +79,7 @@ func (c *columns) components() []ecs.Memory {
 // alike, which is what zstd wants. Little endian machines only, as all of ours are.
 func appendPlanes(dst []byte, m ecs.Memory) []byte {
 	stride := m.Type.Size()
-	for _, l := range leaves(m.Type) {
+	for _, l := range scalarsOf(m.Type) {
 		for b := range l.size {
 			for at := l.offset + b; at < uintptr(len(m.Bytes)); at += stride {
 				dst = append(dst, m.Bytes[at])
@@ -93,7 +93,7 @@ func appendPlanes(dst []byte, m ecs.Memory) []byte {
 func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 	stride := m.Type.Size()
 	rows := uintptr(len(m.Bytes)) / stride
-	for _, l := range leaves(m.Type) {
+	for _, l := range scalarsOf(m.Type) {
 		if uintptr(len(src)) < rows*l.size {
 			return nil, fmt.Errorf("%w: %v%s: %d bytes, expected %d", ErrState, m.Type, l.name, len(src), rows*l.size)
 		}
@@ -115,21 +115,21 @@ func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 func layoutOf(types []reflect.Type) uint64 {
 	var list [32]reflect.Type
 	if copy(list[:], types) < len(types) {
-		return printOf(types)
+		return hashTypes(types)
 	}
-	if known, ok := layouts.Load(list); ok {
+	if known, ok := layoutCache.Load(list); ok {
 		return known.(uint64)
 	}
-	sum := printOf(types)
-	layouts.Store(list, sum)
+	sum := hashTypes(types)
+	layoutCache.Store(list, sum)
 	return sum
 }
 
-func printOf(types []reflect.Type) uint64 {
+func hashTypes(types []reflect.Type) uint64 {
 	h := fnv.New64a()
 	for _, t := range types {
 		fmt.Fprintln(h, t)
-		for _, l := range leaves(t) {
+		for _, l := range scalarsOf(t) {
 			fmt.Fprintln(h, l.name, l.size, l.kind)
 		}
 	}

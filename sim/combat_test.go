@@ -244,7 +244,7 @@ func TestIdentities(t *testing.T) {
 		if id == 0 || seen[id] || id == other {
 			t.Fatalf("round %d: %v again", i, id)
 		}
-		if m.Inbox(id) == nil || m.Vital(id) != nil {
+		if m.CommandBuffer(id) == nil || m.Vital(id) != nil {
 			t.Fatalf("round %d: %v has no inbox, or a row before its tick", i, id)
 		}
 		if i%5 == 4 { // gone before it ever stood there
@@ -261,7 +261,7 @@ func TestIdentities(t *testing.T) {
 			}
 			m.Step()
 		}
-		if m.Vital(id) != nil || m.Inbox(id) != nil || m.World.Alive(id) {
+		if m.Vital(id) != nil || m.CommandBuffer(id) != nil || m.World.Alive(id) {
 			t.Fatalf("round %d: %v is still there", i, id)
 		}
 		if self, w, v := m.Self(id); self != (move.Motion{}) || w != (ability.State{}) || v != (Vital{}) {

@@ -29,15 +29,15 @@ const (
 	Rocket  = Buttons(ability.RocketKey)
 
 	allKeys = Jump | Sprint | Fire | Throw | Reload | Melee | Victory | Defeat | Dance | Rocket
-	// feet are the keys that bridge a missing command: nobody fires without having said so.
-	feet = Jump | Sprint
+	// substituteKeys are the keys that bridge a missing command: nobody fires without having said so.
+	substituteKeys = Jump | Sprint
 )
 
 // Substitute is the command for tick t of a player whose own did not come: its last one, with nothing but the feet.
 func (c Command) Substitute(t tick.Tick) Command {
 	c.Tick, c.View = t, tick.View{}
 	if !planted.On(planted.SubstituteFires) {
-		c.Buttons &= feet
+		c.Buttons &= substituteKeys
 	}
 	return c
 }
@@ -45,22 +45,22 @@ func (c Command) Substitute(t tick.Tick) Command {
 // Command is what one player does in one tick: 1 tick of wishes, never of positions.
 type Command struct {
 	Tick       tick.Tick  // the tick it is for
-	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see Looks
+	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see NeedsView
 	Yaw, Pitch geom.Angle // where the player looks; pitch in [-90, 90] degrees, upwards positive
 	MoveYaw    uint8      // direction of the wish relative to Yaw, 1/256 turn
 	MoveMag    uint8      // size of the wish, 255 = full speed
 	Buttons    Buttons
 }
 
-// Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
-func (c Command) Clean() (clean Command, changed bool) {
+// Sanitize returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
+func (c Command) Sanitize() (clean Command, changed bool) {
 	clean = c
-	changed = clean.mend()
+	changed = clean.sanitize()
 	return clean, changed
 }
 
-// mend is Clean in place. Almost no command is written to.
-func (c *Command) mend() (changed bool) {
+// sanitize is Clean in place. Almost no command is written to.
+func (c *Command) sanitize() (changed bool) {
 	if c.Buttons&^allKeys != 0 {
 		c.Buttons, changed = c.Buttons&allKeys, true
 	}
@@ -96,11 +96,11 @@ var (
 //	padded to a byte
 func AppendCommands(dst []byte, cmds []Command) []byte {
 	n := len(cmds)
-	dst = slices.Grow(dst, 5+n*mostCommand+8)
+	dst = slices.Grow(dst, 5+n*maxCommandBytes+8)
 	buf, pos := dst[:cap(dst)], len(dst)
 	buf[pos] = byte(n)
 	binary.LittleEndian.PutUint32(buf[pos+1:], uint32(cmds[n-1].Tick))
-	out := pending{buf: buf, pos: pos + 5}
+	out := bitWriter{buf: buf, pos: pos + 5}
 	var yaw, pitch, wish, buttons uint16 // of the newer one
 	for i := n - 1; i >= 0; i-- {
 		c := &cmds[i]
@@ -128,25 +128,25 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 	return buf[:out.pos+int(out.n+7)/8]
 }
 
-// mostCommand is the bytes of a command at its longest, rounded up.
-const mostCommand = (1+4*(1+16)+1+32+8+8)/8 + 1
+// maxCommandBytes is the bytes of a command at its longest, rounded up.
+const maxCommandBytes = (1+4*(1+16)+1+32+8+8)/8 + 1
 
-// pending packs bits as bitio.Writer does, into a buffer that is known to be long enough.
-type pending struct {
+// bitWriter packs bits as bitio.Writer does, into a buffer that is known to be long enough.
+type bitWriter struct {
 	buf []byte
 	pos int    // whole bytes that are written
 	acc uint64 // bits that are not; fewer than 8 after flush
 	n   uint   // how many
 }
 
-// put adds n bits; the others of v must be 0. Between two flushes there is room for 56.
-func (p *pending) put(v uint64, n uint) {
+// setMotion adds n bits; the others of v must be 0. Between two flushes there is room for 56.
+func (p *bitWriter) put(v uint64, n uint) {
 	p.acc |= v << (p.n & 63)
 	p.n += n
 }
 
 // changed adds a value if it is another than base.
-func (p *pending) changed(v, base uint16) {
+func (p *bitWriter) changed(v, base uint16) {
 	if v == base {
 		p.n++
 		return
@@ -155,7 +155,7 @@ func (p *pending) changed(v, base uint16) {
 }
 
 // flush writes the bits that are pending, those of a byte that is not full, too.
-func (p *pending) flush() {
+func (p *bitWriter) flush() {
 	binary.LittleEndian.PutUint64(p.buf[p.pos:], p.acc)
 	p.pos += int(p.n >> 3)
 	p.acc >>= p.n & 56
@@ -188,12 +188,12 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 			off++
 		} else {
 			at := uint(1)
-			at += either(w>>at, &yaw)
-			at += either(w>>at, &pitch)
+			at += readIfChanged(w>>at, &yaw)
+			at += readIfChanged(w>>at, &pitch)
 			off += int(at)
 			w, at = bitio.Peek(src, off), 0
-			at += either(w, &wish)
-			at += either(w>>at, &buttons)
+			at += readIfChanged(w, &wish)
+			at += readIfChanged(w>>at, &buttons)
 			off += int(at)
 			w >>= at
 		}
@@ -217,8 +217,8 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 	return n, src[(off+7)>>3:], nil
 }
 
-// either takes a value from the bits of w, if it is another than before, and returns how many bits it took.
-func either(w uint64, v *uint16) uint {
+// readIfChanged takes a value from the bits of w, if it is another than before, and returns how many bits it took.
+func readIfChanged(w uint64, v *uint16) uint {
 	if w&1 == 0 {
 		return 1
 	}

@@ -151,11 +151,11 @@ func TestClean(t *testing.T) {
 		{Command{Pitch: 0xbfff}, Command{Pitch: 0xc000}},
 		{Command{Pitch: 0xc000, Yaw: 0xffff}, Command{Pitch: 0xc000, Yaw: 0xffff}},
 	} {
-		got, changed := c.in.Clean()
+		got, changed := c.in.Sanitize()
 		if got != c.want || changed != (c.in != c.want) {
 			t.Errorf("%d: %+v, changed %v; want %+v", i, got, changed, c.want)
 		}
-		if again, changed := got.Clean(); again != got || changed {
+		if again, changed := got.Sanitize(); again != got || changed {
 			t.Errorf("%d: cleaned twice: %+v", i, again)
 		}
 	}
@@ -222,7 +222,7 @@ func slowParse(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err err
 	return n, r.Rest(), nil
 }
 
-// What parses is whole: consecutive ticks, views that span at most 255 ticks, nothing invented beyond the bytes; and
+// Name parses is whole: consecutive ticks, views that span at most 255 ticks, nothing invented beyond the bytes; and
 // written again it means the same, in no more bytes.
 func FuzzParseCommands(f *testing.F) {
 	f.Add(AppendCommands(nil, []Command{{Tick: 1}}))

@@ -16,44 +16,44 @@ type Look struct{ Yaw, Pitch geom.Angle }
 
 // Vital is a player's fortune in the match.
 type Vital struct {
-	Health  int16     // points, <= 0 = dead
-	Team    uint8     // 0 or 1
-	Hero    uint8     // of Game.Heroes
-	Wants   uint8     // the hero that it asked for, and 1; 0 none
-	Life    uint8     // counts placements: spawns, teleports, other heroes; modulo 256
-	Pushes  uint8     // counts what befell the motion from outside: knock-backs and placements; modulo 256
-	Watches bool      // a spectator: has no body
-	Kills   uint16    // points: enemies killed while a round was on
-	Deaths  uint16    // since joining, or since the round began
-	Died    tick.Tick // when, 0: it may stand up at once; of the dead
-	Respawn tick.Tick // when it may stand up as things are, 0 = alive
+	Health        int16     // points, <= 0 = dead
+	Team          uint8     // 0 or 1
+	Hero          uint8     // of Game.Heroes
+	RequestedHero uint8     // the hero that it asked for, and 1; 0 none
+	Life          uint8     // counts placements: spawns, teleports, other heroes; modulo 256
+	Pushes        uint8     // counts what befell the motion from outside: knock-backs and placements; modulo 256
+	Spectator     bool      // a spectator: has no body
+	Kills         uint16    // points: enemies killed while a round was on
+	Deaths        uint16    // since joining, or since the round began
+	Died          tick.Tick // when, 0: it may stand up at once; of the dead
+	Respawn       tick.Tick // when it may stand up as things are, 0 = alive
 }
 
 // Alive reports whether the player takes part.
 func (v *Vital) Alive() bool { return v.Respawn == 0 }
 
-// place counts a placement.
+// spawnMotion counts a placement.
 func (v *Vital) place() {
 	v.Life++
 	v.Pushes++
 }
 
-// Knowledge is what the server itself has measured of a player's connection; shots are clamped by it. It is a component
+// ClampLimits is what the server itself has measured of a player's connection; shots are clamped by it. It is a component
 // that the server refreshes before each tick, so that a recorded match replays with it.
-type Knowledge struct{ lagcomp.Knowledge }
+type ClampLimits struct{ lagcomp.ClampLimits }
 
-// SeenPerMetre is the grid on which players see each other: 1/128 m. Their yaw and pitch are seen to 1/4096 turn.
-const SeenPerMetre = 128
+// PublicPosPerMetre is the grid on which players see each other: 1/128 m. Their yaw and pitch are seen to 1/4096 turn.
+const PublicPosPerMetre = 128
 
 // PublicPose writes into p what others see of a player's state, rounded as the wire has it; a shot is tested against that too.
 // It writes all of p.
-func PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, v *Vital, a *anim.State) {
+func (v *Vital) PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, a *anim.State) {
 	p.ID = id
 	p.Pos = geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)}
 	p.Yaw = seenYaw(look.Yaw)
 	p.Pitch = geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15)
 	p.Flags = rig.Flags(v.Alive(), v.Team, v.Life)
-	anim.Draw(a, p)
+	anim.WritePose(a, p)
 }
 
 // seenYaw rounds to the nearest 1/4096 turn.
@@ -63,9 +63,9 @@ func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
 
 // grid rounds to the nearest 1/128 m, halves upwards; both the product and the floor are exact in float32 here.
 func grid(x float32) float32 {
-	n := int32(float32(x*SeenPerMetre) + 0.5)
-	if float32(n) > float32(x*SeenPerMetre)+0.5 {
+	n := int32(float32(x*PublicPosPerMetre) + 0.5)
+	if float32(n) > float32(x*PublicPosPerMetre)+0.5 {
 		n--
 	}
-	return float32(n) / SeenPerMetre
+	return float32(n) / PublicPosPerMetre
 }

@@ -44,20 +44,20 @@ func ParseDiverged(src []byte) (t tick.Tick, ok bool) {
 	return t, t != 0
 }
 
-// AskPace is the first byte of the reliable event by which a client asks for fewer snapshots or bytes.
+// AskSnapshotRate is the first byte of the reliable event by which a client asks for fewer snapshots or bytes.
 //
 //	1  0x81
 //	1  every  1: a snapshot each interval of the server; 2, 3, 4, 6 or 8: each so many intervals
 //	2  kbps   most kilobits a second; 0: as many as the server allows
-const AskPace byte = 0x81
+const AskSnapshotRate byte = 0x81
 
 // Limits of what a client may ask for.
 const (
-	MaxEvery = 8
-	MinKbps  = 16
+	MaxSnapshotInterval = 8
+	MinSnapshotKbps     = 16
 )
 
-// AskHero is the first byte of the reliable event by which a client asks to be another hero: see Match.AskHero.
+// RequestHero is the first byte of the reliable event by which a client asks to be another hero: see Match.RequestHero.
 //
 //	1  0x83
 //	1  hero  of Game.Heroes
@@ -74,23 +74,23 @@ func ParseHero(src []byte) (hero uint8, ok bool) {
 	return src[1], true
 }
 
-// AppendPace writes the event that asks for a pace.
-func AppendPace(dst []byte, every uint8, kbps uint16) []byte {
-	return binary.LittleEndian.AppendUint16(append(dst, AskPace, every), kbps)
+// AppendSnapshotRate writes the event that asks for a pace.
+func AppendSnapshotRate(dst []byte, every uint8, kbps uint16) []byte {
+	return binary.LittleEndian.AppendUint16(append(dst, AskSnapshotRate, every), kbps)
 }
 
-// ParsePace reads what AppendPace wrote. False for what is none, or out of range.
-func ParsePace(src []byte) (every uint8, kbps uint16, ok bool) {
-	if len(src) != 4 || src[0] != AskPace {
+// ParseSnapshotRate reads what AppendSnapshotRate wrote. False for what is none, or out of range.
+func ParseSnapshotRate(src []byte) (every uint8, kbps uint16, ok bool) {
+	if len(src) != 4 || src[0] != AskSnapshotRate {
 		return 0, 0, false
 	}
 	every, kbps = src[1], binary.LittleEndian.Uint16(src[2:])
-	return every, kbps, ValidPace(every, kbps)
+	return every, kbps, ValidSnapshotRate(every, kbps)
 }
 
-// ValidPace reports whether a pace may be asked for.
-func ValidPace(every uint8, kbps uint16) bool {
-	return every >= 1 && every <= MaxEvery && every != 5 && every != 7 && (kbps == 0 || kbps >= MinKbps)
+// ValidSnapshotRate reports whether a pace may be asked for.
+func ValidSnapshotRate(every uint8, kbps uint16) bool {
+	return every >= 1 && every <= MaxSnapshotInterval && every != 5 && every != 7 && (kbps == 0 || kbps >= MinSnapshotKbps)
 }
 
 // Event is something that happened in a tick and that players are told of, reliably and in order.

@@ -16,55 +16,55 @@ import (
 
 func fire(c *columns) {
 	row, view, why := int32(-1), tick.View{}, lagcomp.ClampNone
-	for i := range c.scratch.acts {
-		d := &c.scratch.acts[i]
-		if Looks(d.action.Kind) && d.row != row {
+	for i := range c.scratch.actions {
+		d := &c.scratch.actions[i]
+		if NeedsView(d.action.Kind) && d.row != row {
 			row = d.row
 			view, why = c.clamp(int(row))
 		}
-		c.release(int(d.row), &d.action, view, why)
+		c.runAction(int(d.row), &d.action, view, why)
 	}
 }
 
 // clamp is the view that a player's actions of the tick are judged by, and for receipts why it is not the one claimed.
-func (c *columns) clamp(i int) (view tick.View, why lagcomp.Clamp) {
-	know := &c.know[i]
-	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.Knowledge)
+func (c *columns) clamp(i int) (view tick.View, why lagcomp.ClampReason) {
+	know := &c.clampLimits[i]
+	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.ClampLimits)
 	if clamped {
 		c.outcome.Clamped++
-		if c.match.receipts != nil {
-			why = lagcomp.WhyClamped(c.command[i].View, view, c.clock.Tick, know.Knowledge)
+		if c.match.shotLog != nil {
+			why = lagcomp.ClampReasonOf(c.command[i].View, view, c.clock.Tick, know.ClampLimits)
 		}
 	}
 	if view.Valid() {
-		know.Last = lagcomp.Instant(view)
+		know.LastInstant = lagcomp.Instant(view)
 	}
 	return view, why
 }
 
-// release lets one action go.
-func (c *columns) release(i int, a *ability.Action, view tick.View, why lagcomp.Clamp) {
+// runAction lets one action go.
+func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcomp.ClampReason) {
 	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
 	o := c.objects
 	switch a.Kind {
-	case ability.DoShot, ability.DoMelee:
-		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamped: view != cmd.View, Clamp: why}
-		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
-		if a.Kind == ability.DoMelee {
+	case ability.ActionShot, ability.ActionMelee:
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamped: view != cmd.View, ClampReason: why}
+		s.Sweep = lagcomp.Sweep{Ray: c.kit.ShotRay(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
+		if a.Kind == ability.ActionMelee {
 			s.Team = lagcomp.NoTeam
 			c.outcome.Punches = append(c.outcome.Punches, s)
 			return
 		}
 		c.outcome.Shots = append(c.outcome.Shots, s)
-	case ability.DoProjectile:
-		o.Projectiles = append(o.Projectiles, object.Launch(o.shells.take(FirstProjectile), object.Flight{
+	case ability.ActionProjectile:
+		o.Projectiles = append(o.Projectiles, object.Launch(o.projectileIDs.alloc(FirstProjectile), object.Trajectory{
 			Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
 			Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
 		}, view))
-	case ability.DoGrenade:
+	case ability.ActionGrenade:
 		o.Grenades = append(o.Grenades, object.Throw(object.Grenade{
 			Pos: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Vel: geom.Forward(cmd.Yaw, cmd.Pitch+a.Pitch).Scale(a.Speed),
-			ID: o.grenades.take(FirstGrenade), Owner: id, Thrown: c.clock.Tick, Team: v.Team,
+			ID: o.grenadeIDs.alloc(FirstGrenade), Owner: id, Thrown: c.clock.Tick, Team: v.Team,
 		}))
 	}
 }
@@ -73,22 +73,24 @@ func combat(c *columns) {
 	o, s := c.outcome, c.scratch
 	shots := len(o.Shots)
 	n := shots + len(o.Punches)
-	s.rounds, s.hits = slices.Grow(s.rounds[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
-	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
-	notes, nanos := c.cast()
+	s.sweeps, s.hits = slices.Grow(s.sweeps[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
+	c.scratch.loop.Run(c, n, min(shotsGrain, c.scratch.grain), cutShots)
+	stats, nanos := c.cast()
 	for i := range s.hits {
-		round, melee := (*Shot)(nil), i >= shots
+		shot, melee := (*Shot)(nil), i >= shots
 		if melee {
-			round = &o.Punches[i-shots]
+			shot = &o.Punches[i-shots]
 		} else {
-			round = &o.Shots[i]
+			shot = &o.Shots[i]
 		}
-		first, used := c.behold(i, round)
-		round.Judged = used
-		if notes != nil {
-			w := s.rounds[i]
-			w.View = used
-			c.receipt(round, &w, &s.hits[i], &notes[i], first, nanos, melee)
+		blocked, used := c.resolveViews(i, shot)
+		shot.Judged = used
+		if stats != nil {
+			j := judgedShot{
+				shot: shot, sweep: s.sweeps[i], hit: &s.hits[i], stats: &stats[i], blocked: blocked, nanos: nanos, melee: melee,
+			}
+			j.sweep.View = used
+			c.recordShot(&j)
 		}
 	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
@@ -96,58 +98,58 @@ func combat(c *columns) {
 		s.parts[netid.ID(o.Shots[i].Shooter).Index()] = rig.NoPart
 	}
 	for i := range o.Shots {
-		c.strike(&o.Shots[i], &s.hits[i], object.CauseShot)
+		c.applyHit(&o.Shots[i], &s.hits[i], object.CauseShot)
 	}
 	for i := range o.Punches {
-		c.strike(&o.Punches[i], &s.hits[shots+i], object.CauseMelee)
+		c.applyHit(&o.Punches[i], &s.hits[shots+i], object.CauseMelee)
 	}
 }
 
-// obstructOf cuts rounds, of shots and then punches, where something stands.
-func obstructOf(c *columns, p parallel.Part) {
+// cutShots cuts rounds, of shots and then punches, where something stands.
+func cutShots(c *columns, p parallel.Part) {
 	o := c.outcome
 	for i := p.From; i < p.To; i++ {
 		if i < len(o.Shots) {
-			c.scratch.rounds[i] = c.obstructed(&o.Shots[i])
+			c.scratch.sweeps[i] = c.cutAtObstacles(&o.Shots[i])
 		} else {
-			c.scratch.rounds[i] = c.obstructed(&o.Punches[i-len(o.Shots)])
+			c.scratch.sweeps[i] = c.cutAtObstacles(&o.Punches[i-len(o.Shots)])
 		}
 	}
 }
 
-// witness asks whether round i was fired by somebody who saw a player.
-func (c *columns) witness(i int, id uint32) bool {
-	w := &c.scratch.rounds[i]
-	seen := c.match.seen(w, id)
-	if !seen && c.match.diary != nil {
-		c.match.diary.missed(w, id)
+// visible asks whether round i was fired by somebody who saw a player.
+func (c *columns) visible(i int, id uint32) bool {
+	w := &c.scratch.sweeps[i]
+	seen := c.match.hitFilter(w, id)
+	if !seen && c.match.inputLog != nil {
+		c.match.inputLog.addHidden(w, id)
 	}
 	return seen
 }
 
-// obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
-func (c *columns) obstructed(s *Shot) lagcomp.Sweep {
+// cutAtObstacles cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
+func (c *columns) cutAtObstacles(s *Shot) lagcomp.Sweep {
 	if t, ok := c.arena.Raycast(s.Ray); ok {
-		s.Ray.Max, s.Wall = t, true
+		s.Ray.Max, s.HitWall = t, true
 	}
 	if i, t, ok := c.scene.SweepBarrels(s.Ray, s.Radius); ok && t < s.Ray.Max {
-		s.Ray.Max, s.Struck = t, c.scene.Barrel[i].ID
+		s.Ray.Max, s.HitObject = t, c.scene.Barrels[i].ID
 	}
 	if i, t, ok := c.scene.SweepCubes(s.Ray, s.Radius); ok && t < s.Ray.Max {
-		s.Ray.Max, s.Struck = t, c.scene.Cube[i].ID
+		s.Ray.Max, s.HitObject = t, c.scene.Cubes[i].ID
 	}
 	return s.Sweep
 }
 
-// strike notes what a round does to what it hit.
-func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
+// applyHit notes what a round does to what it hit.
+func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 	d := object.Damage{
 		Victim: netid.ID(h.ID), Instigator: netid.ID(s.Shooter), Cause: cause, Points: int32(s.Damage),
 		Impulse: s.Ray.Dir.Scale(s.Impulse),
 	}
 	if h.ID == 0 {
-		if d.Victim = s.Struck; d.Victim.Index() >= FirstCube {
-			c.scene.Cube[d.Victim.Index()-FirstCube].Push(d.Impulse)
+		if d.Victim = s.HitObject; d.Victim.Index() >= FirstCube {
+			c.scene.Cubes[d.Victim.Index()-FirstCube].Push(d.Impulse)
 			return
 		} else if d.Victim == 0 {
 			return
@@ -163,7 +165,7 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			d.Points *= int32(c.kit.game.HeadScale)
 		}
 	}
-	c.scene.Ledger.Add(d)
+	c.scene.Damage.Add(d)
 }
 
 func flyProjectiles(c *columns) {
@@ -172,8 +174,8 @@ func flyProjectiles(c *columns) {
 	kept := o.Projectiles[:0]
 	for i := range o.Projectiles {
 		p := &o.Projectiles[i]
-		if int(p.Type) >= len(c.kit.Ammo) || p.Gone(&c.kit.Ammo[p.Type], c.clock.Tick) {
-			o.shells.give(FirstProjectile, p.ID)
+		if int(p.Type) >= len(c.kit.ProjectileKinds) || p.Expired(&c.kit.ProjectileKinds[p.Type], c.clock.Tick) {
+			o.projectileIDs.free(FirstProjectile, p.ID)
 			continue
 		}
 		if kept = kept[:len(kept)+1]; len(kept) <= i { // most ticks end nobody
@@ -189,8 +191,8 @@ func flyGrenades(c *columns) {
 	kept := o.Grenades[:0]
 	for i := range o.Grenades {
 		g := &o.Grenades[i]
-		if g.Gone(&c.kit.Fuses[g.Type], c.clock.Tick) {
-			o.grenades.give(FirstGrenade, g.ID)
+		if g.Expired(&c.kit.GrenadeKinds[g.Type], c.clock.Tick) {
+			o.grenadeIDs.free(FirstGrenade, g.ID)
 			continue
 		}
 		kept = append(kept, *g)
@@ -203,7 +205,7 @@ func hurtInAreas(c *columns) { c.scene.StepAreas(c.objects.Areas, c.bodies()) }
 func resolveBlasts(c *columns) { c.scene.ResolveBlasts() }
 
 func moveCubes(c *columns) {
-	if len(c.scene.Cube) > 0 {
+	if len(c.scene.Cubes) > 0 {
 		c.scene.StepCubes()
 	}
 }

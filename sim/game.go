@@ -14,13 +14,13 @@ const MaxHeroes = 16
 // Game is what is played, as content gives it: heroes, what flies and stands about, the mode, and what stands on the map
 // besides its solids. Both ends need the same. It must not change once a match or a client has it.
 type Game struct {
-	Heroes  []Hero            // 1 to MaxHeroes; a hero's id is its place here
-	Ammo    []object.Ammo     // ability.Projectile 1 and on
-	Grenade object.Fuse       // ability.Grenade
-	Barrel  object.BarrelKind // of all barrels
-	Cube    object.CubeKind   // of all cubes
-	Zone    object.Zone       // the size of capture zones that On places; its Center is nothing
-	Mode    mode.Params
+	Heroes      []Hero                  // 1 to MaxHeroes; a hero's id is its place here
+	Projectiles []object.ProjectileKind // ability.Projectile 1 and on
+	Grenade     object.GrenadeKind      // ability.Grenade
+	Barrel      object.BarrelKind       // of all barrels
+	Cube        object.CubeKind         // of all cubes
+	Zone        object.Zone             // the size of capture zones that On places; its Center is nothing
+	Mode        mode.Params
 	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the view's delay.
 	RewindMillis int32
 	HeadScale    int16 // a round that hits the head takes so many times the damage; 1 to 100
@@ -40,7 +40,7 @@ type Layout struct {
 	Points      []object.Zone // capture points, in the order in which they are attacked; at most mode.MaxPoints
 	Barrels     []geom.Vec3   // their feet
 	Cubes       []geom.Vec3   // their centres
-	Areas       []Field
+	Areas       []DamageArea
 	Teleporters []object.Teleporter
 }
 
@@ -50,8 +50,8 @@ type Home struct {
 	Box  geom.AABB
 }
 
-// Field is a box that hurts.
-type Field struct {
+// DamageArea is a box that hurts.
+type DamageArea struct {
 	Box  geom.AABB
 	Kind object.AreaKind
 }
@@ -66,8 +66,8 @@ const (
 // the reference knows no heads. It is the caller's to change.
 func DefaultGame() *Game {
 	return &Game{
-		Heroes: []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(), move.RobotParams()}},
-		Ammo:   object.DefaultAmmo(), Grenade: object.DefaultFuse(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(), Zone: object.DefaultZone(geom.Vec3{}),
+		Heroes:      []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(), move.RobotParams()}},
+		Projectiles: object.DefaultProjectiles(), Grenade: object.DefaultGrenade(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(), Zone: object.DefaultZone(geom.Vec3{}),
 		Mode: mode.DefaultDeathmatch(), HeadScale: 2,
 	}
 }

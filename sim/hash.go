@@ -16,22 +16,22 @@ func (m *Match) Hash() uint64 {
 	o := c.objects
 	h := sum64(fnvStart64)
 	for _, rows := range [...]ecs.Memory{
-		one(c.clock), one(c.score), one(c.mode),
-		memory(c.id), memory(c.pos), memory(c.vel), memory(c.state), memory(c.look), memory(c.vital), memory(c.ability), memory(c.anim),
+		single(c.clock), single(c.score), single(c.mode),
+		memoryOf(c.id), memoryOf(c.pos), memoryOf(c.vel), memoryOf(c.state), memoryOf(c.look), memoryOf(c.vital), memoryOf(c.ability), memoryOf(c.anim),
 	} {
 		h = h.rows(rows)
 	}
-	for i := range c.know {
-		h = h.rows(one(&c.know[i].Last))
+	for i := range c.clampLimits {
+		h = h.rows(single(&c.clampLimits[i].LastInstant))
 	}
 	for _, rows := range [...]ecs.Memory{
-		memory(o.Projectiles), memory(o.Grenades), memory(c.scene.Barrel), memory(c.scene.Cube), memory(o.Ports), memory(o.jumps),
-		memory(o.Occupied), memory(c.scene.Blasts.Waiting()),
+		memoryOf(o.Projectiles), memoryOf(o.Grenades), memoryOf(c.scene.Barrels), memoryOf(c.scene.Cubes), memoryOf(o.Ports), memoryOf(o.teleports),
+		memoryOf(o.Occupied), memoryOf(c.scene.Blasts.Waiting()),
 	} {
 		h = h.rows(rows)
 	}
 	for i := range o.Areas {
-		h = h.rows(memory(o.Areas[i].Next()))
+		h = h.rows(memoryOf(o.Areas[i].NextHits()))
 	}
 	return uint64(h)
 }
@@ -49,7 +49,7 @@ type sum64 uint64
 
 // rows adds rows one after the other, number by number. Little endian machines only, see appendPlanes.
 func (h sum64) rows(m ecs.Memory) sum64 {
-	stride, numbers := m.Type.Size(), leaves(m.Type)
+	stride, numbers := m.Type.Size(), scalarsOf(m.Type)
 	for row := uintptr(0); row < uintptr(len(m.Bytes)); row += stride {
 		for _, l := range numbers {
 			for _, b := range m.Bytes[row+l.offset:][:l.size] {
@@ -66,7 +66,7 @@ type sum32 uint32
 // planes adds rows in the order in which appendPlanes writes them.
 func (h sum32) planes(m ecs.Memory) sum32 {
 	stride := m.Type.Size()
-	for _, l := range leaves(m.Type) {
+	for _, l := range scalarsOf(m.Type) {
 		for b := range l.size {
 			for at := l.offset + b; at < uintptr(len(m.Bytes)); at += stride {
 				h = (h ^ sum32(m.Bytes[at])) * fnvPrime32
@@ -77,4 +77,4 @@ func (h sum32) planes(m ecs.Memory) sum32 {
 }
 
 // isOutside reports whether a component is what was measured outside, of a connection, and so no part of a fingerprint.
-func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[Knowledge]() }
+func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[ClampLimits]() }

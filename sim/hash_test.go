@@ -11,9 +11,9 @@ import (
 // slowHash is Hash through encoding/binary and hash/fnv.
 func (c *columns) slowHash(t *testing.T) uint64 {
 	o := c.objects
-	last := make([]int64, len(c.know))
-	for i := range c.know {
-		last[i] = c.know[i].Last
+	last := make([]int64, len(c.clampLimits))
+	for i := range c.clampLimits {
+		last[i] = c.clampLimits[i].LastInstant
 	}
 	h := fnv.New64a()
 	write := func(v any) {
@@ -22,38 +22,38 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 		}
 	}
 	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrel, c.scene.Cube, o.Ports, o.jumps, o.Occupied, c.scene.Blasts.Waiting()} {
+		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.teleports, o.Occupied, c.scene.Blasts.Waiting()} {
 		write(v)
 	}
 	for i := range o.Areas {
-		write(o.Areas[i].Next())
+		write(o.Areas[i].NextHits())
 	}
 	return h.Sum64()
 }
 
 // slowPrint is the fingerprint of columns as they are saved, through hash/fnv.
-func slowPrint(what string, columns ...ecs.Memory) Print {
+func slowPrint(what string, columns ...ecs.Memory) Checksum {
 	h := fnv.New32a()
 	for _, column := range columns {
 		_, _ = h.Write(appendPlanes(nil, column))
 	}
-	return Print{what, h.Sum32()}
+	return Checksum{what, h.Sum32()}
 }
 
 // slowPrints are the Prints of what has a column of its own, in any order.
-func (c *columns) slowPrints() (all []Print) {
+func (c *columns) slowPrints() (all []Checksum) {
 	o := c.objects
-	all = append(all, slowPrint("round", one(c.clock), one(c.score), one(c.mode)), slowPrint("players", memory(c.id)),
-		slowPrint("geom.Vec3", memory(c.pos)), slowPrint("move.State", memory(c.state)), slowPrint("sim.Look", memory(c.look)),
-		slowPrint("sim.Vital", memory(c.vital)), slowPrint("ability.State", memory(c.ability)), slowPrint("anim.State", memory(c.anim)),
-		slowPrint("sim.Command", memory(c.command)), slowPrint("sim.Velocity", memory(c.vel)),
-		slowPrint(string(dFlying), memory(o.Projectiles)), slowPrint(string(dGrenades), memory(o.Grenades)),
-		slowPrint(string(dBarrels), memory(c.scene.Barrel)), slowPrint(string(dCubes), memory(c.scene.Cube)),
-		slowPrint(string(dPorts), memory(o.Ports), memory(o.jumps)), slowPrint(string(dZones), memory(o.Occupied)),
-		slowPrint(string(dBlasts), memory(c.scene.Blasts.Waiting())))
+	all = append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)), slowPrint("players", memoryOf(c.id)),
+		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)), slowPrint("sim.Look", memoryOf(c.look)),
+		slowPrint("sim.Vital", memoryOf(c.vital)), slowPrint("ability.State", memoryOf(c.ability)), slowPrint("anim.State", memoryOf(c.anim)),
+		slowPrint("sim.Command", memoryOf(c.command)), slowPrint("sim.Velocity", memoryOf(c.vel)),
+		slowPrint(string(dProjectiles), memoryOf(o.Projectiles)), slowPrint(string(dGrenades), memoryOf(o.Grenades)),
+		slowPrint(string(dBarrels), memoryOf(c.scene.Barrels)), slowPrint(string(dCubes), memoryOf(c.scene.Cubes)),
+		slowPrint(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports)), slowPrint(string(dZones), memoryOf(o.Occupied)),
+		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())))
 	var areas []ecs.Memory
 	for i := range o.Areas {
-		areas = append(areas, memory(o.Areas[i].Next()))
+		areas = append(areas, memoryOf(o.Areas[i].NextHits()))
 	}
 	return append(all, slowPrint(string(dAreas), areas...))
 }
@@ -66,7 +66,7 @@ func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 		if players == 0 {
 			s = &script{m: New(4, *s.m.Rules(), s.m.Scene().Arena)}
 		}
-		var got []Print
+		var got []Checksum
 		for tick := range 600 {
 			if players == 0 {
 				s.m.Step()
@@ -77,7 +77,7 @@ func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 				continue
 			}
 			hash := s.m.Hash()
-			got = s.m.Prints(got[:0])
+			got = s.m.Checksums(got[:0])
 			c := s.m.open()
 			if want := c.slowHash(t); hash != want {
 				t.Fatalf("%d players, tick %d: hash %016x, its twin %016x", players, tick, hash, want)
@@ -89,15 +89,15 @@ func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 			}
 			sums := map[string]uint32{}
 			for _, p := range want {
-				sums[p.What] = p.Sum
+				sums[p.Name] = p.Sum
 			}
 			for _, p := range got {
-				if sum, ok := sums[p.What]; !ok || sum != p.Sum {
-					t.Fatalf("%d players, tick %d: %s %08x, its twin %08x", players, tick, p.What, p.Sum, sum)
+				if sum, ok := sums[p.Name]; !ok || sum != p.Sum {
+					t.Fatalf("%d players, tick %d: %s %08x, its twin %08x", players, tick, p.Name, p.Sum, sum)
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Prints(got[:0]) }); n != 0 && players > 0 && !raceEnabled {
+		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Checksums(got[:0]) }); n != 0 && players > 0 && !raceEnabled {
 			t.Errorf("%d players: %v allocations", players, n)
 		}
 	}

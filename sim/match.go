@@ -19,42 +19,49 @@ import (
 type Match struct {
 	World *ecs.World
 	resources
+	components
+	hooks
+}
 
-	player  ecs.Kind
-	view    *ecs.View
-	pos     ecs.Comp[geom.Vec3]
-	vel     ecs.Comp[Velocity]
-	state   ecs.Comp[move.State]
-	look    ecs.Comp[Look]
-	vital   ecs.Comp[Vital]
-	ability ecs.Comp[ability.State]
-	anim    ecs.Comp[anim.State]
-	command ecs.Comp[Command]
-	know    ecs.Comp[Knowledge]
+// components are the handles of a player's components.
+type components struct {
+	player      ecs.Kind
+	view        *ecs.View
+	pos         ecs.Comp[geom.Vec3]
+	vel         ecs.Comp[Velocity]
+	state       ecs.Comp[move.State]
+	look        ecs.Comp[Look]
+	vital       ecs.Comp[Vital]
+	ability     ecs.Comp[ability.State]
+	anim        ecs.Comp[anim.State]
+	command     ecs.Comp[Command]
+	clampLimits ecs.Comp[ClampLimits]
+}
 
-	seen  func(s *lagcomp.Sweep, id uint32) bool // of Witness
-	how   func(s *Shot) ([]Beheld, []uint64)     // of Behold
-	diary *Diary                                 // of Keep
-
-	receipts *lagcomp.Receipts // nil: nobody asks
+// hooks are what the owner of a match sets; none of them changes what the match becomes, except through its answers.
+type hooks struct {
+	hitFilter    func(w *lagcomp.Sweep, id uint32) bool // see SetHitFilter
+	viewResolver func(s *Shot) ([]TargetView, []uint64) // see SetViewResolver
+	inputLog     *TickInputs                            // see SetInputLog
+	shotLog      *lagcomp.ShotLog                       // see SetShotLog; nil: no records
 }
 
 // resources are the world's, which are asked for too often to be looked up by type. None is replaced while the world lives.
 type resources struct {
-	rules   *Rules
-	kit     *Kit
-	clock   *Clock
-	arena   *arena.Arena
-	history *lagcomp.History
-	score   *Score
-	mode    *mode.State
-	scene   *object.Scene
-	objects *Objects
-	outcome *Outcome
-	scratch *scratch
-	inboxes *inboxes
-	poses   *poses
-	places  *places
+	rules          *Rules
+	kit            *CompiledGame
+	clock          *Clock
+	arena          *arena.Arena
+	history        *lagcomp.History
+	score          *Score
+	mode           *mode.State
+	scene          *object.Scene
+	objects        *Objects
+	outcome        *Outcome
+	scratch        *scratch
+	commandBuffers *commandBuffers
+	poses          *poses
+	spawns         *spawns
 }
 
 // keep makes the resources the world's.
@@ -70,9 +77,9 @@ func (r *resources) keep(w *ecs.World) {
 	ecs.SetResource(w, r.objects)
 	ecs.SetResource(w, r.outcome)
 	ecs.SetResource(w, r.scratch)
-	ecs.SetResource(w, r.inboxes)
+	ecs.SetResource(w, r.commandBuffers)
 	ecs.SetResource(w, r.poses)
-	ecs.SetResource(w, r.places)
+	ecs.SetResource(w, r.spawns)
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -90,28 +97,28 @@ type Outcome struct {
 	Hits          []lagcomp.Hit       // what each of them hit in its shooter's view, whatever became of the victim since
 	Punches       []Shot              // sweeps of melee, likewise
 	Clamped       int                 // actions whose claimed view was moved
-	Faded         int                 // rounds with Shot.Faded
-	Unshown       int                 // times a round went on past somebody of whom its shooter saw nothing, by Behold
+	ViewsExpired  int                 // rounds with Shot.ViewExpired
+	NotShown      int                 // times a round went on past somebody of whom its shooter saw nothing, by ShotTargetView
 }
 
 // Shot is a round or a punch.
 type Shot struct {
 	lagcomp.Sweep
-	Shooter uint32
-	Damage  int16
-	Impulse float32  // m/s
-	Struck  netid.ID // the barrel or cube that stopped it, 0: the ground or nothing
-	Wall    bool     // the ground or a wall stopped it, if Struck did not
+	Shooter   uint32
+	Damage    int16
+	Impulse   float32  // m/s
+	HitObject netid.ID // the barrel or cube that stopped it, 0: the ground or nothing
+	HitWall   bool     // the ground or a wall stopped it, if Struck did not
 
-	Claimed tick.View     // what its command named
-	Clamp   lagcomp.Clamp // why View is another, if receipts are written
-	Clamped bool          // its view is not the one that was claimed
-	Judged  tick.View     // by which whom it hits is where it was hit: View, or another if its shooter saw that one so
-	Faded   bool          // somebody on its way was seen so long ago that it was judged at a later instant
+	Claimed     tick.View           // what its command named
+	ClampReason lagcomp.ClampReason // why View is another, if receipts are written
+	Clamped     bool                // its view is not the one that was claimed
+	Judged      tick.View           // by which whom it hits is where it was hit: View, or another if its shooter saw that one so
+	ViewExpired bool                // somebody on its way was seen so long ago that it was judged at a later instant
 }
 
-// inboxes is the resource of commands that wait, by slot.
-type inboxes struct{ of []Inbox }
+// commandBuffers is the resource of commands that wait, by slot.
+type commandBuffers struct{ of []CommandBuffer }
 
 // poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
 type poses struct {
@@ -119,11 +126,11 @@ type poses struct {
 	acts []ability.Public
 }
 
-// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses, and for a game that Game.On
+// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses, and for a game that Game.OnArena
 // cannot put on the arena.
 func New(slots int, rules Rules, a *arena.Arena) *Match {
 	rules = rules.WithDefaults()
-	on, err := rules.Game.On(a)
+	on, err := rules.Game.OnArena(a)
 	if err != nil {
 		panic("sim: " + err.Error())
 	}
@@ -137,27 +144,27 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	m.pos, m.vel, m.state = ecs.Register[geom.Vec3](w), ecs.Register[Velocity](w), ecs.Register[move.State](w)
 	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
 	m.anim = ecs.Register[anim.State](w)
-	m.command, m.know = ecs.Register[Command](w), ecs.Register[Knowledge](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.know)
+	m.command, m.clampLimits = ecs.Register[Command](w), ecs.Register[ClampLimits](w)
+	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.clampLimits)
 	m.view = w.View(m.player)
 
 	start := kit.Mode.Start()
 	history := lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4)
 	scene := &object.Scene{
-		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Ledger: object.NewLedger(4 * slots),
-		Ammo: kit.Ammo, Fuses: kit.Fuses, Cask: rules.Game.Barrel, Box: rules.Game.Cube,
+		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Damage: object.NewDamageQueue(4 * slots),
+		ProjectileKinds: kit.ProjectileKinds, GrenadeKinds: kit.GrenadeKinds, BarrelKind: rules.Game.Barrel, CubeKind: rules.Game.Cube,
 	}
-	furnish(scene, &rules.Game.Layout)
-	scene.Reserve(4*slots, slots+len(scene.Barrel), slots)
+	placeObjects(scene, &rules.Game.Layout)
+	scene.Reserve(4*slots, slots+len(scene.Barrels), slots)
 	m.resources = resources{
 		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start, scene: scene,
 		objects: newObjects(&rules.Game.Layout, slots),
 		outcome: &Outcome{
 			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
 		},
-		scratch: newScratch(slots), inboxes: &inboxes{make([]Inbox, slots)},
+		scratch: newScratch(slots), commandBuffers: &commandBuffers{make([]CommandBuffer, slots)},
 		poses:  &poses{make([]rig.Pose, slots), make([]ability.Public, slots)},
-		places: newPlaces(a, &rules.Game.Layout, slots),
+		spawns: newSpawns(a, &rules.Game.Layout, slots),
 	}
 	m.resources.keep(w)
 	m.scratch.now = columns{match: m, resources: m.resources}
@@ -173,7 +180,7 @@ func (m *Match) SetRespawn(millis int32) error {
 	compiled, err := p.Compile(rules.Rate)
 	if err == nil {
 		if millis != rules.RespawnMillis {
-			m.did(ActRespawn, 0, millis)
+			m.recordChange(ChangeRespawn, 0, millis)
 		}
 		kit.Mode, rules.RespawnMillis = compiled, millis
 	}
@@ -183,8 +190,8 @@ func (m *Match) SetRespawn(millis int32) error {
 // Rules returns the rules in force.
 func (m *Match) Rules() *Rules { return m.rules }
 
-// Kit returns what is played with.
-func (m *Match) Kit() *Kit { return m.kit }
+// Game returns what is played with.
+func (m *Match) Game() *CompiledGame { return m.kit }
 
 // Tick returns the tick that was simulated last, 0 before the first.
 func (m *Match) Tick() tick.Tick { return m.clock.Tick }
@@ -211,15 +218,15 @@ func (m *Match) History() *lagcomp.History { return m.history }
 // Step; not to be written. Who died in that tick still stands in it: history was recorded before, and both are the same.
 func (m *Match) Poses() []rig.Pose { return m.poses.of }
 
-// Acts returns what everybody is told of everybody's abilities, by slot, as Poses.
-func (m *Match) Acts() []ability.Public { return m.poses.acts }
+// ChangeKinds returns what everybody is told of everybody's abilities, by slot, as Poses.
+func (m *Match) AbilityStates() []ability.Public { return m.poses.acts }
 
-// Inbox returns the commands that wait for a player, nil for a stale id.
-func (m *Match) Inbox(id netid.ID) *Inbox {
+// CommandBuffer returns the commands that wait for a player, nil for a stale id.
+func (m *Match) CommandBuffer(id netid.ID) *CommandBuffer {
 	if m.World.KindOf(id) != m.player {
 		return nil
 	}
-	return &m.inboxes.of[id.Index()]
+	return &m.commandBuffers.of[id.Index()]
 }
 
 // Vital returns a player's fortune, nil for an id without a row. It may be used until the next Step.
@@ -244,59 +251,61 @@ func (m *Match) SelfInto(id netid.ID, motion *move.Motion, abilities *ability.St
 	return m.vital.Get(id)
 }
 
-// Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
+// SetClampLimits notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
-func (m *Match) Know(id netid.ID, k lagcomp.Knowledge) {
-	if at := m.know.Get(id); at != nil {
-		last := at.Last
-		at.Knowledge = k // and then what is another: what is changed first is copied slowly
-		at.Last = last
+func (m *Match) SetClampLimits(id netid.ID, k lagcomp.ClampLimits) {
+	if at := m.clampLimits.Get(id); at != nil {
+		last := at.LastInstant
+		at.ClampLimits = k // and then what is another: what is changed first is copied slowly
+		at.LastInstant = last
 		at.CapTicks = min(k.CapTicks, m.Rules().rewind())
 	}
 }
 
-// Witness sets what tells whether the shooter of a shot had the player called id in its view: one that it had not cannot be
+// SetHitFilter sets what tells whether the shooter of a shot had the player called id in its view: one that it had not cannot be
 // hit. nil, as at first: everybody sees everybody. Match calls it in the combat system, and it must not change the match.
-func (m *Match) Witness(seen func(s *lagcomp.Sweep, id uint32) bool) { m.seen = seen }
+func (m *Match) SetHitFilter(seen func(s *lagcomp.Sweep, id uint32) bool) { m.hitFilter = seen }
 
 // Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
 // returns 0 if the match is full.
-func (m *Match) Join() netid.ID { return m.reserve(0) }
+func (m *Match) Join() netid.ID { return m.spawnPlayer(0) }
 
-// JoinAs is Join as a hero; one that there is not is the first.
-func (m *Match) JoinAs(hero uint8) netid.ID { return m.reserve(entry(1 + int(m.Kit().known(hero)))) }
-
-// Watch brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
-func (m *Match) Watch() netid.ID { return m.reserve(spectator) }
-
-// entry is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
-type entry uint8
-
-const spectator entry = 255
-
-func (m *Match) reserve(as entry) netid.ID {
-	return m.seat(m.World.Spawn(m.player), as)
+// JoinAsHero is Join as a hero; one that there is not is the first.
+func (m *Match) JoinAsHero(hero uint8) netid.ID {
+	return m.spawnPlayer(joinKind(1 + int(m.Game().heroOrFirst(hero))))
 }
 
-// seat notes how the player who was given an id comes in.
-func (m *Match) seat(id netid.ID, as entry) netid.ID {
+// JoinSpectator brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
+func (m *Match) JoinSpectator() netid.ID { return m.spawnPlayer(spectator) }
+
+// joinKind is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
+type joinKind uint8
+
+const spectator joinKind = 255
+
+func (m *Match) spawnPlayer(as joinKind) netid.ID {
+	return m.addPlayer(m.World.Spawn(m.player), as)
+}
+
+// addPlayer notes how the player who was given an id comes in.
+func (m *Match) addPlayer(id netid.ID, as joinKind) netid.ID {
 	if id != 0 {
-		m.inboxes.of[id.Index()].reset(m.Tick() + 1)
-		m.places.entries[id.Index()] = as
+		m.commandBuffers.of[id.Index()].reset(m.Tick() + 1)
+		m.spawns.joinAs[id.Index()] = as
 	}
-	m.did(ActJoin, id, int32(as))
+	m.recordChange(ChangeJoin, id, int32(as))
 	return id
 }
 
-// AskHero notes that a player wants to be another hero. It becomes one where the mode allows it: at home, in a base of its
+// RequestHero notes that a player wants to be another hero. It becomes one where the mode allows it: at home, in a base of its
 // team, or when it spawns next. False for an unknown player or hero.
-func (m *Match) AskHero(id netid.ID, hero uint8) bool {
+func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 	v := m.vital.Get(id)
-	if v == nil || int(hero) >= len(m.Kit().Heroes) {
+	if v == nil || int(hero) >= len(m.Game().Heroes) {
 		return false
 	}
-	v.Wants = hero + 1
-	m.did(ActHero, id, int32(hero))
+	v.RequestedHero = hero + 1
+	m.recordChange(ChangeHero, id, int32(hero))
 	return true
 }
 
@@ -306,16 +315,16 @@ func (m *Match) Leave(id netid.ID) {
 	if !m.World.Despawn(id) {
 		return
 	}
-	m.did(ActLeave, id, 0)
-	if v != nil && !v.Watches {
+	m.recordChange(ChangeLeave, id, 0)
+	if v != nil && !v.Spectator {
 		m.Score().Members[v.Team]--
 	}
 }
 
-// Known is what is known of a player's connection, as Know noted it, and of its last shot.
-func (m *Match) Known(id netid.ID) (k lagcomp.Knowledge) {
-	if at := m.know.Get(id); at != nil {
-		k = at.Knowledge
+// PlayerLimits is what is known of a player's connection, as Know noted it, and of its last shot.
+func (m *Match) ClampLimits(id netid.ID) (k lagcomp.ClampLimits) {
+	if at := m.clampLimits.Get(id); at != nil {
+		k = at.ClampLimits
 	}
 	return k
 }

@@ -57,7 +57,7 @@ func (s *script) step() {
 	s.m.Step()
 }
 
-// give lets people come and go, and hands the commands of the coming tick in.
+// free lets people come and go, and hands the commands of the coming tick in.
 func (s *script) give() {
 	now := s.m.Tick()
 	for i, id := range s.ids {
@@ -74,8 +74,8 @@ func (s *script) give() {
 		if r>>10%16 == 0 { // a command is lost
 			continue
 		}
-		s.m.Know(id, lagcomp.Knowledge{Rate: s.m.Rules().Rate, RTTTicks: float32(i), InterpTicks: 6, Newest: now, Oldest: s.m.History().Oldest()})
-		s.m.Inbox(id).Offer(s.command(i, r))
+		s.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.m.Rules().Rate, RTTTicks: float32(i), InterpTicks: 6, Newest: now, Oldest: s.m.History().Oldest()})
+		s.m.CommandBuffer(id).Offer(s.command(i, r))
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *script) command(i int, r uint64) Command {
 		c.Yaw, c.MoveYaw, c.MoveMag = geom.Atan2(to.X, to.Z), uint8(d>>32)&31-16, 255
 	}
 	if r>>58 == 0 {
-		s.m.AskHero(s.ids[i], uint8(r>>50&1))
+		s.m.RequestHero(s.ids[i], uint8(r>>50&1))
 	}
 	if target := s.target(i); target.ID != 0 && d>>60 < 8 {
 		c.Buttons |= []Buttons{Fire, Fire, Fire | Throw, Throw, Fire | Sprint, Melee, Fire | Melee, Throw}[d>>57&7]
@@ -123,7 +123,7 @@ func furnished() *Game {
 		g.Layout = Layout{
 			Homes: []Home{{0, box(-50, -50, 50, -45)}, {1, box(-50, 45, 50, 50)}}, Points: []object.Zone{object.DefaultZone(geom.Vec3{X: 8}), object.DefaultZone(geom.Vec3{Z: -8}), object.DefaultZone(geom.Vec3{Z: 8})},
 			Barrels: []geom.Vec3{{X: 3}, {X: 4}, {X: -6, Z: 6}}, Cubes: []geom.Vec3{{X: -3, Y: 0.5}, {X: 1, Y: 0.5, Z: 5}, {X: -6, Y: 0.5, Z: -4}, {X: 5, Y: 0.5, Z: -6}, {Y: 0.5, Z: -3}},
-			Areas:       []Field{{box(-10, 2, -8, 4), object.AreaKind{Points: 25, PerSecond: 3}}},
+			Areas:       []DamageArea{{box(-10, 2, -8, 4), object.AreaKind{Points: 25, PerSecond: 3}}},
 			Teleporters: []object.Teleporter{{Box: box(10, 10, 12, 12), Target: geom.Vec3{X: -12, Z: -12}, Yaw: 0x4000}},
 		}
 	})
@@ -161,7 +161,9 @@ func (s *script) line(b *strings.Builder) {
 }
 
 // draw is a number that follows from its arguments.
-func draw(seed, a, b uint64) uint64 { return ability.Draw(seed^b<<40, uint32(b), tick.Tick(a), 0) }
+func draw(seed, a, b uint64) uint64 {
+	return ability.Draw(ability.DrawKey{Seed: seed ^ b<<40, Entity: uint32(b), Tick: tick.Tick(a)})
+}
 
 // target is the nearest living enemy.
 func (s *script) target(i int) (best rig.Pose) {
@@ -328,19 +330,21 @@ func TestHashSeesEverything(t *testing.T) {
 			m.Objects().Projectiles = append(m.Objects().Projectiles, object.Projectile{})
 		}},
 		{"a grenade", func(m *Match, _ netid.ID) { m.Objects().Grenades = append(m.Objects().Grenades, object.Grenade{}) }},
-		{"a teleport that is due", func(m *Match, _ netid.ID) { m.Objects().jumps = append(m.Objects().jumps, object.Jump{}) }},
+		{"a teleport that is due", func(m *Match, _ netid.ID) {
+			m.Objects().teleports = append(m.Objects().teleports, object.TeleportRequest{})
+		}},
 		{"a blast that waits", func(m *Match, _ netid.ID) { m.Scene().Blasts.Add(object.Blast{}) }},
-		{"a barrel", func(m *Match, _ netid.ID) { m.Scene().Barrel[0].Health-- }},
-		{"a cube", func(m *Match, _ netid.ID) { m.Scene().Cube[0].Rot[0]++ }},
-		{"an area", func(m *Match, _ netid.ID) { m.Objects().Areas[0].Next()[0]++ }},
+		{"a barrel", func(m *Match, _ netid.ID) { m.Scene().Barrels[0].Health-- }},
+		{"a cube", func(m *Match, _ netid.ID) { m.Scene().Cubes[0].Rot[0]++ }},
+		{"an area", func(m *Match, _ netid.ID) { m.Objects().Areas[0].NextHits()[0]++ }},
 		{"a teleporter", func(m *Match, _ netid.ID) { m.Objects().Ports[0].Effect++ }},
 		{"a zone", func(m *Match, _ netid.ID) { m.Objects().Occupied[0][1]++ }},
-		{"the view of the last shot", func(m *Match, id netid.ID) { m.know.Get(id).Last++ }},
+		{"the view of the last shot", func(m *Match, id netid.ID) { m.clampLimits.Get(id).LastInstant++ }},
 		{"hero", func(m *Match, id netid.ID) { m.vital.Get(id).Hero++ }},
-		{"hero asked for", func(m *Match, id netid.ID) { m.vital.Get(id).Wants++ }},
+		{"hero asked for", func(m *Match, id netid.ID) { m.vital.Get(id).RequestedHero++ }},
 		{"life", func(m *Match, id netid.ID) { m.vital.Get(id).Life++ }},
 		{"pushes", func(m *Match, id netid.ID) { m.vital.Get(id).Pushes++ }},
-		{"watches", func(m *Match, id netid.ID) { m.vital.Get(id).Watches = true }},
+		{"watches", func(m *Match, id netid.ID) { m.vital.Get(id).Spectator = true }},
 		{"died", func(m *Match, id netid.ID) { m.vital.Get(id).Died = 9 }},
 		{"members", func(m *Match, _ netid.ID) { m.Score().Members[0]++ }},
 		{"position", func(m *Match, id netid.ID) { m.pos.Get(id).Z += 1. / 4096 }},
@@ -380,7 +384,7 @@ func TestSystemsInOrder(t *testing.T) {
 	var names []string
 	for _, s := range Systems() {
 		names = append(names, s.Name)
-		if s.Does == "" || s.run == nil {
+		if s.Purpose == "" || s.run == nil {
 			t.Errorf("system %q does nothing, or does not say what", s.Name)
 		}
 	}
@@ -444,7 +448,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Seen is the nearest point of the grid, halves up, for every position that move leaves; poses are idempotent.
+// HitFilter is the nearest point of the grid, halves up, for every position that move leaves; poses are idempotent.
 func TestSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		axis := func(name string) float32 { return float32(rapid.Int32Range(-8192000, 8192000).Draw(t, name)) / 4096 }
@@ -457,8 +461,11 @@ func TestSeen(t *testing.T) {
 			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(2)),
 		}
 		var p rig.Pose
-		PublicPose(&p, 77, &pos, look, &v, &a)
-		near := func(got, want float32) bool { d := want - got; return d >= -0.5/SeenPerMetre && d < 0.5/SeenPerMetre }
+		v.PublicPose(&p, 77, &pos, look, &a)
+		near := func(got, want float32) bool {
+			d := want - got
+			return d >= -0.5/PublicPosPerMetre && d < 0.5/PublicPosPerMetre
+		}
 		if !near(p.Pos.X, pos.X) || !near(p.Pos.Y, pos.Y) || !near(p.Pos.Z, pos.Z) {
 			t.Fatalf("%v is seen at %v", pos, p.Pos)
 		}
@@ -472,7 +479,7 @@ func TestSeen(t *testing.T) {
 			t.Fatalf("%+v is seen as %+v", v, p)
 		}
 		var again rig.Pose
-		if PublicPose(&again, 77, &p.Pos, Look{p.Yaw, p.Pitch}, &v, &a); again != p {
+		if v.PublicPose(&again, 77, &p.Pos, Look{p.Yaw, p.Pitch}, &a); again != p {
 			t.Fatalf("%+v seen again is %+v", p, again)
 		}
 	})

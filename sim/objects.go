@@ -30,23 +30,23 @@ type Objects struct {
 	Zones       []object.Zone
 	Occupied    []mode.Occupancy // of the zones, as of this tick
 
-	jumps    []object.Jump // due in the next tick
-	crowds   []object.Occupancy
-	shells   pool
-	grenades pool
+	teleports     []object.TeleportRequest // due in the next tick
+	occupants     []object.Occupancy
+	projectileIDs idPool
+	grenadeIDs    idPool
 }
 
-// pool gives indices out, the lowest free first, with a generation each.
-type pool struct {
+// idPool gives indices out, the lowest free first, with a generation each.
+type idPool struct {
 	gen  []uint8
 	used []bool
 	from int // none below is free
 }
 
 // newPool makes a pool with room for so many before it allocates.
-func newPool(n int) pool { return pool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
+func newPool(n int) idPool { return idPool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
 
-func (p *pool) take(first int) netid.ID {
+func (p *idPool) alloc(first int) netid.ID {
 	for p.from < len(p.used) && p.used[p.from] {
 		p.from++
 	}
@@ -61,7 +61,7 @@ func (p *pool) take(first int) netid.ID {
 	return netid.Make(first+i, p.gen[i])
 }
 
-func (p *pool) give(first int, id netid.ID) {
+func (p *idPool) free(first int, id netid.ID) {
 	i := id.Index() - first
 	p.used[i] = false
 	p.from = min(p.from, i)
@@ -71,9 +71,9 @@ func (p *pool) give(first int, id netid.ID) {
 func newObjects(l *Layout, slots int) *Objects {
 	o := &Objects{
 		Projectiles: make([]object.Projectile, 0, 4*slots), Grenades: make([]object.Grenade, 0, slots),
-		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)), crowds: make([]object.Occupancy, len(l.Points)),
-		Ports: append([]object.Teleporter(nil), l.Teleporters...), jumps: make([]object.Jump, 0, slots),
-		shells: newPool(4 * slots), grenades: newPool(slots),
+		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)), occupants: make([]object.Occupancy, len(l.Points)),
+		Ports: append([]object.Teleporter(nil), l.Teleporters...), teleports: make([]object.TeleportRequest, 0, slots),
+		projectileIDs: newPool(4 * slots), grenadeIDs: newPool(slots),
 	}
 	for _, f := range l.Areas {
 		o.Areas = append(o.Areas, object.NewArea(f.Box, f.Kind, slots))
@@ -81,27 +81,27 @@ func newObjects(l *Layout, slots int) *Objects {
 	return o
 }
 
-// furnish puts the barrels and cubes where they belong, whole.
-func furnish(s *object.Scene, l *Layout) {
-	s.Barrel, s.Cube = s.Barrel[:0], s.Cube[:0]
+// placeObjects puts the barrels and cubes where they belong, whole.
+func placeObjects(s *object.Scene, l *Layout) {
+	s.Barrels, s.Cubes = s.Barrels[:0], s.Cubes[:0]
 	for i, pos := range l.Barrels {
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), pos))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), pos))
 	}
 	s.PlaceBarrels()
 	for i, pos := range l.Cubes {
-		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
+		c := object.SpawnCubes(1, geom.Vec3{}, &s.CubeKind, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
 		c.Pos = pos
-		s.Cube = append(s.Cube, c)
+		s.Cubes = append(s.Cubes, c)
 	}
 }
 
 // clear ends everything that flies.
 func (o *Objects) clear() {
 	for i := range o.Projectiles {
-		o.shells.give(FirstProjectile, o.Projectiles[i].ID)
+		o.projectileIDs.free(FirstProjectile, o.Projectiles[i].ID)
 	}
 	for i := range o.Grenades {
-		o.grenades.give(FirstGrenade, o.Grenades[i].ID)
+		o.grenadeIDs.free(FirstGrenade, o.Grenades[i].ID)
 	}
 	o.Projectiles, o.Grenades = o.Projectiles[:0], o.Grenades[:0]
 }

@@ -73,10 +73,10 @@ func TestPage(t *testing.T) {
 	if !bytes.Equal(doc["resync"], []byte{AskResync}) {
 		t.Errorf("resync: the page says %x", doc["resync"])
 	}
-	if got := AppendPace(nil, 2, 200); !bytes.Equal(got, doc["pace"]) {
+	if got := AppendSnapshotRate(nil, 2, 200); !bytes.Equal(got, doc["pace"]) {
 		t.Errorf("pace: wrote %x, the page says %x", got, doc["pace"])
 	}
-	if every, kbps, ok := ParsePace(doc["pace"]); !ok || every != 2 || kbps != 200 {
+	if every, kbps, ok := ParseSnapshotRate(doc["pace"]); !ok || every != 2 || kbps != 200 {
 		t.Errorf("pace: read %d, %d, %v", every, kbps, ok)
 	}
 	if got := AppendDiverged(nil, 312); !bytes.Equal(got, doc["diverged"]) {
@@ -85,18 +85,18 @@ func TestPage(t *testing.T) {
 	if at, ok := ParseDiverged(doc["diverged"]); !ok || at != 312 {
 		t.Errorf("diverged: read %d, %v", at, ok)
 	}
-	if got := AppendMissed(nil, 7); !bytes.Equal(got, doc["missed"]) {
+	if got := AppendMispredictions(nil, 7); !bytes.Equal(got, doc["missed"]) {
 		t.Errorf("missed: wrote %x, the page says %x", got, doc["missed"])
 	}
-	if n, ok := ParseMissed(doc["missed"]); !ok || n != 7 {
+	if n, ok := ParseMispredictions(doc["missed"]); !ok || n != 7 {
 		t.Errorf("missed: read %d, %v", n, ok)
 	}
-	for _, bad := range [][]byte{nil, {TagMissed}, {TagMissed, 1, 0, 0}, {TagMissed, 1, 0, 0, 0, 0}, {AskHero, 1, 0, 0, 0}} {
-		if _, ok := ParseMissed(bad); ok {
+	for _, bad := range [][]byte{nil, {TagMispredictions}, {TagMispredictions, 1, 0, 0}, {TagMispredictions, 1, 0, 0, 0, 0}, {AskHero, 1, 0, 0, 0}} {
+		if _, ok := ParseMispredictions(bad); ok {
 			t.Errorf("%x was taken for a count of mispredictions", bad)
 		}
 	}
-	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0}, {AskDiverged, 0, 0, 0, 0}, {AskPace, 1, 0, 0, 0}} {
+	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0}, {AskDiverged, 0, 0, 0, 0}, {AskSnapshotRate, 1, 0, 0, 0}} {
 		if _, ok := ParseDiverged(bad); ok {
 			t.Errorf("%x was taken for one that tells of a divergence", bad)
 		}

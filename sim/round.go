@@ -15,14 +15,14 @@ func (c *columns) die(row int, now tick.Tick) {
 	c.vel[row], c.state[row] = zero, move.State{Loco: move.Dead}
 }
 
-func standInPlaces(c *columns) {
+func occupyZones(c *columns) {
 	o := c.objects
 	if len(o.Ports) > 0 {
-		o.jumps = c.scene.Enter(o.Ports, c.bodies(), o.jumps)
+		o.teleports = c.scene.StepTeleporters(o.Ports, c.bodies(), o.teleports)
 	}
-	object.Occupy(o.Zones, c.bodies(), o.crowds)
-	for i := range o.crowds {
-		o.Occupied[i] = mode.Occupancy{o.crowds[i][0], o.crowds[i][1]}
+	object.CountOccupants(o.Zones, c.bodies(), o.occupants)
+	for i := range o.occupants {
+		o.Occupied[i] = mode.Occupancy{o.occupants[i][0], o.occupants[i][1]}
 	}
 }
 
@@ -37,7 +37,7 @@ func playMode(c *columns) {
 		}
 	}
 	for i := range s.kills {
-		c.tell(&s.kills[i], s.deaths[i])
+		c.announceKill(&s.kills[i], s.killDetails[i])
 	}
 	if s.mode.KillAll {
 		c.killAll()
@@ -47,8 +47,8 @@ func playMode(c *columns) {
 	}
 }
 
-// tell is for everybody: who died, of what, and what it brought the killer's team.
-func (c *columns) tell(k *mode.Kill, d death) {
+// announceKill is for everybody: who died, of what, and what it brought the killer's team.
+func (c *columns) announceKill(k *mode.Kill, d killDetail) {
 	e := Event{Kind: EventKill, Part: d.part, Cause: d.cause, Tick: c.clock.Tick, Actor: k.Killer, Victim: k.Victim}
 	if k.KillerTeam < mode.Teams {
 		e.Amount = uint16(max(c.mode.Score[k.KillerTeam], 0))
@@ -59,7 +59,7 @@ func (c *columns) tell(k *mode.Kill, d death) {
 // killAll ends a round: everybody dies, by nobody, and stands up again when the next one begins.
 func (c *columns) killAll() {
 	for i := range c.vital {
-		if v := &c.vital[i]; v.Alive() && !v.Watches {
+		if v := &c.vital[i]; v.Alive() && !v.Spectator {
 			c.die(i, c.clock.Tick)
 			v.Respawn = c.clock.Tick + tick.Tick(c.mode.Left) + 1
 		}
@@ -73,5 +73,5 @@ func (c *columns) restart() {
 		v.Kills, v.Deaths, v.Died = 0, 0, 0
 	}
 	c.objects.clear()
-	furnish(c.scene, &c.kit.game.Layout)
+	placeObjects(c.scene, &c.kit.game.Layout)
 }

@@ -63,7 +63,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 		for range roll(4) {
 			if id := m.World.At(int(roll(24))); id != 0 && roll(2) == 0 {
 				v := m.Vital(id)
-				team, watches := v.Team, v.Watches
+				team, watches := v.Team, v.Spectator
 				before := m.Score().Members
 				m.Leave(id)
 				if !watches && live[id] {
@@ -78,7 +78,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 			}
 			id := m.Join()
 			if roll(5) == 0 {
-				m.Watch()
+				m.JoinSpectator()
 			}
 			if id != 0 && m.Vital(id) != nil {
 				t.Fatalf("%v is set up before the end of its tick", id)
@@ -88,12 +88,12 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 		for _, id := range m.World.Spawned() {
 			begun[id]++
 			live[id] = true
-			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 || m.know.Get(id).Knowledge != (lagcomp.Knowledge{}) {
+			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 || m.clampLimits.Get(id).ClampLimits != (lagcomp.ClampLimits{}) {
 				t.Fatalf("tick %d: %v is set up %d times: %+v", m.Tick(), id, begun[id], v)
 			}
 		}
 		for _, id := range m.World.Despawned() {
-			if live[id] || m.Vital(id) != nil || m.Inbox(id) != nil {
+			if live[id] || m.Vital(id) != nil || m.CommandBuffer(id) != nil {
 				t.Fatalf("tick %d: %v is gone and was not ended", m.Tick(), id)
 			}
 			delete(begun, id)
@@ -103,7 +103,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 			if begun[id] != 1 {
 				t.Fatalf("tick %d: %v is set up %d times", m.Tick(), id, begun[id])
 			}
-			if v := m.Vital(id); !v.Watches {
+			if v := m.Vital(id); !v.Spectator {
 				members[v.Team]++
 			}
 		}
@@ -123,7 +123,7 @@ func TestRow13SystemsInOnePlace(t *testing.T) {
 	for _, s := range Systems() {
 		full := runtime.FuncForPC(reflect.ValueOf(s.run).Pointer()).Name()
 		registered[full[strings.LastIndexByte(full, '.')+1:]]++
-		if s.Name == "" || s.Does == "" || len(s.Writes) == 0 || s.Side != Server && s.Side != Both {
+		if s.Name == "" || s.Purpose == "" || len(s.Writes) == 0 || s.Side != Server && s.Side != Both {
 			t.Errorf("%q says too little of itself: %+v", s.Name, s)
 		}
 	}
@@ -153,7 +153,7 @@ func TestRow13SystemsInOnePlace(t *testing.T) {
 	if found != len(Systems()) {
 		t.Errorf("%d systems in the code, %d in the table", found, len(Systems()))
 	}
-	theirs := []Datum{dCommand, dVital, dAbility, dMotion, dInput, dActs}
+	theirs := []Datum{dCommand, dVital, dAbility, dMotion, dInput, dActions}
 	both := 0
 	for _, s := range Systems() {
 		if s.Side != Both {

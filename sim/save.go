@@ -28,8 +28,8 @@ const saveVersion = 1
 // lastSaved is the newest tick of which a state is loaded: ticks beyond it might wrap within a match.
 const lastSaved = 1 << 31
 
-// waiting is what an inbox remembers.
-type waiting struct {
+// savedBuffer is what an inbox remembers.
+type savedBuffer struct {
 	taken, newest  tick.Tick
 	repeats, count uint8 // count: commands that wait
 	last           Command
@@ -48,14 +48,14 @@ type part struct {
 // them; a datum of the table that lasts and is in no part fails a test.
 var parts = []part{
 	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(m *Match, _ *columns, dst []byte) []byte {
-		return appendPlanes(dst, one(&m.Rules().RespawnMillis))
+		return appendPlanes(dst, single(&m.Rules().RespawnMillis))
 	}, loadSettings},
 	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](), reflect.TypeFor[mode.State]()}, func(_ *Match, c *columns, dst []byte) []byte {
-		return appendPlanes(appendPlanes(appendPlanes(dst, one(c.clock)), one(c.score)), one(c.mode))
+		return appendPlanes(appendPlanes(appendPlanes(dst, single(c.clock)), single(c.score)), single(c.mode))
 	}, loadRound},
-	{"players", []Datum{dKnow, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers, loadPlayers},
-	{"inboxes", []Datum{dInboxes}, []reflect.Type{reflect.TypeFor[waiting](), reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
-	{"objects", []Datum{dFlying, dGrenades, dJumps, dPorts}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.Jump](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
+	{"players", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers, loadPlayers},
+	{"inboxes", []Datum{dCommandBuffers}, []reflect.Type{reflect.TypeFor[savedBuffer](), reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
+	{"objects", []Datum{dProjectiles, dGrenades, dTeleports, dTeleporters}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.TeleportRequest](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
 	{"areas", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreas, loadAreas},
 	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](), reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
 	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
@@ -123,7 +123,7 @@ func Load(slots int, rules Rules, a *arena.Arena, src []byte) (*Match, error) {
 
 // appendList writes how many rows there are, and the rows.
 func appendList[T any](dst []byte, rows []T) []byte {
-	return appendPlanes(binary.AppendUvarint(dst, uint64(len(rows))), memory(rows))
+	return appendPlanes(binary.AppendUvarint(dst, uint64(len(rows))), memoryOf(rows))
 }
 
 // parseList reads what appendList wrote, at most limit rows, behind dst[:0].
@@ -136,7 +136,7 @@ func parseList[T any](src []byte, dst []T, limit int) (rows []T, rest []byte, er
 		dst = make([]T, n)
 	}
 	rows = dst[:n]
-	rest, err = parsePlanes(rest, memory(rows))
+	rest, err = parsePlanes(rest, memoryOf(rows))
 	return rows, rest, err
 }
 
@@ -156,7 +156,7 @@ func wrong(what string, v any) error { return fmt.Errorf("%w: %s: %v", ErrState,
 
 func loadSettings(m *Match, src []byte) ([]byte, error) {
 	var millis int32
-	src, err := parsePlanes(src, one(&millis))
+	src, err := parsePlanes(src, single(&millis))
 	if err == nil && millis != m.Rules().RespawnMillis {
 		if bad := m.SetRespawn(millis); bad != nil {
 			err = fmt.Errorf("%w: %w", ErrState, bad)
@@ -167,19 +167,19 @@ func loadSettings(m *Match, src []byte) ([]byte, error) {
 
 func loadRound(m *Match, src []byte) (_ []byte, err error) {
 	clock, s := m.clock, m.mode
-	if src, err = parsePlanes(src, one(clock)); err != nil {
+	if src, err = parsePlanes(src, single(clock)); err != nil {
 		return nil, err
 	}
 	if clock.Tick > lastSaved {
 		return nil, wrong("tick", clock.Tick)
 	}
-	if src, err = parsePlanes(src, one(m.Score())); err != nil {
+	if src, err = parsePlanes(src, single(m.Score())); err != nil {
 		return nil, err
 	}
-	if src, err = parsePlanes(src, one(s)); err != nil {
+	if src, err = parsePlanes(src, single(s)); err != nil {
 		return nil, err
 	}
-	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Kit().Mode.Points || s.Left > 921600 || s.Progress > m.Kit().Mode.Full() {
+	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Game().Mode.Points || s.Left > 921600 || s.Progress > m.Game().Mode.CaptureTotal() {
 		return nil, wrong("round", *s)
 	}
 	m.Scene().Now = clock.Tick
@@ -219,11 +219,11 @@ func loadPlayers(m *Match, src []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return src, c.sound()
+	return src, c.valid()
 }
 
-// sound says what of the players cannot be.
-func (c *columns) sound() error {
+// valid says what of the players cannot be.
+func (c *columns) valid() error {
 	var members [mode.Teams]uint16
 	heroes := len(c.kit.Heroes)
 	for i := range c.vital {
@@ -231,16 +231,16 @@ func (c *columns) sound() error {
 		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
 		rounded := move.Round(at)
 		switch {
-		case int(v.Hero) >= heroes || int(v.Wants) > heroes:
+		case int(v.Hero) >= heroes || int(v.RequestedHero) > heroes:
 			return wrong("hero", v.Hero)
-		case v.Watches && v.Team != lagcomp.NoTeam || !v.Watches && v.Team >= mode.Teams:
+		case v.Spectator && v.Team != lagcomp.NoTeam || !v.Spectator && v.Team >= mode.Teams:
 			return wrong("team", v.Team)
 		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
 			return wrong("motion", at)
 		case c.state[i].Loco > move.Launched:
 			return wrong("locomotion", c.state[i].Loco)
 		}
-		if !v.Watches {
+		if !v.Spectator {
 			members[v.Team]++
 		}
 	}
@@ -251,45 +251,45 @@ func (c *columns) sound() error {
 }
 
 func saveInboxes(m *Match, c *columns, dst []byte) []byte {
-	in := m.inboxes.of
-	rows := make([]waiting, len(c.id))
+	in := m.commandBuffers.of
+	rows := make([]savedBuffer, len(c.id))
 	var all []Command
 	for i, id := range c.id {
 		b := &in[id.Index()]
-		rows[i] = waiting{taken: b.taken, newest: b.newest, repeats: b.repeats, last: b.last}
-		for t := b.taken + 1; t <= b.taken+inboxTicks; t++ {
-			if cmd := &b.ring[t%inboxTicks]; cmd.Tick == t {
+		rows[i] = savedBuffer{taken: b.taken, newest: b.newest, repeats: b.repeats, last: b.last}
+		for t := b.taken + 1; t <= b.taken+bufferTicks; t++ {
+			if cmd := &b.ring[t%bufferTicks]; cmd.Tick == t {
 				rows[i].count++
 				all = append(all, *cmd)
 			}
 		}
 	}
-	return appendList(appendPlanes(dst, memory(rows)), all)
+	return appendList(appendPlanes(dst, memoryOf(rows)), all)
 }
 
 func loadInboxes(m *Match, src []byte) ([]byte, error) {
 	ids := m.ids()
-	in := m.inboxes.of
-	rows := make([]waiting, len(ids))
-	src, err := parsePlanes(src, memory(rows))
+	in := m.commandBuffers.of
+	rows := make([]savedBuffer, len(ids))
+	src, err := parsePlanes(src, memoryOf(rows))
 	if err != nil {
 		return nil, err
 	}
-	all, src, err := parseList[Command](src, nil, inboxTicks*len(ids))
+	all, src, err := parseList[Command](src, nil, bufferTicks*len(ids))
 	if err != nil {
 		return nil, err
 	}
 	for i, id := range ids {
 		r, b := &rows[i], &in[id.Index()]
-		if last, changed := r.last.Clean(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
+		if last, changed := r.last.Sanitize(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
 			return nil, wrong("inbox", last)
 		}
-		*b = Inbox{taken: r.taken, last: r.last, repeats: r.repeats}
+		*b = CommandBuffer{taken: r.taken, last: r.last, repeats: r.repeats}
 		for _, cmd := range all[:r.count] {
 			if b.Offer(cmd); b.Count.Accepted == 0 || b.Count.Clamped > 0 {
 				return nil, wrong("command that waits", cmd)
 			}
-			b.Count = InboxCount{}
+			b.Count = CommandCounts{}
 		}
 		b.newest = r.newest
 		all = all[r.count:]

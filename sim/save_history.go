@@ -10,14 +10,14 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// rewind is the most that Knowledge may cap views at.
+// rewind is the most that ClampLimits may cap views at.
 func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Tick(r.Rate/4)) }
 
 // reach is how many ticks of history a later tick may need: the instant of a view is no older than the rewind, and the older of its
 // two ticks no further away than that again. A tick for rounding, and the newest.
 func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 
-// What of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
+// Name of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
 const (
 	poseThere = 1 << iota
 	poseKey   // id or flags
@@ -36,8 +36,11 @@ func saveHistory(m *Match, c *columns, dst []byte) []byte {
 	for slot := range m.World.Slots() {
 		var s track
 		for t := oldest; t <= newest; t++ {
-			p, ok := c.history.Pose(t, slot)
-			dst = s.append(dst, &p, ok && !planted.On(planted.FilmBlind))
+			if p, ok := c.history.Pose(t, slot); ok && !planted.On(planted.FilmBlind) {
+				dst = s.append(dst, &p)
+			} else {
+				dst = s.appendNone(dst)
+			}
 		}
 	}
 	return dst
@@ -88,29 +91,32 @@ func (m *Match) remember() {
 // track is what is expected of a slot's next pose.
 type track struct {
 	last  rig.Pose
-	at    [3]int32 // its position in 1/SeenPerMetre
+	at    [3]int32 // its position in 1/PublicPosPerMetre
 	speed [3]int32 // a tick
 }
 
-// onSeen returns a position on the grid on which players see each other, false if it is on none.
-func onSeen(p geom.Vec3) (at [3]int32, ok bool) {
+// onPublicGrid returns a position on the grid on which players see each other, false if it is on none.
+func onPublicGrid(p geom.Vec3) (at [3]int32, ok bool) {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v > -1<<16 && v < 1<<16) {
 			return at, false
 		}
-		at[i] = int32(v * SeenPerMetre)
-		if math.Float32bits(float32(at[i])/SeenPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
+		at[i] = int32(v * PublicPosPerMetre)
+		if math.Float32bits(float32(at[i])/PublicPosPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
 			return at, false
 		}
 	}
 	return at, true
 }
 
-func (s *track) append(dst []byte, p *rig.Pose, there bool) []byte {
-	if !there {
-		s.speed = [3]int32{}
-		return append(dst, 0)
-	}
+// appendNone writes that the slot has no pose.
+func (s *track) appendNone(dst []byte) []byte {
+	s.speed = [3]int32{}
+	return append(dst, 0)
+}
+
+// append writes a pose by how it differs from what the track expects.
+func (s *track) append(dst []byte, p *rig.Pose) []byte {
 	head := len(dst)
 	dst = append(dst, poseThere)
 	flag := func(bit byte) { dst[head] |= bit }
@@ -118,7 +124,7 @@ func (s *track) append(dst []byte, p *rig.Pose, there bool) []byte {
 		flag(poseKey)
 		dst = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(dst, p.ID), p.Flags)
 	}
-	at, ok := onSeen(p.Pos)
+	at, ok := onPublicGrid(p.Pos)
 	if !ok {
 		flag(poseFar)
 		for _, v := range [3]float32{p.Pos.X, p.Pos.Y, p.Pos.Z} {
@@ -179,6 +185,28 @@ func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 		p.ID, p.Flags = binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint16(src[4:])
 		src = src[6:]
 	}
+	if src, ok = s.parsePosition(src, flags, p); !ok {
+		return nil, false
+	}
+	if flags&poseLook != 0 {
+		var v [2]int64
+		if src, ok = varints(src, v[:]); !ok {
+			return nil, false
+		}
+		p.Yaw += geom.Angle(v[0])
+		p.Pitch += geom.Angle(v[1])
+	}
+	if flags&poseBody != 0 {
+		if src, ok = s.parseBody(src, p); !ok {
+			return nil, false
+		}
+	}
+	s.last = *p
+	return src, p.ID != 0 && flags < 2*poseFar
+}
+
+// parsePosition reads the position of a pose: exact numbers, or the difference to where the track expects it.
+func (s *track) parsePosition(src []byte, flags byte, p *rig.Pose) (rest []byte, ok bool) {
 	var v [3]int64
 	if flags&poseFar != 0 {
 		if len(src) < 12 || flags&posePlace != 0 {
@@ -207,35 +235,31 @@ func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 			s.speed[i] = int32(to) - s.at[i]
 			s.at[i] = int32(to)
 		}
-		p.Pos = geom.Vec3{X: float32(s.at[0]) / SeenPerMetre, Y: float32(s.at[1]) / SeenPerMetre, Z: float32(s.at[2]) / SeenPerMetre}
+		p.Pos = geom.Vec3{X: float32(s.at[0]) / PublicPosPerMetre, Y: float32(s.at[1]) / PublicPosPerMetre, Z: float32(s.at[2]) / PublicPosPerMetre}
 	}
-	if flags&poseLook != 0 {
-		if src, ok = varints(src, v[:2]); !ok {
+	return src, true
+}
+
+// parseBody reads the phase of a pose and what of its figure differs from the last.
+func (s *track) parseBody(src []byte, p *rig.Pose) (rest []byte, ok bool) {
+	var v [1]int64
+	if src, ok = varints(src, v[:]); !ok || len(src) == 0 {
+		return nil, false
+	}
+	p.Phase += uint16(v[0])
+	changed, body := src[0], figure(p)
+	src = src[1:]
+	for i := range body {
+		if changed>>i&1 == 0 {
+			continue
+		}
+		if len(src) == 0 {
 			return nil, false
 		}
-		p.Yaw += geom.Angle(v[0])
-		p.Pitch += geom.Angle(v[1])
+		body[i], src = src[0], src[1:]
 	}
-	if flags&poseBody != 0 {
-		if src, ok = varints(src, v[:1]); !ok || len(src) == 0 {
-			return nil, false
-		}
-		p.Phase += uint16(v[0])
-		changed, body := src[0], figure(p)
-		src = src[1:]
-		for i := range body {
-			if changed>>i&1 == 0 {
-				continue
-			}
-			if len(src) == 0 {
-				return nil, false
-			}
-			body[i], src = src[0], src[1:]
-		}
-		pose(p, body)
-	}
-	s.last = *p
-	return src, p.ID != 0 && flags < 2*poseFar
+	pose(p, body)
+	return src, true
 }
 
 // figure is what of a pose bends a body, but for the phase.

@@ -13,10 +13,12 @@ import (
 const maxSaved = 1 << 16
 
 // append writes a pool: how many indices there are, their generations, and which are in use.
-func (p *pool) append(dst []byte) []byte { return appendPlanes(appendList(dst, p.gen), memory(p.used)) }
+func (p *idPool) append(dst []byte) []byte {
+	return appendPlanes(appendList(dst, p.gen), memoryOf(p.used))
+}
 
 // parse reads what append wrote.
-func (p *pool) parse(src []byte) (rest []byte, err error) {
+func (p *idPool) parse(src []byte) (rest []byte, err error) {
 	if p.gen, src, err = parseList(src, p.gen, maxSaved); err != nil {
 		return nil, err
 	}
@@ -26,11 +28,11 @@ func (p *pool) parse(src []byte) (rest []byte, err error) {
 		p.used = p.used[:n]
 	}
 	p.from = 0
-	return parsePlanes(src, memory(p.used))
+	return parsePlanes(src, memoryOf(p.used))
 }
 
 // owns reports whether a pool is in use by the ids of n rows and by nobody else.
-func (p *pool) owns(first, n int, id func(int) netid.ID) bool {
+func (p *idPool) owns(first, n int, id func(int) netid.ID) bool {
 	seen := make([]bool, len(p.used))
 	for i := range n {
 		at := id(i).Index() - first
@@ -50,13 +52,13 @@ func (p *pool) owns(first, n int, id func(int) netid.ID) bool {
 
 func saveObjects(_ *Match, c *columns, dst []byte) []byte {
 	o := c.objects
-	dst = o.shells.append(appendList(dst, o.Projectiles))
-	dst = o.grenades.append(appendList(dst, o.Grenades))
-	dst = appendList(dst, o.jumps)
+	dst = o.projectileIDs.append(appendList(dst, o.Projectiles))
+	dst = o.grenadeIDs.append(appendList(dst, o.Grenades))
+	dst = appendList(dst, o.teleports)
 	for i := range o.Ports { // the rest of them is the layout's
 		dst = binary.AppendUvarint(dst, uint64(o.Ports[i].Effect))
 	}
-	return appendPlanes(dst, memory(o.Occupied))
+	return appendPlanes(dst, memoryOf(o.Occupied))
 }
 
 func loadObjects(m *Match, src []byte) (_ []byte, err error) {
@@ -64,16 +66,16 @@ func loadObjects(m *Match, src []byte) (_ []byte, err error) {
 	if o.Projectiles, src, err = parseList(src, o.Projectiles, maxSaved); err != nil {
 		return nil, err
 	}
-	if src, err = o.shells.parse(src); err != nil {
+	if src, err = o.projectileIDs.parse(src); err != nil {
 		return nil, err
 	}
 	if o.Grenades, src, err = parseList(src, o.Grenades, maxSaved); err != nil {
 		return nil, err
 	}
-	if src, err = o.grenades.parse(src); err != nil {
+	if src, err = o.grenadeIDs.parse(src); err != nil {
 		return nil, err
 	}
-	if o.jumps, src, err = parseList(src, o.jumps, m.World.Slots()); err != nil {
+	if o.teleports, src, err = parseList(src, o.teleports, m.World.Slots()); err != nil {
 		return nil, err
 	}
 	for i := range o.Ports {
@@ -83,29 +85,29 @@ func loadObjects(m *Match, src []byte) (_ []byte, err error) {
 		}
 		o.Ports[i].Effect, src = tick.Tick(v), src[n:]
 	}
-	if src, err = parsePlanes(src, memory(o.Occupied)); err != nil {
+	if src, err = parsePlanes(src, memoryOf(o.Occupied)); err != nil {
 		return nil, err
 	}
-	return src, m.soundObjects()
+	return src, m.validObjects()
 }
 
-func (m *Match) soundObjects() error {
-	o, k := m.Objects(), m.Kit()
+func (m *Match) validObjects() error {
+	o, k := m.Objects(), m.Game()
 	for i := range o.Projectiles {
-		if p := &o.Projectiles[i]; !p.Sound() || int(p.Type) >= len(k.Ammo) {
+		if p := &o.Projectiles[i]; !p.Valid() || int(p.Type) >= len(k.ProjectileKinds) {
 			return wrong("projectile", *p)
 		}
 	}
 	for i := range o.Grenades {
-		if g := &o.Grenades[i]; !g.Sound() || int(g.Type) >= len(k.Fuses) {
+		if g := &o.Grenades[i]; !g.Valid() || int(g.Type) >= len(k.GrenadeKinds) {
 			return wrong("grenade", *g)
 		}
 	}
-	if !o.shells.owns(FirstProjectile, len(o.Projectiles), func(i int) netid.ID { return o.Projectiles[i].ID }) ||
-		!o.grenades.owns(FirstGrenade, len(o.Grenades), func(i int) netid.ID { return o.Grenades[i].ID }) {
+	if !o.projectileIDs.owns(FirstProjectile, len(o.Projectiles), func(i int) netid.ID { return o.Projectiles[i].ID }) ||
+		!o.grenadeIDs.owns(FirstGrenade, len(o.Grenades), func(i int) netid.ID { return o.Grenades[i].ID }) {
 		return wrong("ids of what flies", len(o.Projectiles)+len(o.Grenades))
 	}
-	for _, j := range o.jumps {
+	for _, j := range o.teleports {
 		known := false
 		for i := range o.Ports { // where Enter sends everybody
 			known = known || o.Ports[i].Yaw == j.Yaw && o.Ports[i].Target.Sub(j.Pos).LenSq() < 1e-4
@@ -119,7 +121,7 @@ func (m *Match) soundObjects() error {
 
 func saveAreas(_ *Match, c *columns, dst []byte) []byte {
 	for i := range c.objects.Areas {
-		dst = appendPlanes(dst, memory(c.objects.Areas[i].Next()))
+		dst = appendPlanes(dst, memoryOf(c.objects.Areas[i].NextHits()))
 	}
 	return dst
 }
@@ -127,17 +129,17 @@ func saveAreas(_ *Match, c *columns, dst []byte) []byte {
 func loadAreas(m *Match, src []byte) (_ []byte, err error) {
 	next := make([]tick.Tick, m.World.Slots())
 	for i := range m.Objects().Areas {
-		if src, err = parsePlanes(src, memory(next)); err != nil {
+		if src, err = parsePlanes(src, memoryOf(next)); err != nil {
 			return nil, err
 		}
-		m.Objects().Areas[i].Recall(next)
+		m.Objects().Areas[i].RestoreNextHits(next)
 	}
 	return src, nil
 }
 
 func saveScene(_ *Match, c *columns, dst []byte) []byte {
 	s := c.scene
-	dst = appendList(appendList(dst, s.Barrel), s.Cube)
+	dst = appendList(appendList(dst, s.Barrels), s.Cubes)
 	dst = appendList(dst, s.Blasts.Waiting())
 	for _, n := range []uint64{s.Blasts.Deferred, s.Blasts.Merged, s.Blasts.Resolved} {
 		dst = binary.AppendUvarint(dst, n)
@@ -146,11 +148,11 @@ func saveScene(_ *Match, c *columns, dst []byte) []byte {
 }
 
 func loadScene(m *Match, src []byte) (_ []byte, err error) {
-	s, l := m.Scene(), &m.Kit().game.Layout
-	if s.Barrel, src, err = parseList(src, s.Barrel, len(l.Barrels)); err != nil {
+	s, l := m.Scene(), &m.Game().game.Layout
+	if s.Barrels, src, err = parseList(src, s.Barrels, len(l.Barrels)); err != nil {
 		return nil, err
 	}
-	if s.Cube, src, err = parseList(src, s.Cube, len(l.Cubes)); err != nil {
+	if s.Cubes, src, err = parseList(src, s.Cubes, len(l.Cubes)); err != nil {
 		return nil, err
 	}
 	blasts, src, err := parseList[object.Blast](src, nil, maxSaved)
@@ -164,22 +166,22 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		}
 		*n, src = v, src[k:]
 	}
-	if len(s.Barrel) != len(l.Barrels) || len(s.Cube) != len(l.Cubes) {
-		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrel), len(s.Cube), len(l.Barrels), len(l.Cubes))
+	if len(s.Barrels) != len(l.Barrels) || len(s.Cubes) != len(l.Cubes) {
+		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels), len(s.Cubes), len(l.Barrels), len(l.Cubes))
 	}
-	for i := range s.Barrel {
-		whole := s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
-		if b := &s.Barrel[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
+	for i := range s.Barrels {
+		whole := s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
+		if b := &s.Barrels[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
 			return nil, wrong("barrel", *b)
 		}
 	}
-	for i := range s.Cube {
-		if c := &s.Cube[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Sound() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+	for i := range s.Cubes {
+		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
 			return nil, wrong("cube", *c)
 		}
 	}
 	for i := range blasts {
-		if !blasts[i].Sound() {
+		if !blasts[i].Valid() {
 			return nil, wrong("blast", blasts[i])
 		}
 		s.Blasts.Add(blasts[i])

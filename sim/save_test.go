@@ -45,7 +45,7 @@ func lasts(m *Match, seed maphash.Seed) map[Datum]uint64 {
 	defer c.close()
 	out := map[Datum]uint64{}
 	for _, d := range Data() {
-		if d.Sort == Lasting {
+		if d.Sort == Persistent {
 			out[d.Name] = c.print(d.Name, seed)
 		}
 	}
@@ -64,16 +64,16 @@ func TestSaveLoadGoesOn(t *testing.T) {
 			if again, err := copied.Save(nil); err != nil || !bytes.Equal(again, state) {
 				t.Fatalf("loaded and saved again, it is another state: %v, %v", Differ(state, again, copied), err)
 			}
-			var d Diary
-			s.m.Keep(&d)
-			s.m.Witness(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except+id)%3 != 0 })
+			var d TickInputs
+			s.m.SetInputLog(&d)
+			s.m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except+id)%3 != 0 })
 			unseen, flying := 0, 0
 			for i := range 1000 {
 				if i == 500 && s.m.SetRespawn(900) != nil {
 					t.Fatal("respawn")
 				}
 				s.step()
-				unseen += len(d.Unseen)
+				unseen += len(d.Hidden)
 				flying += len(s.m.Objects().Projectiles) + len(s.m.Objects().Grenades)
 				if err := copied.Replay(&d); err != nil {
 					t.Fatal(err)
@@ -106,7 +106,7 @@ func TestSaveHasEverything(t *testing.T) {
 		}
 	}
 	for _, d := range Data() {
-		if (d.Sort == Lasting || d.Sort == Given) != held[d.Name] {
+		if (d.Sort == Persistent || d.Sort == External) != held[d.Name] {
 			t.Errorf("%s is %v, and in the parts of a saved state: %v", d.Name, d.Sort, held[d.Name])
 		}
 	}
@@ -114,16 +114,16 @@ func TestSaveHasEverything(t *testing.T) {
 		of     reflect.Type
 		fields string
 	}{
-		{reflect.TypeFor[Match](), "World resources player view pos vel state look vital ability anim command know seen how diary receipts"},
-		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch inboxes poses places"},
-		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied jumps crowds shells grenades"},
-		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Ledger Blasts Ammo Fuses Cask Box Barrel Cube yard sweeps rows hits loop lanes task near held"},
+		{reflect.TypeFor[Match](), "World resources components hooks"},
+		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch commandBuffers poses spawns"},
+		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied teleports occupants projectileIDs grenadeIDs"},
+		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
 		{reflect.TypeFor[object.Area](), "Box Kind next"},
 		{reflect.TypeFor[object.Teleporter](), "Box Target Yaw Effect"},
-		{reflect.TypeFor[pool](), "gen used from"},
-		{reflect.TypeFor[Inbox](), "ring last taken newest repeats Count"},
-		{reflect.TypeFor[places](), "bases entries"},
+		{reflect.TypeFor[idPool](), "gen used from"},
+		{reflect.TypeFor[CommandBuffer](), "ring last taken newest repeats Count"},
+		{reflect.TypeFor[spawns](), "bases joinAs"},
 		{reflect.TypeFor[poses](), "of acts"},
 		{reflect.TypeFor[rig.Pose](), "Pos Yaw Pitch Flags Phase ID Form Move Gait Bank Hips Aim Air Squat"},
 		{reflect.TypeFor[Rules](), "Rate Seed RewindMillis RespawnMillis Mix Game"},
@@ -138,14 +138,17 @@ func TestSaveHasEverything(t *testing.T) {
 	}
 }
 
-// What can be done to a match from outside is written in diaries: a new method either is an act, or is named here as one that is not.
-func TestDiaryHasEveryAct(t *testing.T) {
-	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness Behold "                                                                                        // in diaries
-	const looks = "Acts Beholds Hash Layout History Keep Kit Known LastView Mode Objects Outcome Poses Prints Receipts Rules Save Scene Score Seen Self SelfInto Standing Tick Vital " // not to be written through
-	const plays = "Begin End Follow Replay Run Share Step Wake "
+// Every method that changes a match from outside is recorded in its inputs: a new method is either recorded or listed here as one
+// that need not be.
+func TestInputsHaveEveryChange(t *testing.T) {
+	const recorded = "RequestHero Join JoinAsHero JoinAt JoinSpectatorAt Leave SetRespawn JoinSpectator CommandBuffer " +
+		"SetClampLimits SetHitFilter SetViewResolver "
+	const reads = "AbilityStates Checksums ClampLimits Game Hash HitFilter History LastView Layout Mode Objects Outcome " +
+		"Poses RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Tick ViewResolver Vital "
+	const plays = "Begin ContinueFrom End Replay Run SetInputLog SetWorkers Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {
-		if name := m.Method(i).Name; !strings.Contains(" "+acts+looks+plays, " "+name+" ") {
+		if name := m.Method(i).Name; !strings.Contains(" "+recorded+reads+plays, " "+name+" ") {
 			t.Errorf("Match.%s is not in the lists of this test: can it change a match?", name)
 		}
 	}
@@ -157,14 +160,14 @@ func TestDiaryFromTheBeginning(t *testing.T) {
 	live := New(16, *s.m.Rules(), s.m.Scene().Arena)
 	copied := New(16, *s.m.Rules(), s.m.Scene().Arena)
 	s.m, s.ids = live, nil
-	var d Diary
-	live.Keep(&d)
+	var d TickInputs
+	live.SetInputLog(&d)
 	for i := range 16 {
 		if i%5 == 4 {
-			live.Watch()
+			live.JoinSpectator()
 			continue
 		}
-		s.ids = append(s.ids, live.JoinAs(uint8(i%2)))
+		s.ids = append(s.ids, live.JoinAsHero(uint8(i%2)))
 	}
 	if live.Join() != 0 {
 		t.Fatal("not full")
@@ -183,16 +186,16 @@ func TestDiaryFromTheBeginning(t *testing.T) {
 // Replay refuses a diary of another match, and names what cannot be.
 func TestReplayRefuses(t *testing.T) {
 	for _, c := range []struct {
-		d    Diary
+		d    TickInputs
 		want string
 	}{
-		{Diary{Tick: 9}, "a diary of tick 9 after tick 0"},
-		{Diary{Tick: 1, Acts: []Act{{ActJoin, 77, 0}}}, "join of 0.77, 0, cannot be"},
-		{Diary{Tick: 1, Acts: []Act{{ActJoin, netid.Make(0, 1), 99}}}, "cannot be"},
-		{Diary{Tick: 1, Acts: []Act{{ActLeave, 257, 0}}}, "leave of 1.1"},
-		{Diary{Tick: 1, Acts: []Act{{Acts, 0, 0}}}, "? of 0.0"},
-		{Diary{Tick: 1, Acts: []Act{{ActRespawn, 0, -5}}}, "respawn"},
-		{Diary{Tick: 1, Taken: []Taken{{257, Command{Tick: 1}}}}, "a command for tick 1 of 1.1"},
+		{TickInputs{Tick: 9}, "a diary of tick 9 after tick 0"},
+		{TickInputs{Tick: 1, Changes: []Change{{ChangeJoin, 77, 0}}}, "join of 0.77, 0, cannot be"},
+		{TickInputs{Tick: 1, Changes: []Change{{ChangeJoin, netid.Make(0, 1), 99}}}, "cannot be"},
+		{TickInputs{Tick: 1, Changes: []Change{{ChangeLeave, 257, 0}}}, "leave of 1.1"},
+		{TickInputs{Tick: 1, Changes: []Change{{ChangeKinds, 0, 0}}}, "? of 0.0"},
+		{TickInputs{Tick: 1, Changes: []Change{{ChangeRespawn, 0, -5}}}, "respawn"},
+		{TickInputs{Tick: 1, Commands: []PlayerCommand{{257, Command{Tick: 1}}}}, "a command for tick 1 of 1.1"},
 	} {
 		s := newScript(t, 4, Rules{}, "arena-16")
 		m := New(4, *s.m.Rules(), s.m.Scene().Arena)

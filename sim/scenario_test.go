@@ -28,7 +28,7 @@ func (s *scene) events() (n map[EventKind]map[object.Cause]int, points int) {
 // as makes player i a hero where it stands.
 func (s *scene) as(i int, hero uint8) {
 	s.Vital(s.ids[i]).Hero = hero
-	*s.ability.Get(s.ids[i]) = s.Kit().Hero(hero).Fresh()
+	*s.ability.Get(s.ids[i]) = s.Game().Hero(hero).NewState()
 }
 
 // A rivet needs its time to the enemy, takes 12 points and throws it; its row lingers a second and is gone.
@@ -63,7 +63,7 @@ func TestRow53Rivet(t *testing.T) {
 	for range 59 {
 		s.step()
 	}
-	if p := s.Objects().Projectiles; len(p) != 1 || p[0].ID != id || p[0].Struck != object.StruckBody || p[0].Victim != s.ids[1] {
+	if p := s.Objects().Projectiles; len(p) != 1 || p[0].ID != id || p[0].Hit != object.HitBody || p[0].Victim != s.ids[1] {
 		t.Fatalf("it does not linger: %+v", p)
 	}
 	if s.step(); len(s.Objects().Projectiles) != 0 {
@@ -133,8 +133,8 @@ func TestRow55BarrelsChain(t *testing.T) {
 	}
 	n, _ := s.events()
 	if s.Tick() != fired+2 || n[EventKill][object.CauseBlast] != 1 || s.Vital(s.ids[0]).Kills != 1 || s.Vital(s.ids[1]).Alive() ||
-		s.Scene().Barrel[0].Broken != fired || s.Scene().Barrel[1].Broken != fired+1 {
-		t.Errorf("%d ticks after the shot %v; barrels %+v; shooter %+v", s.Tick()-fired, n, s.Scene().Barrel, *s.Vital(s.ids[0]))
+		s.Scene().Barrels[0].Broken != fired || s.Scene().Barrels[1].Broken != fired+1 {
+		t.Errorf("%d ticks after the shot %v; barrels %+v; shooter %+v", s.Tick()-fired, n, s.Scene().Barrels, *s.Vital(s.ids[0]))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRow55Teleporter(t *testing.T) {
 // A burning place takes 25 points three times a second, and who dies there dies by nobody's hand.
 func TestRow50DamageArea(t *testing.T) {
 	g := quick(func(g *Game) {
-		g.Layout.Areas = []Field{{box(-2, -2, 2, 2), object.AreaKind{Points: 25, PerSecond: 3}}}
+		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2), object.AreaKind{Points: 25, PerSecond: 3}}}
 	})
 	s := newScene(t, 1, Rules{Game: g}, plain(t))
 	s.put(0, 0, geom.Vec3{})
@@ -185,7 +185,7 @@ func TestRow50DamageArea(t *testing.T) {
 	if len(hits) != 4 || hits[3]-hits[0] != 60 || len(e) != 2 || e[1] != (Event{EventKill, 0, object.CauseArea, s.Tick(), 0, s.ids[0], 0}) || v.Deaths != 1 || v.Kills != 0 {
 		t.Errorf("hits in %v, then %+v; %+v", hits, e, *v)
 	}
-	if a := s.Outcome().Announcements; len(a) != 1 || a[0].What != mode.PlayerDied {
+	if a := s.Outcome().Announcements; len(a) != 1 || a[0].Kind != mode.PlayerDied {
 		t.Errorf("announced %+v", a)
 	}
 }
@@ -206,7 +206,7 @@ func TestRow54HeroInBaseOnly(t *testing.T) {
 		s.put(0, c.team, c.at)
 		s.put(1, 1-c.team, c.at.Add(geom.Vec3{Z: 5}))
 		s.step()
-		if s.AskHero(s.ids[0], 2) || s.AskHero(netid.Make(9, 1), 0) || !s.AskHero(s.ids[0], Robot) {
+		if s.RequestHero(s.ids[0], 2) || s.RequestHero(netid.Make(9, 1), 0) || !s.RequestHero(s.ids[0], Robot) {
 			t.Fatalf("%d: asking", i)
 		}
 		s.Vital(s.ids[0]).Health = 7
@@ -221,7 +221,7 @@ func TestRow54HeroInBaseOnly(t *testing.T) {
 			s.step()
 		}
 		v = s.Vital(s.ids[0])
-		if self, _, _ := s.Self(s.ids[0]); v.Deaths != 1 || !v.Alive() || v.Hero != Robot || s.Kit().Body(v.Hero).Eye(self.Pos).Y-self.Pos.Y != 1.9 {
+		if self, _, _ := s.Self(s.ids[0]); v.Deaths != 1 || !v.Alive() || v.Hero != Robot || s.Game().Body(v.Hero).Eye(self.Pos).Y-self.Pos.Y != 1.9 {
 			t.Errorf("%d: after its death %+v", i, *v)
 		}
 	}
@@ -233,14 +233,14 @@ func TestRow70Spectator(t *testing.T) {
 	s.Leave(s.ids[1])
 	s.ids = s.ids[:1]
 	s.step()
-	watcher := s.Watch()
+	watcher := s.JoinSpectator()
 	s.step()
-	s.Inbox(watcher).Offer(Command{Tick: s.Tick() + 1, MoveMag: 255, Buttons: Fire | Throw, View: tick.View{From: 1, To: 1}})
+	s.CommandBuffer(watcher).Offer(Command{Tick: s.Tick() + 1, MoveMag: 255, Buttons: Fire | Throw, View: tick.View{From: 1, To: 1}})
 	for range 700 {
 		s.step()
 	}
 	v := s.Vital(watcher)
-	if v == nil || v.Alive() || !v.Watches || s.Poses()[watcher.Index()].ID != 0 || s.Score().Members != [2]uint16{1, 0} || len(s.Outcome().Shots) != 0 || v.Team != 255 {
+	if v == nil || v.Alive() || !v.Spectator || s.Poses()[watcher.Index()].ID != 0 || s.Score().Members != [2]uint16{1, 0} || len(s.Outcome().Shots) != 0 || v.Team != 255 {
 		t.Errorf("%+v, %+v, members %v", v, s.Poses()[watcher.Index()], s.Score().Members)
 	}
 	s.Leave(watcher)
@@ -272,8 +272,8 @@ func TestRow56RoundEnds(t *testing.T) {
 		}
 		s.order(0, Command{Buttons: Fire, Pitch: geom.Degrees(-8)})
 	}
-	if m := s.Mode(); m.Phase != mode.Ended || m.Winner != 0 || s.Vital(s.ids[0]).Alive() || s.Vital(s.ids[1]).Alive() || s.Vital(s.ids[0]).Kills != 1 || s.Scene().Barrel[0].Health != 0 {
-		t.Fatalf("%+v, %+v, %+v, %+v", *m, *s.Vital(s.ids[0]), *s.Vital(s.ids[1]), s.Scene().Barrel)
+	if m := s.Mode(); m.Phase != mode.Ended || m.Winner != 0 || s.Vital(s.ids[0]).Alive() || s.Vital(s.ids[1]).Alive() || s.Vital(s.ids[0]).Kills != 1 || s.Scene().Barrels[0].Health != 0 {
+		t.Fatalf("%+v, %+v, %+v, %+v", *m, *s.Vital(s.ids[0]), *s.Vital(s.ids[1]), s.Scene().Barrels)
 	}
 	ended := s.Tick()
 	joined := s.Join()
@@ -292,8 +292,8 @@ func TestRow56RoundEnds(t *testing.T) {
 			t.Errorf("%v in the next round: %+v", id, *v)
 		}
 	}
-	if m := s.Mode(); m.Round != 1 || m.Score != [2]int32{} || s.Scene().Barrel[0].Health != 10 {
-		t.Errorf("%+v, %+v", *m, s.Scene().Barrel)
+	if m := s.Mode(); m.Round != 1 || m.Score != [2]int32{} || s.Scene().Barrels[0].Health != 10 {
+		t.Errorf("%+v, %+v", *m, s.Scene().Barrels)
 	}
 }
 
@@ -301,7 +301,7 @@ func TestRow56RoundEnds(t *testing.T) {
 // not is said.
 func TestGameOfPack(t *testing.T) {
 	p := content.Default()
-	g, err := GameOf(p, "", "deathmatch")
+	g, err := GameFromPack(p, "", "deathmatch")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestGameOfPack(t *testing.T) {
 		a, b := g.Heroes[i], want.Heroes[i]
 		ka, errA := a.Compile(60)
 		kb, errB := b.Compile(60)
-		if errA != nil || errB != nil || a.Body != b.Body || a.Health != b.Health || a.Name != b.Name || ka.Fresh() != kb.Fresh() {
+		if errA != nil || errB != nil || a.Body != b.Body || a.Health != b.Health || a.Name != b.Name || ka.NewState() != kb.NewState() {
 			t.Errorf("hero %d: %+v, want %+v", i, a, b)
 		}
 	}
@@ -323,13 +323,13 @@ func TestGameOfPack(t *testing.T) {
 		t.Errorf("%+v\nwant\n%+v", g, want)
 	}
 	for _, c := range [][3]string{{"nowhere", "deathmatch", "no map"}, {"", "chess", "no mode"}} {
-		if _, err := GameOf(p, c[0], c[1]); err == nil || !strings.Contains(err.Error(), c[2]) {
+		if _, err := GameFromPack(p, c[0], c[1]); err == nil || !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	for i := range p.Maps {
 		for _, m := range p.Maps[i].Modes {
-			g, err := GameOf(p, p.Maps[i].Name, m)
+			g, err := GameFromPack(p, p.Maps[i].Name, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,7 +340,7 @@ func TestGameOfPack(t *testing.T) {
 	}
 }
 
-// What cannot be played is refused, and said why.
+// Name cannot be played is refused, and said why.
 func TestRulesThatCannotBe(t *testing.T) {
 	for i, c := range []struct {
 		change func(*Game)
@@ -349,9 +349,9 @@ func TestRulesThatCannotBe(t *testing.T) {
 		{func(g *Game) { g.Heroes = nil }, "0 heroes"},
 		{func(g *Game) { g.Heroes[0].Health = 0 }, "Health: 0"},
 		{func(g *Game) { g.Heroes[1].Body.RadiusMetres = 9 }, "hero robot: body: RadiusMetres"},
-		{func(g *Game) { g.Ammo = g.Ammo[:1] }, "projectile 3 of 1"},
+		{func(g *Game) { g.Projectiles = g.Projectiles[:1] }, "projectile 3 of 1"},
 		{func(g *Game) { g.Grenade.LifeMillis = 0 }, "throws grenades"},
-		{func(g *Game) { g.Ammo[0].Radius = 11 }, "projectile Rivet: radius 11"},
+		{func(g *Game) { g.Projectiles[0].Radius = 11 }, "projectile Rivet: radius 11"},
 		{func(g *Game) { g.HeadScale = 0 }, "0 times"},
 		{func(g *Game) { g.Mode.RoundMillis = 1 }, "RoundMillis"},
 		{func(g *Game) { g.Mode, g.Layout.Points = mode.DefaultAssault(), make([]object.Zone, 2) }, "2 capture points: expected 3"},

@@ -68,7 +68,7 @@ func newScene(t testing.TB, players int, rules Rules, a *arena.Arena) *scene {
 	return s
 }
 
-// put moves player i and gives it a team.
+// setMotion moves player i and gives it a team.
 func (s *scene) put(i int, team uint8, pos geom.Vec3) {
 	*s.pos.Get(s.ids[i]) = pos
 	s.Vital(s.ids[i]).Team = team
@@ -80,13 +80,13 @@ func (s *scene) order(i int, c Command) {
 	if c.Buttons&(Fire|Throw|Melee) != 0 && c.View == (tick.View{}) {
 		c.View = tick.View{From: s.Tick(), To: s.Tick()}
 	}
-	s.Inbox(s.ids[i]).Offer(c)
+	s.CommandBuffer(s.ids[i]).Offer(c)
 }
 
 // step plays a tick in which the server trusts every view of the newest tick.
 func (s *scene) step() {
 	for _, id := range s.ids {
-		s.Know(id, lagcomp.Knowledge{Rate: s.Rules().Rate, Newest: s.Tick(), Oldest: s.History().Oldest(), InterpTicks: 8})
+		s.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.Rules().Rate, Newest: s.Tick(), Oldest: s.History().Oldest(), InterpTicks: 8})
 	}
 	s.Step()
 }

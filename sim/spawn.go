@@ -12,17 +12,17 @@ import (
 
 var zero geom.Vec3
 
-// places is the resource of where players come in, and as what those who wait to.
-type places struct {
-	bases   [mode.MaxPoints][]arena.Spawn // of the capture points
-	entries []entry                       // by slot
+// spawns is the resource of where players come in, and as what those who wait to.
+type spawns struct {
+	bases  [mode.MaxPoints][]arena.Spawn // of the capture points
+	joinAs []joinKind                    // by slot
 }
 
 // nearBase is how far from a capture point a spawn belongs to its base, in metres.
 const nearBase = 30
 
-func newPlaces(a *arena.Arena, l *Layout, slots int) *places {
-	p := &places{entries: make([]entry, slots)}
+func newSpawns(a *arena.Arena, l *Layout, slots int) *spawns {
+	p := &spawns{joinAs: make([]joinKind, slots)}
 	for _, s := range a.Spawns {
 		best, nearest := -1, float32(nearBase*nearBase)
 		for i := range l.Points {
@@ -37,17 +37,17 @@ func newPlaces(a *arena.Arena, l *Layout, slots int) *places {
 	return p
 }
 
-// enter sets up the row of a player who has just joined.
-func (m *Match) enter(id netid.ID) {
-	as := m.places.entries[id.Index()]
+// initPlayer sets up the row of a player who has just joined.
+func (m *Match) initPlayer(id netid.ID) {
+	as := m.spawns.joinAs[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}
-	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = Knowledge{}, Command{}, Look{}, anim.State{}
+	*m.clampLimits.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = ClampLimits{}, Command{}, Look{}, anim.State{}
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = zero, Velocity{}, move.State{Loco: move.Dead}
-	k := m.Kit()
+	k := m.Game()
 	switch {
 	case as == spectator:
-		v.Watches, v.Team = true, lagcomp.NoTeam
+		v.Spectator, v.Team = true, lagcomp.NoTeam
 		return
 	case as != 0:
 		v.Hero = uint8(as - 1)
@@ -57,21 +57,21 @@ func (m *Match) enter(id netid.ID) {
 	s := m.Score()
 	v.Team = mode.Assign(s.Members)
 	s.Members[v.Team]++
-	*m.ability.Get(id), *m.anim.Get(id) = k.Heroes[v.Hero].Fresh(), anim.Spawn(k.Figures[v.Hero], 0)
+	*m.ability.Get(id), *m.anim.Get(id) = k.Heroes[v.Hero].NewState(), anim.Spawn(k.Figures[v.Hero], 0)
 	if !k.Mode.MayRespawn(m.Mode(), 0, m.Tick()) {
 		return
 	}
 	v.Respawn, v.Health = 0, k.Heroes[v.Hero].Health()
-	pos, vel, state := move.Split(m.place(v.Team))
+	pos, vel, state := move.Split(m.spawnMotion(v.Team))
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = pos, Velocity(vel), state
 }
 
-// place returns the state of a player put where its team spawns next.
-func (m *Match) place(team uint8) move.Motion {
-	at := m.Kit().Mode.Spawn(m.Mode(), team)
+// spawnMotion returns the state of a player put where its team spawns next.
+func (m *Match) spawnMotion(team uint8) move.Motion {
+	at := m.Game().Mode.Spawn(m.Mode(), team)
 	spawns := m.arena.TeamSpawns(team)
 	if at.Base >= 0 {
-		if there := m.places.bases[at.Base]; len(there) > 0 {
+		if there := m.spawns.bases[at.Base]; len(there) > 0 {
 			spawns = there
 		}
 	}

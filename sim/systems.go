@@ -19,17 +19,17 @@ func (m *Match) Step() {
 
 // Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers who time the systems.
 func (m *Match) Begin() {
-	if m.diary != nil {
-		m.diary.open()
+	if m.inputLog != nil {
+		m.inputLog.beginTick()
 	}
 	c := m.open()
 	c.clock.Tick++
 	c.scene.Now = c.clock.Tick
 	o := c.outcome
 	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0], o.Hits[:0], o.Punches[:0], 0
-	o.Faded, o.Unshown = 0, 0
+	o.ViewsExpired, o.NotShown = 0, 0
 	s := c.scratch
-	s.acts, s.deaths, s.kills, s.wounds = s.acts[:0], s.deaths[:0], s.kills[:0], s.wounds[:0]
+	s.actions, s.killDetails, s.kills, s.damage = s.actions[:0], s.killDetails[:0], s.kills[:0], s.damage[:0]
 }
 
 // Run runs system i of Systems.
@@ -41,20 +41,20 @@ func (m *Match) Run(i int) {
 // End closes the tick and applies the joins and leaves that were asked for.
 func (m *Match) End() {
 	c := &m.scratch.now
-	if m.diary != nil {
-		m.diary.close(c)
+	if m.inputLog != nil {
+		m.inputLog.endTick(c)
 	}
 	c.close()
 	m.World.Flush()
 	for _, id := range m.World.Spawned() {
-		m.enter(id)
+		m.initPlayer(id)
 	}
 }
 
-func takeCommands(c *columns) { c.split(len(c.id), takeCommandsOf) }
+func takeCommands(c *columns) { c.parallelRows(len(c.id), takeCommandsOf) }
 
 func takeCommandsOf(c *columns, p parallel.Part) {
-	in := c.inboxes.of
+	in := c.commandBuffers.of
 	t := c.clock.Tick
 	for i := p.From; i < p.To; i++ {
 		cmd := &c.command[i]
@@ -66,24 +66,24 @@ func takeCommandsOf(c *columns, p parallel.Part) {
 func changeHeroes(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.Wants == 0 || v.Watches {
+		if v.RequestedHero == 0 || v.Spectator {
 			continue
 		}
-		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, true, c.feet(i)) {
-			c.become(i, v.Wants-1)
+		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, c.location(i)) {
+			c.changeHero(i, v.RequestedHero-1)
 		}
 	}
 }
 
-// become makes a player another hero, where it stands; the dead will be it.
-func (c *columns) become(i int, hero uint8) {
+// changeHero makes a player another hero, where it stands; the dead will be it.
+func (c *columns) changeHero(i int, hero uint8) {
 	v := &c.vital[i]
-	if v.Wants = 0; hero == v.Hero {
+	if v.RequestedHero = 0; hero == v.Hero {
 		return
 	}
 	v.Hero = hero
 	h := c.kit.Heroes[hero]
-	c.ability[i] = h.Fresh()
+	c.ability[i] = h.NewState()
 	c.anim[i].Hero = c.kit.Figures[hero]
 	if v.Alive() {
 		v.Health = h.Health()
@@ -91,8 +91,8 @@ func (c *columns) become(i int, hero uint8) {
 	}
 }
 
-// feet is where a player stands, as far as bases go.
-func (c *columns) feet(i int) (at mode.Feet) {
+// substituteKeys is where a player stands, as far as bases go.
+func (c *columns) location(i int) (at mode.Location) {
 	l := &c.kit.game.Layout
 	for h := range l.Homes {
 		if home := &l.Homes[h]; home.Team == c.vital[i].Team && c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
@@ -110,15 +110,15 @@ func (c *columns) feet(i int) (at mode.Feet) {
 func respawn(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.Alive() || v.Watches || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
+		if v.Alive() || v.Spectator || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
 			continue
 		}
 		h := c.kit.Heroes[v.Hero]
 		v.Respawn, v.Died, v.Health = 0, 0, h.Health()
 		v.place()
-		c.ability[i] = h.Fresh()
-		c.put(i, c.match.place(v.Team))
-		c.stand(i)
+		c.ability[i] = h.NewState()
+		c.setMotion(i, c.match.spawnMotion(v.Team))
+		c.resetAnim(i)
 		for a := range c.objects.Areas {
 			c.objects.Areas[a].Forget(c.id[i].Index())
 		}
@@ -127,59 +127,64 @@ func respawn(c *columns) {
 
 func teleport(c *columns) {
 	o := c.objects
-	for _, j := range o.jumps {
+	for _, j := range o.teleports {
 		if i, ok := c.match.World.Row(j.ID); ok && c.vital[i].Alive() {
-			c.put(i, move.Teleport(c.motion(i), j.Pos, j.Yaw))
+			c.setMotion(i, move.Teleport(c.motion(i), j.Pos, j.Yaw))
 			c.vital[i].place()
 		}
 	}
-	o.jumps = o.jumps[:0]
+	o.teleports = o.teleports[:0]
 }
 
 func runAbilities(c *columns) {
 	s := c.scratch
-	parts := c.split(len(c.id), runAbilitiesOf)
+	parts := c.parallelRows(len(c.id), runAbilitiesOf)
 	for i := range parts { // in the order of rows
-		s.acts = append(s.acts, s.deeds[i]...)
-		s.deeds[i] = s.deeds[i][:0]
+		s.actions = append(s.actions, s.actionParts[i]...)
+		s.actionParts[i] = s.actionParts[i][:0]
 	}
 }
 
 func runAbilitiesOf(c *columns, p parallel.Part) {
 	s := c.scratch
-	deeds := s.deeds[p.Index]
+	deeds := s.actionParts[p.Index]
 	var out ability.Actions
 	for i := p.From; i < p.To; i++ {
 		v, cmd := &c.vital[i], &c.command[i]
-		s.who[i] = move.Who{Body: v.Hero, Team: v.Team}
-		s.input[i] = act(&c.ability[i], cmd, v.Alive(), c.state[i].Loco.Grounded(), c.kit.Heroes[v.Hero], &out)
+		s.bodyTeams[i] = move.BodyTeam{Body: v.Hero, Team: v.Team}
+		keys := abilityInput(cmd, c.state[i].Loco)
+		keys.Alive = v.Alive()
+		s.input[i] = stepAbilities(&c.ability[i], keys, cmd, c.kit.Heroes[v.Hero], &out)
 		for _, a := range out.All() {
-			if a.Kind == ability.DoLaunch {
-				c.put(i, move.Launch(c.motion(i), cmd.Yaw))
-			} else if a.Kind != ability.DoEmote {
-				deeds = append(deeds, deed{int32(i), a})
+			if a.Kind == ability.ActionLaunch {
+				c.setMotion(i, move.Launch(c.motion(i), cmd.Yaw))
+			} else if a.Kind != ability.ActionEmote {
+				deeds = append(deeds, playerAction{int32(i), a})
 			}
 		}
 	}
-	s.deeds[p.Index] = deeds
+	s.actionParts[p.Index] = deeds
 }
 
-func movePlayers(c *columns) { c.split(len(c.id), movePlayersOf) }
+func movePlayers(c *columns) { c.parallelRows(len(c.id), movePlayersOf) }
 
 func movePlayersOf(c *columns, p parallel.Part) {
 	from, to := p.From, p.To
-	rows := move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]}
-	move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+	rows := move.Rows{
+		Columns: move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]},
+		In:      c.scratch.input[from:to], Who: c.scratch.bodyTeams[from:to],
+	}
+	move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 	for range 3 {
 		if planted.On(planted.BodiesHurry) && c.clock.Tick%64 == 0 {
-			move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+			move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 		}
 	}
 }
 
 func record(c *columns) {
 	clear(c.poses.of)
-	c.split(len(c.id), recordOf)
+	c.parallelRows(len(c.id), recordOf)
 	c.history.Record(c.clock.Tick, c.poses.of)
 }
 
@@ -188,11 +193,11 @@ func recordOf(c *columns, part parallel.Part) {
 	for i := part.From; i < part.To; i++ {
 		id, v := c.id[i], &c.vital[i]
 		s.team[i], s.alive[i] = v.Team, v.Alive()
-		if v.Watches {
+		if v.Spectator {
 			continue
 		}
 		slot := id.Index()
-		PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
-		c.kit.Heroes[v.Hero].Tell(&c.ability[i], &p.acts[slot])
+		v.PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], &c.anim[i])
+		c.kit.Heroes[v.Hero].WritePublic(&c.ability[i], &p.acts[slot])
 	}
 }

@@ -23,11 +23,11 @@ func TestRow11TableHasNoConflicts(t *testing.T) {
 		table []System
 		want  string
 	}{
-		{[]System{{Name: "a", Reads: []Datum{dActs}}}, "a reads acts before anybody wrote it"},
+		{[]System{{Name: "a", Reads: []Datum{dActions}}}, "a reads acts before anybody wrote it"},
 		{[]System{{Name: "a", Reads: []Datum{dVital}}, {Name: "a"}}, "a comes twice"},
 		{[]System{{Name: "a", Reads: []Datum{"soup"}}}, "a reads soup, which there is not"},
 		{[]System{{Name: "a", Writes: []Datum{"soup"}}}, "a writes soup, which there is not"},
-		{[]System{{Name: "a", Writes: []Datum{dActs}}}, "a writes acts and nobody reads it"},
+		{[]System{{Name: "a", Writes: []Datum{dActions}}}, "a writes acts and nobody reads it"},
 		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Writes: []Datum{dLook}}}, "b writes look over what a wrote and nobody read"},
 		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Reads: []Datum{dLook}, Writes: []Datum{dLook}}}, ""},
 		{[]System{{Name: "a", Writes: []Datum{dEvents}}, {Name: "b", Writes: []Datum{dEvents}}}, ""},
@@ -51,10 +51,10 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 	h.SetSeed(seed)
 	s, o := c.scratch, c.objects
 	switch d {
-	case dInboxes:
-		write(&h, ecs.Resource[inboxes](c.match.World).of)
-	case dKnow:
-		write(&h, c.know)
+	case dCommandBuffers:
+		write(&h, ecs.Resource[commandBuffers](c.match.World).of)
+	case dClampLimits:
+		write(&h, c.clampLimits)
 	case dCommand:
 		write(&h, c.command)
 	case dLook:
@@ -71,10 +71,10 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, c.state)
 	case dInput:
 		write(&h, s.input)
-		write(&h, s.who)
-	case dActs:
-		write(&h, s.acts)
-	case dCrowd:
+		write(&h, s.bodyTeams)
+	case dActions:
+		write(&h, s.actions)
+	case dTeams:
 		write(&h, s.team)
 		write(&h, s.alive)
 	case dPoses:
@@ -83,35 +83,35 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, p.acts)
 	case dHistory:
 		maphash.WriteComparable(&h, c.history.Newest())
-	case dRounds:
+	case dShots:
 		write(&h, c.outcome.Shots)
 		write(&h, c.outcome.Punches)
 		write(&h, c.outcome.Hits)
-	case dFlying:
+	case dProjectiles:
 		write(&h, o.Projectiles)
 	case dGrenades:
 		write(&h, o.Grenades)
 	case dAreas:
 		for i := range o.Areas {
-			write(&h, o.Areas[i].Next())
+			write(&h, o.Areas[i].NextHits())
 		}
 	case dBarrels:
-		write(&h, c.scene.Barrel)
+		write(&h, c.scene.Barrels)
 	case dCubes:
-		write(&h, c.scene.Cube)
-	case dPorts:
+		write(&h, c.scene.Cubes)
+	case dTeleporters:
 		write(&h, o.Ports)
-	case dJumps:
-		write(&h, o.jumps)
+	case dTeleports:
+		write(&h, o.teleports)
 	case dZones:
 		write(&h, o.Occupied)
 	case dBlasts:
 		write(&h, c.scene.Blasts.Waiting())
 		maphash.WriteComparable(&h, c.scene.Blasts.Resolved)
-	case dLedger:
-		maphash.WriteComparable(&h, c.scene.Ledger.Len())
+	case dDamage:
+		maphash.WriteComparable(&h, c.scene.Damage.Len())
 	case dDeaths:
-		write(&h, s.deaths)
+		write(&h, s.killDetails)
 		write(&h, s.kills)
 	case dMode:
 		maphash.WriteComparable(&h, *c.mode)
@@ -187,10 +187,10 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 // TestRow07PlayIsTheMatch: what a client plays for itself is what the match plays, tick by tick and bit by bit, for whomever nothing befell from outside:
 // with every ability, either hero, in the midst of a fight.
 func TestRow07PlayIsTheMatch(t *testing.T) {
-	played, actions, heroes := 0, map[ability.Does]int{}, [2]int{}
+	played, actions, heroes := 0, map[ability.ActionKind]int{}, [2]int{}
 	for seed := range uint64(3) {
 		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true, Game: rocketeers()}, "arena-16")
-		k := s.m.Kit()
+		k := s.m.Game()
 		before := map[netid.ID]Self{}
 		vitals := map[netid.ID]Vital{}
 		ground := s.m.Scene().Arena
@@ -207,7 +207,7 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 				if !known || !v.Alive() || !old.Alive() || old.Pushes != v.Pushes || id == 0 {
 					continue
 				}
-				k.Play(&was, s.m.command.Get(id), ground, &out)
+				k.StepPlayer(&was, s.m.command.Get(id), ground, &out)
 				if was != now {
 					t.Fatalf("seed %d tick %d %v: played %+v, the match has %+v", seed, s.m.Tick(), id, was, now)
 				}
@@ -222,7 +222,7 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 	if played < 30000 || heroes[0] < 10000 || heroes[1] < 10000 {
 		t.Errorf("%d ticks compared, %v", played, heroes)
 	}
-	for _, kind := range []ability.Does{ability.DoShot, ability.DoProjectile, ability.DoGrenade, ability.DoMelee, ability.DoEmote, ability.DoLaunch} {
+	for _, kind := range []ability.ActionKind{ability.ActionShot, ability.ActionProjectile, ability.ActionGrenade, ability.ActionMelee, ability.ActionEmote, ability.ActionLaunch} {
 		if actions[kind] < 10 {
 			t.Errorf("action %d happened %d times", kind, actions[kind])
 		}

@@ -119,14 +119,14 @@ func (k *attacker) receive(w *world, pack []byte) {
 	if err != nil {
 		return
 	}
-	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
+	for e, ok := k.peer.NextReliable(); ok; e, ok = k.peer.NextReliable() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
 			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "attacker"}
-			_ = k.peer.Queue(r.Append(nil))
+			_ = k.peer.QueueReliable(r.Append(nil))
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {
-		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
+		if h, _, err := netstate.ParseHeader(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}
@@ -139,7 +139,7 @@ func (k *attacker) attack(w *world) {
 	}
 	d := k.rng
 	pack, _ := k.peer.Append(w.Now(), nil)
-	pack = k.peer.AppendEvents(pack, 512)
+	pack = k.peer.AppendReliable(pack, 512)
 	switch k.kind {
 	case Flooder:
 		for range 30 {

@@ -3,7 +3,7 @@ package dst
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // The checks change nothing: a case without checks, shadow match and recording gives the same match
@@ -32,7 +32,7 @@ func TestBare(t *testing.T) {
 		if n := firstDifference(checked.trace, bare.trace); n >= 0 {
 			t.Errorf("seed %d: the match differs from hash %d on without checks", seed, n)
 		}
-		for c := range server.NumCounts {
+		for c := range metrics.NumCounts {
 			if a, b := checked.Lobby.Stats.Count[c].Load(), bare.Lobby.Stats.Count[c].Load(); a != b {
 				t.Errorf("seed %d: %v is %d, and %d without checks", seed, c, a, b)
 			}

@@ -53,8 +53,8 @@ func (w *world) setLinkProfile(i int) {
 		p = impair.Profile{Loss: 1}
 	}
 	up, down := w.Links(i)
-	up.Change(p)
-	down.Change(p)
+	up.SetProfile(p)
+	down.SetProfile(p)
 }
 
 // startFault begins a fault.
@@ -159,10 +159,10 @@ func (w *world) kill(f *fault) {
 	if !w.checks.none {
 		w.recordings.serverKilled(w)
 	}
-	w.captured.serverKilled(func(t netcode.Tag) bool { return w.wire.windows[t] != nil })
+	w.captured.serverKilled(func(t netcode.TokenTag) bool { return w.wire.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
-		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wallJump
+		cfg.Netcode.StartUnix = epoch + int64(w.Now()/time.Second) + w.wallJump
 	})
 	if err != nil {
 		w.fail(NoPanic, "the server does not restart: %v", err)

@@ -98,7 +98,7 @@ func (w *world) checkHonestClients() {
 		}
 		for ok := hears; ok; _, ok = c.NextEvent() {
 		}
-		for ok := hears; ok; _, ok = c.NextLine() {
+		for ok := hears; ok; _, ok = c.Chat.Next() {
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func (w *world) checkInputs() {
 	m := w.Lobby.Match()
 	for _, id := range w.players {
-		in := m.Inbox(id)
+		in := m.CommandBuffer(id)
 		if in == nil {
 			continue
 		}
@@ -34,11 +34,11 @@ func (w *world) checkInputs() {
 		if c == nil {
 			continue
 		}
-		in := m.Inbox(c.ID())
+		in := m.CommandBuffer(c.ID())
 		if in == nil || in.Count.Used == w.shadow.used[c.ID()] {
 			continue
 		}
-		if made, ok := c.Given(m.Tick()); ok && made != in.Last() {
+		if made, ok := c.Issued(m.Tick()); ok && made != in.Last() {
 			w.fail(OnceATick, "client %d issued for tick %d %+v, and the server applied %+v", i, m.Tick(), made, in.Last())
 		}
 	}
@@ -56,7 +56,7 @@ func (w *world) checkMoves() {
 			w.fail(Movement, "%v is at %v with %v", id, p, v)
 			continue
 		}
-		if vital.Watches {
+		if vital.Spectator {
 			continue
 		}
 		at := &s.stood[id.Index()%len(s.stood)]

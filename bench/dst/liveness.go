@@ -17,7 +17,7 @@ func (w *world) checkLife() {
 			continue
 		}
 		s := c.Stats()
-		in := m.Inbox(c.ID())
+		in := m.CommandBuffer(c.ID())
 		state, why := c.State()
 		switch {
 		case state != client.Joined:
@@ -43,7 +43,7 @@ func (w *world) checkLife() {
 			w.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d", i, n, s.Prediction.LastMispredict)
 		}
 	}
-	if n := w.Lobby.Gate().Connected(); n != len(w.Clients) {
+	if n := w.Lobby.Netcode().Connected(); n != len(w.Clients) {
 		w.fail(Liveness, "%d sessions for %d clients", n, len(w.Clients))
 	}
 }

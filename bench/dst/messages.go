@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -53,7 +53,7 @@ func (w *world) checkKillMessages(i int, c *client.Client) {
 				break
 			}
 		}
-		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
 			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send", i, e.Actor, e.Victim, e.Tick)
@@ -84,14 +84,14 @@ func (w *world) speak(i int, c *client.Client) {
 	if s.linesSent%2 == 0 {
 		line = fmt.Sprintf("/team team %d", s.linesSent)
 	}
-	_ = c.Say(line) // a full queue may refuse it
+	_ = c.Chat.Say(line) // a full queue may refuse it
 }
 
 // checkChat checks that a client hears each line of a speaker once and in order, and none of the
 // other team.
 func (w *world) checkChat(i int, c *client.Client) {
 	s, m := &w.honest[i], w.Lobby.Match()
-	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+	for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
 			continue
 		}

@@ -45,7 +45,7 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 	if w.wire.received%7 != 0 {
 		return
 	}
-	if _, connected := w.Lobby.Gate().At(from); connected {
+	if _, connected := w.Lobby.Netcode().At(from); connected {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}
@@ -65,11 +65,11 @@ func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
 
 // serverKilled drops requests whose token was never used: at the next server the attacker could be
 // the first to use it.
-func (c *captures) serverKilled(had func(netcode.Tag) bool) {
+func (c *captures) serverKilled(had func(netcode.TokenTag) bool) {
 	kept := 0
 	for i := range min(c.nReq, len(c.requests)) {
 		r := &c.requests[i]
-		if had(netcode.Tag(r.data[len(r.data)-len(netcode.Tag{}):])) {
+		if had(netcode.TokenTag(r.data[len(r.data)-len(netcode.TokenTag{}):])) {
 			c.requests[kept], c.requests[i] = c.requests[i], c.requests[kept]
 			kept++
 		}

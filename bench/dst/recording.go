@@ -34,7 +34,7 @@ func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
 		n, err = r.on.dice.IntN(n), errDisk
 	case r.on.space >= 0:
 		if more := int(at) + n - len(r.data); more > r.on.space {
-			n, err = n-(more-r.on.space), replay.ErrFull
+			n, err = n-(more-r.on.space), replay.ErrDiskFull
 		}
 	}
 	if end := int(at) + n; end > len(r.data) {
@@ -56,22 +56,22 @@ func (r *diskFile) Close() error { return nil }
 // recordings holds the recording of one start of the server, and what it must contain.
 type recordings struct {
 	disk   disk
-	tape   replay.Tape
-	file   *diskFile   // the newest file
-	first  tick.Tick   // first tick of the file
-	last   tick.Tick   // last tick that the file must contain
-	phase  tick.Tick   // the file's checksums are of ticks with this remainder by hashEvery
-	cut    bool        // the file ended early
-	said   int         // messages about that
-	inputs []sim.Diary // of the shadow match, by tick less 1
-	taken  []sim.Taken // of pages, a block of many
-	hashes []tickHash  // of the match, by tick over hashEvery
-	handed bool        // a chunk was handed over in this tick
+	tape   replay.FileWriter
+	file   *diskFile           // the newest file
+	first  tick.Tick           // first tick of the file
+	last   tick.Tick           // last tick that the file must contain
+	phase  tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
+	cut    bool                // the file ended early
+	said   int                 // messages about that
+	inputs []sim.TickInputs    // of the shadow match, by tick less 1
+	taken  []sim.PlayerCommand // of pages, a block of many
+	hashes []tickHash          // of the match, by tick over hashEvery
+	handed bool                // a chunk was handed over in this tick
 }
 
 // hashEvery is the interval, in ticks, at which the match's hash is kept: that of a recording's
 // checksums.
-const hashEvery = replay.SumsEvery
+const hashEvery = replay.ChecksumEvery
 
 // tickHash is the hash of the match after a tick.
 type tickHash struct {
@@ -87,30 +87,34 @@ func (f *recordings) begin(w *world) {
 		f.disk = disk{space: -1, dice: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
 	}
 	f.noteHash(w.Lobby.Match())
-	f.inputs = make([]sim.Diary, 0, int(w.rate)*int(Length/time.Second)+1)
-	f.tape = replay.Tape{
+	f.inputs = make([]sim.TickInputs, 0, int(w.rate)*int(Length/time.Second)+1)
+	f.tape = replay.FileWriter{
 		Create: func(first tick.Tick) (replay.File, string, error) {
-			w.checkRecording(replay.Over)
+			w.checkRecording(replay.Complete)
 			f.file, f.first, f.last, f.phase, f.cut, f.said = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%hashEvery, false, 0
 			return f.file, "F", nil
 		},
-		Say: func(string) { f.said++ },
-		Cut: func() { f.cut = true },
+		Report:    func(string) { f.said++ },
+		Truncated: func() { f.cut = true },
 	}
 }
 
 // onChunk takes a chunk from the server, as its Config.Record.
-func (w *world) onChunk(c server.Film) {
+func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
 	was := f.cut
-	if f.tape.Put(c.Head, c.Chunk, c.First); !f.cut {
+	write := f.tape.Write
+	if c.First {
+		write = f.tape.WriteFirst
+	}
+	if write(c.Head, c.Chunk); !f.cut {
 		f.last = c.Chunk.Last()
 		return
 	}
-	end := replay.Full
+	end := replay.DiskFull
 	if f.disk.failing {
-		end = replay.Endless // a failing disk cannot take the footer
+		end = replay.NoFooter // a failing disk cannot take the footer
 	}
 	if !was {
 		w.checkRecording(end)
@@ -140,19 +144,19 @@ func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
 
 // noteInputs keeps what entered the match in a tick, as the shadow match logged it. It leaves out
 // views that only the judging of a shot needed: a recording does not hold them.
-func (f *recordings) noteInputs(d *sim.Diary) {
-	beheld := slices.Clone(d.Beheld)
+func (f *recordings) noteInputs(d *sim.TickInputs) {
+	beheld := slices.Clone(d.TargetViews)
 	for i := range beheld {
 		b := &beheld[i]
-		b.Seen, b.Old = b.View, false
+		b.Seen, b.Expired = b.View, false
 	}
-	if cap(f.taken)-len(f.taken) < len(d.Taken) {
-		f.taken = make([]sim.Taken, 0, 4096)
+	if cap(f.taken)-len(f.taken) < len(d.Commands) {
+		f.taken = make([]sim.PlayerCommand, 0, 4096)
 	}
 	n := len(f.taken)
-	f.taken = append(f.taken, d.Taken...)
-	f.inputs = append(f.inputs, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: f.taken[n:len(f.taken):len(f.taken)],
-		Known: slices.Clone(d.Known), Unseen: slices.Clone(d.Unseen), Beheld: beheld})
+	f.taken = append(f.taken, d.Commands...)
+	f.inputs = append(f.inputs, sim.TickInputs{Tick: d.Tick, Changes: slices.Clone(d.Changes), Commands: f.taken[n:len(f.taken):len(f.taken)],
+		Limits: slices.Clone(d.Limits), Hidden: slices.Clone(d.Hidden), TargetViews: beheld})
 }
 
 // serverKilled checks the file that a killed server leaves: at most one second may be missing.
@@ -160,17 +164,17 @@ func (f *recordings) serverKilled(w *world) {
 	if m := w.Lobby.Match(); f.file != nil && f.last+tick.Tick(w.rate)+1 < m.Tick() {
 		w.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
 	}
-	w.checkRecording(replay.Open)
+	w.checkRecording(replay.Unfinished)
 }
 
 // finish ends the recording as a server does that stops in order.
 func (f *recordings) finish(w *world) {
-	if w.Lobby.Reel(); f.file == nil {
+	if w.Lobby.FinishRecording(); f.file == nil {
 		return
 	}
 	f.tape.Close()
 	if m := w.Lobby.Match(); f.last != m.Tick() {
 		w.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
 	}
-	w.checkRecording(replay.Over)
+	w.checkRecording(replay.Complete)
 }

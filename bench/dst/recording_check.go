@@ -61,7 +61,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	if err != nil {
 		return err
 	}
-	prints, next := len(m.Prints(nil)), f.first
+	prints, next := len(m.Checksums(nil)), f.first
 	for i, c := range chunks {
 		if c.First != next || i == 0 && len(c.Key) == 0 {
 			return fmt.Errorf("a chunk from tick %d with a state of %d bytes, expected tick %d", c.First, len(c.Key), next)
@@ -76,7 +76,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 				return fmt.Errorf("the state before tick %d is of tick %d and differs from the match", c.First, state.Tick())
 			}
 		}
-		pages, err := replay.ReadPages(c, r.Head.Slots, prints)
+		pages, err := replay.NewInputReader(c, r.Head.Slots, prints)
 		if err != nil {
 			return err
 		}
@@ -87,11 +87,11 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 			} else if err != nil {
 				return err
 			}
-			t := p.Diary.Tick
-			if int(t) > len(f.inputs) || !p.Diary.Equal(&f.inputs[t-1]) {
-				return fmt.Errorf("tick %d of the recording differs from the inputs of the match: %+v", t, p.Diary)
+			t := p.Inputs.Tick
+			if int(t) > len(f.inputs) || !p.Inputs.Equal(&f.inputs[t-1]) {
+				return fmt.Errorf("tick %d of the recording differs from the inputs of the match: %+v", t, p.Inputs)
 			}
-			if was, ok := f.hashAt(t); ok && len(p.Sums) > 0 && p.Hash != was {
+			if was, ok := f.hashAt(t); ok && len(p.Checksums) > 0 && p.Hash != was {
 				return fmt.Errorf("the checksum of tick %d is %x, expected %x", t, p.Hash, was)
 			}
 		}

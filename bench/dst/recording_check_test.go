@@ -36,7 +36,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	if len(chunks) < 12 {
 		t.Fatalf("%d chunks", len(chunks))
 	}
-	prints := len(w.Lobby.Match().Prints(nil))
+	prints := len(w.Lobby.Match().Checksums(nil))
 	d := rand.New(rand.NewPCG(1, 1))
 	for i, c := range []struct {
 		name  string
@@ -80,27 +80,31 @@ func TestFilmSaysWhatWas(t *testing.T) {
 			h, all := read()
 			all = c.spoil(all)
 			file := &diskFile{on: &disk{space: -1}}
-			tape := replay.Tape{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
+			tape := replay.FileWriter{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
 			for n, c := range all {
-				tape.Put(h, c, n == 0)
+				if n == 0 {
+					tape.WriteFirst(h, c)
+				} else {
+					tape.Write(h, c)
+				}
 			}
 			tape.Close()
-			err := w.readRecording(file.data, replay.Over)
+			err := w.readRecording(file.data, replay.Complete)
 			if right := i == 0; right != (err == nil) || !right && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	}
 	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two seeds play the whole file, the others a drawn range
-		if err := w.readRecording(f.file.data, replay.Over); err != nil {
+		if err := w.readRecording(f.file.data, replay.Complete); err != nil {
 			t.Errorf("seed %d: %v", w.c.Seed, err)
 		}
 	}
-	if err := w.readRecording(f.file.data, replay.Open); err == nil {
+	if err := w.readRecording(f.file.data, replay.Unfinished); err == nil {
 		t.Error("a file that ends otherwise")
 	}
-	f.inputs[700].Taken[0].Command.Pitch++
-	if err := w.readRecording(f.file.data, replay.Over); err == nil {
+	f.inputs[700].Commands[0].Command.Pitch++
+	if err := w.readRecording(f.file.data, replay.Complete); err == nil {
 		t.Error("a command was another")
 	}
 }

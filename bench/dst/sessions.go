@@ -7,7 +7,7 @@ import (
 // checkSessions checks that addresses, client ids and slots of sessions map to each other one to
 // one, and that no two clients control one player.
 func (w *world) checkSessions() {
-	gate := w.Lobby.Gate()
+	gate := w.Lobby.Netcode()
 	used := 0
 	for slot := range gate.Clients() {
 		s, ok := gate.Session(slot)
@@ -25,7 +25,7 @@ func (w *world) checkSessions() {
 	if n := gate.Connected(); n != used {
 		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
 	}
-	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has exactly one of each, as checked above
+	if addresses, clients := gate.IndexedSessions(); addresses != used || clients != used { // each session has exactly one of each, as checked above
 		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
 	var owner [64]netid.ID

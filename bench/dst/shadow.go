@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -23,7 +23,7 @@ type shadow struct {
 	asked      int
 	beheld     []beheld // answers of the view resolver, likewise
 	viewsAsked int
-	diary      sim.Diary // inputs as the shadow match logs them
+	diary      sim.TickInputs // inputs as the shadow match logs them
 }
 
 type membership struct {
@@ -33,15 +33,15 @@ type membership struct {
 
 // beheld is one answer of the view resolver.
 type beheld struct {
-	list  []sim.Beheld
+	list  []sim.TargetView
 	plain []uint64
 }
 
 // givenInput is what a player's row got before a tick.
 type givenInput struct {
 	id    netid.ID
-	know  lagcomp.Knowledge
-	in    *sim.Inbox // also of a player that leaves in this tick
+	know  lagcomp.ClampLimits
+	in    *sim.CommandBuffer // also of a player that leaves in this tick
 	wants uint8
 }
 
@@ -49,15 +49,15 @@ func (t *shadow) begin(w *world) {
 	*t = shadow{used: map[netid.ID]uint64{}}
 	m := w.Lobby.Match()
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
-	t.match.Keep(&t.diary)
-	seen := m.Seen()
-	m.Witness(func(s *lagcomp.Sweep, id uint32) bool {
+	t.match.SetInputLog(&t.diary)
+	seen := m.HitFilter()
+	m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool {
 		ok := seen(s, id)
 		t.hitFilter = append(t.hitFilter, ok)
 		return ok
 	})
-	how := m.Beholds()
-	m.Behold(func(s *sim.Shot) ([]sim.Beheld, []uint64) {
+	how := m.ViewResolver()
+	m.SetViewResolver(func(s *sim.Shot) ([]sim.TargetView, []uint64) {
 		list, plain := how(s)
 		n := len(t.beheld)
 		// Reused entries keep their memory, so that allocCheck sees no allocation.
@@ -66,7 +66,7 @@ func (t *shadow) begin(w *world) {
 		b.list, b.plain = append(b.list[:0], list...), append(b.plain[:0], plain...)
 		return list, plain
 	})
-	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
+	t.match.SetViewResolver(func(*sim.Shot) ([]sim.TargetView, []uint64) {
 		if t.viewsAsked == len(t.beheld) {
 			w.fail(Authority, "tick %d: played again, a shot asks the view resolver where it did not before", t.tick)
 			return nil, nil
@@ -74,7 +74,7 @@ func (t *shadow) begin(w *world) {
 		t.viewsAsked++
 		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
 	})
-	t.match.Witness(func(*lagcomp.Sweep, uint32) bool {
+	t.match.SetHitFilter(func(*lagcomp.Sweep, uint32) bool {
 		if t.asked == len(t.hitFilter) {
 			w.fail(Authority, "tick %d: played again, a shot asks the hit filter where it did not before", t.tick)
 			return true
@@ -86,8 +86,8 @@ func (t *shadow) begin(w *world) {
 
 // onStage hears of each stage of the server's tick. All inputs have arrived when the systems
 // begin.
-func (w *world) onStage(s server.Stage) {
-	if s != server.StageSystems || w.Sim == nil {
+func (w *world) onStage(s metrics.Stage) {
+	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
 	t, m := &w.shadow, w.Lobby.Match()
@@ -96,19 +96,19 @@ func (w *world) onStage(s server.Stage) {
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)
 		if v := m.Vital(id); v != nil {
-			t.given = append(t.given, givenInput{id, m.Known(id), m.Inbox(id), v.Wants})
+			t.given = append(t.given, givenInput{id, m.ClampLimits(id), m.CommandBuffer(id), v.RequestedHero})
 		}
 	}
 }
 
 // known returns the clamp limits of a player before the tick, also if it left in it.
-func (t *shadow) known(id netid.ID) lagcomp.Knowledge {
+func (t *shadow) known(id netid.ID) lagcomp.ClampLimits {
 	for i := range t.given {
 		if t.given[i].id == id {
 			return t.given[i].know
 		}
 	}
-	return lagcomp.Knowledge{}
+	return lagcomp.ClampLimits{}
 }
 
 // check plays the tick that the server has played and compares the matches.
@@ -129,13 +129,13 @@ func (t *shadow) check(w *world) {
 	}
 	for i := range t.given {
 		g := &t.given[i]
-		t.match.Know(g.id, g.know)
-		if v := t.match.Vital(g.id); v != nil && v.Wants != g.wants {
-			v.Wants = g.wants
-			t.match.AskHero(g.id, g.wants-1) // logs the request; there is no hero -1
+		t.match.SetClampLimits(g.id, g.know)
+		if v := t.match.Vital(g.id); v != nil && v.RequestedHero != g.wants {
+			v.RequestedHero = g.wants
+			t.match.RequestHero(g.id, g.wants-1) // logs the request; there is no hero -1
 		}
 		if g.in.Count.Used != t.used[g.id] {
-			if twin := t.match.Inbox(g.id); twin != nil {
+			if twin := t.match.CommandBuffer(g.id); twin != nil {
 				twin.Offer(g.in.Last())
 			}
 		}

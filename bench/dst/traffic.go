@@ -7,22 +7,22 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // traffic keeps what passed between the server and each address, and under which sequences.
 type traffic struct {
 	validated map[netip.AddrPort]bool    // addresses that have had a session
 	traffic   map[netip.AddrPort]*[2]int // bytes received from and sent to the other addresses
-	tags      map[netip.AddrPort]netcode.Tag
-	windows   map[netcode.Tag]*netcode.Window // sequences that the server sealed for a token
-	global    map[uint64]bool                 // sequences of handshake packets, of all starts
+	tags      map[netip.AddrPort]netcode.TokenTag
+	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences that the server sealed for a token
+	global    map[uint64]bool                            // sequences of handshake packets, of all starts
 	attackers map[netip.AddrPort]*attacker
 	sessions  []sessionOf        // by slot
 	recent    [64]netip.AddrPort // validated addresses by port: a cache
 	received  uint64             // datagrams of this start
 	sent      uint64
-	last      [server.NumCounts]uint64
+	last      [metrics.NumCounts]uint64
 	buckets   map[netip.AddrPort]*rateExcess
 	scratch   [256]byte
 }
@@ -30,8 +30,8 @@ type traffic struct {
 // sessionOf caches what the checks need of a session for each datagram.
 type sessionOf struct {
 	at     netip.AddrPort
-	token  netcode.Tag
-	window *netcode.Window
+	token  netcode.TokenTag
+	window *netcode.ReplayWindow
 	bucket *rateExcess
 }
 
@@ -42,14 +42,14 @@ type rateExcess struct {
 }
 
 func (p *traffic) init() {
-	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.Tag{}
-	p.windows, p.global, p.attackers = map[netcode.Tag]*netcode.Window{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
+	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.TokenTag{}
+	p.windows, p.global, p.attackers = map[netcode.TokenTag]*netcode.ReplayWindow{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
 
 // reset forgets the sessions of a killed server. Addresses must be validated anew by the next.
 func (p *traffic) reset() {
-	p.received, p.sent, p.last = 0, 0, [server.NumCounts]uint64{}
+	p.received, p.sent, p.last = 0, 0, [metrics.NumCounts]uint64{}
 	clear(p.validated)
 	clear(p.traffic)
 	clear(p.sessions)
@@ -86,7 +86,7 @@ func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
 }
 
 // session returns the cached session of a slot, updated for its current address.
-func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessionOf {
+func (p *traffic) session(slot int, at netip.AddrPort, token netcode.TokenTag) *sessionOf {
 	for len(p.sessions) <= slot {
 		p.sessions = append(p.sessions, sessionOf{})
 	}
@@ -104,10 +104,10 @@ func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessi
 }
 
 // window returns the sequences sealed for a token.
-func (p *traffic) window(t netcode.Tag) *netcode.Window {
+func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 	win := p.windows[t]
 	if win == nil {
-		win = new(netcode.Window)
+		win = new(netcode.ReplayWindow)
 		p.windows[t] = win
 	}
 	return win
@@ -119,8 +119,8 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 	p.sent++
 	host := to.Addr().As4()[0]
 	var s *sessionOf // nil without a session
-	if slot, connected := w.Lobby.Gate().At(to); connected {
-		session, _ := w.Lobby.Gate().Session(slot)
+	if slot, connected := w.Lobby.Netcode().At(to); connected {
+		session, _ := w.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
 	} else if !p.validated[to] && !w.checks.none {
 		t := p.unprovenTraffic(to)
@@ -164,7 +164,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		p.global[seq] = true
 		return
 	}
-	var win *netcode.Window
+	var win *netcode.ReplayWindow
 	if s != nil {
 		win = s.window
 	} else if tag, ok := p.tags[to]; ok {
@@ -191,16 +191,16 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 
 // check compares the counters after a tick.
 func (p *traffic) check(w *world) {
-	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
-	count := func(c server.Count) uint64 { return s.Count[c].Load() }
-	sum := count(server.Accepted)
-	for i := range s.Refused {
-		sum += s.Refused[i].Load()
+	s, gate := &w.Lobby.Stats, w.Lobby.Netcode()
+	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
+	sum := count(metrics.Accepted)
+	for i := range s.AuthDrops {
+		sum += s.AuthDrops[i].Load()
 	}
-	for i := range s.Drops {
-		sum += s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		sum += s.PacketDrops[i].Load()
 	}
-	if rx := count(server.Received); rx != sum || rx != p.received {
+	if rx := count(metrics.Received); rx != sum || rx != p.received {
 		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.received, rx, sum)
 	}
 	if n := gate.Counters().Received; n != p.received {
@@ -210,30 +210,30 @@ func (p *traffic) check(w *world) {
 	for _, n := range gate.Counters().Sent {
 		tx += n
 	}
-	if out := count(server.Sent); out != p.sent || out != tx {
+	if out := count(metrics.Sent); out != p.sent || out != tx {
 		w.fail(Accounts, "%d datagrams left the server, which counted %d, and netcode %d", p.sent, out, tx)
 	}
 	for i := range p.last {
 		n := s.Count[i].Load()
 		if n < p.last[i] {
-			w.fail(Accounts, "%v went from %d to %d", server.Count(i), p.last[i], n)
+			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
 		}
 		p.last[i] = n
 	}
-	for _, never := range []server.Count{server.Unbalanced, server.Amplified, server.Unsent} {
+	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
 		if n := count(never); n != 0 {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.Drops[packet.DropDuplicate].Load(); n != 0 {
+	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packets were opened twice", n)
 	}
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.Drops[packet.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.Drops[packet.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[packet.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
 		}
 	}
-	if gate.Waiting() > 4*w.cfg.Players {
-		w.fail(Bounds, "%d handshakes wait", gate.Waiting())
+	if gate.PendingHandshakes() > 4*w.cfg.Players {
+		w.fail(Bounds, "%d handshakes wait", gate.PendingHandshakes())
 	}
 }

@@ -55,10 +55,10 @@ type ownState struct {
 }
 
 func (s *visibility) init(w *world) {
-	g := server.Cells(w.cfg.Arena, w.cfg.Cell)
+	g := server.GridConfig(w.cfg.Arena, w.cfg.CellSize)
 	s.on = w.draw.Walls
 	s.grid = grid{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
-	s.rangeCells = int((w.cfg.Far+g.Cell-1)/g.Cell) + 1
+	s.rangeCells = int((w.cfg.ViewDistance+g.Cell-1)/g.Cell) + 1
 	s.cells = make([]cell, w.cfg.Players)
 	s.clients = make([]clientView, len(w.honest))
 }
@@ -111,9 +111,9 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 		}
 		dx, dz := c.x-me.x, c.z-me.z
 		near := dx*dx+dz*dz <= s.rangeCells*s.rangeCells
-		if c.id == self || c.team == me.team || near && w.cfg.Sight(me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x) {
+		if c.id == self || c.team == me.team || near && w.cfg.CellVisible(me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x) {
 			may |= 1 << slot
-			e.hysteresis[c.id] = w.cfg.Linger
+			e.hysteresis[c.id] = w.cfg.Hysteresis
 		} else if e.hysteresis[c.id] > 0 {
 			may |= 1 << slot
 			e.hysteresis[c.id]--
@@ -177,8 +177,8 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		may = e.visible[t%visibilityTicks]
 	}
 	for g := range held.Slots() / snapshot.GroupRows {
-		known, there := held.Rows(g)
-		unlike := held.Unlike(frame, g) & known
+		known, there := held.Occupied(g)
+		unlike := held.DiffRows(frame, g) & known
 		if w.visibility.on || w.draw.Kbps > 0 {
 			unlike &= there // the client was told that these rows are not visible
 		}
@@ -224,7 +224,7 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.honest[i]
 	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
 		k := &s.ownStates[now%selfTicks]
-		k.at, k.id, k.state = now, c.ID(), netstate.Tell(m, c.ID())
+		k.at, k.id, k.state = now, c.ID(), netstate.GatherSelf(m, c.ID())
 	}
 	got, at := c.Self()
 	if at == s.ownTick {

@@ -118,18 +118,20 @@ func newWorld(c Case, as checks) (*world, error) {
 	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
 		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
-		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
-		Enter: w.onStage, Record: w.onChunk}
+		Netcode:    netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch, HandshakesPerSecond: 5000},
+		EnterStage: w.onStage, Record: w.onChunk}
 	if as.none {
-		w.cfg.Enter, w.cfg.Record = nil, nil
+		w.cfg.EnterStage, w.cfg.Record = nil, nil
 	}
 	if w.draw.Walls {
-		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, blockVisibility(ground, 4)
+		w.cfg.CellSize, w.cfg.ViewDistance, w.cfg.Hysteresis, w.cfg.CellVisible = 4, 30, 3, blockVisibility(ground, 4)
 	}
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
 		Client: func(n int, cfg *client.Config) {
-			cfg.Thin = w.draw.Clients > 16 && n%4 != 0
+			if w.draw.Clients > 16 && n%4 != 0 {
+				cfg.Decode = client.DecodeOwn
+			}
 		},
 		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wallJump },
 		Heard: w.onReceive, Said: w.onSend, Around: w.aroundTick})
@@ -146,7 +148,7 @@ func newWorld(c Case, as checks) (*world, error) {
 // blockVisibility returns a server.Config's Sight: walls part the map into blocks of 3 by 3 cells,
 // and a viewer sees the row and the column of its block.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
-	wide := server.Cells(a, cell).Wide
+	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
 		return from%wide/3 == to%wide/3 || from/wide/3 == to/wide/3
 	}
@@ -156,8 +158,8 @@ func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 func (w *world) entropy(cfg *server.Config) {
 	w.starts++
 	d := rand.New(rand.NewPCG(w.c.Seed, uint64(w.starts)))
-	for i := range cfg.Gate.Entropy {
-		cfg.Gate.Entropy[i] = byte(d.Uint32())
+	for i := range cfg.Netcode.Entropy {
+		cfg.Netcode.Entropy[i] = byte(d.Uint32())
 	}
 }
 

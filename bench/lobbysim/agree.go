@@ -1,6 +1,7 @@
 package lobbysim
 
 import (
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -34,7 +35,7 @@ func (b *Sim) Compare(a *Agreement) {
 		a.newest, a.Hash = make([]tick.Tick, len(b.Clients)), hashBasis
 	}
 	for i, c := range b.Clients {
-		if c == nil || b.cfg.Thin && i > 0 {
+		if c == nil || b.decode(i) != client.DecodeFull {
 			a.newest[i] = 0
 			continue
 		}

@@ -48,16 +48,16 @@ func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint
 		}
 		return m.Mode().Phase == mode.Ended && m.Mode().Left < 30
 	})
-	at := m.Standing()
+	at := m.RoundStatus()
 	want := uint8(mode.Defenders)
 	if at.Point == at.Points {
 		want = mode.Attackers
 	}
 	if at.Points != 3 || at.Winner != want || nearest == 0 || contested < 300 {
-		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks", at, m.Kit().Mode.Full(), nearest, contested)
+		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks", at, m.Game().Mode.CaptureTotal(), nearest, contested)
 	}
 	for i, c := range s.Clients {
-		told, ok := c.Standing()
+		told, ok := c.Round.Standing()
 		if told.Winner != at.Winner || told.Point != at.Point || !ok {
 			t.Errorf("client %d knows %+v, the match %+v", i, told, at)
 		}

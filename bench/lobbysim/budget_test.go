@@ -9,6 +9,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -63,7 +65,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 			most := 0
 			var b *Sim
 			b, err := New(Config{
-				Clients: players, Seed: 9, Thin: true, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
+				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
 				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
 				Around: func(tick func() error) error {
@@ -133,8 +135,8 @@ func TestRow65Importance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: players, Seed: 65, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
-		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, Cell: 4,
+	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, CellSize: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +205,7 @@ func TestRow65Importance(t *testing.T) {
 	if longest >= 48*3 {
 		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)
 	}
-	if n := b.Lobby.Stats.Count[server.Squeezed].Load(); n == 0 {
+	if n := b.Lobby.Stats.Count[metrics.SnapshotsOverBudget].Load(); n == 0 {
 		t.Error("there was room for all: the limit is none")
 	}
 }
@@ -213,16 +215,16 @@ func TestRow65Importance(t *testing.T) {
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
 	alone(t)
 	const players = 120
-	for i, shed := range []server.Shed{server.ShedNothing, server.ShedHalf, server.ShedQuarter} {
+	for i, shed := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
 		if i > 0 && testing.Short() {
 			break
 		}
-		b, err := New(Config{Clients: players, Seed: 16, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
 			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Lobby.Shed(shed)
+		b.Lobby.SetLoadLevel(shed)
 		var last [players]tick.Tick
 		var row [netstate.PublicFields]int32
 		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
@@ -252,12 +254,12 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		}
 		s := &b.Lobby.Stats
 		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
-			s.Count[server.Narrowed].Load(), s.Count[server.Snapshots].Load())
+			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
 			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
 		}
-		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[server.Narrowed].Load() == 0 {
-			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[server.Narrowed].Load())
+		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[metrics.SnapshotsClipped].Load() == 0 {
+			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[metrics.SnapshotsClipped].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
 			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)

@@ -39,7 +39,7 @@ func TestRow40EdgesAreNotCrossed(t *testing.T) {
 					if !same {
 						t.Fatalf("client %d, view %v: %+v is nobody's, of no time", i, v, p)
 					}
-					if a, b := was[v.From], was[v.To]; a != nil && b != nil && rig.Broken(&a[slot], &b[slot]) {
+					if a, b := was[v.From], was[v.To]; a != nil && b != nil && rig.Discontinuous(&a[slot], &b[slot]) {
 						edges++
 						if a[slot].Pos.Sub(b[slot].Pos).Len() > 3 {
 							far++

@@ -39,8 +39,8 @@ func rapidFire() *sim.Game {
 // trigger is a brain that never lets go of it.
 type trigger struct{ swarm.Brain }
 
-func (t trigger) Wish(s *swarm.Sight) client.Intent {
-	in := t.Brain.Wish(s)
+func (t trigger) Decide(s *swarm.Observation) client.Intent {
+	in := t.Brain.Decide(s)
 	in.Buttons = in.Buttons&^(sim.Throw|sim.Melee) | sim.Fire
 	return in
 }
@@ -59,7 +59,7 @@ type exactCase struct {
 
 // exactCases is every named link, with and without a budget, on an open map and in a town whose houses hide, and every codec.
 func exactCases() (all []exactCase) {
-	for i, p := range impair.Profiles() {
+	for i, p := range impair.Presets() {
 		rewind := int32(0)
 		if i > 2 { // much of what they see lies further back than the default allows
 			rewind = 1000
@@ -72,7 +72,7 @@ func exactCases() (all []exactCase) {
 			exactCase{name: p.Name + ", crowd", link: p.Profile, rewind: rewind, clients: 100},
 		)
 	}
-	mobile := impair.Profiles()[2]
+	mobile := impair.Presets()[2]
 	for c := range schema.Codecs {
 		all = append(all, exactCase{name: fmt.Sprintf("%s, %v", mobile.Name, c), link: mobile.Profile, clients: 32, codec: c})
 	}
@@ -89,7 +89,7 @@ type exactCount struct {
 	strays            int     // of them, where the two ticks of the view alone would have given another verdict
 	clamped, faded    int     // not compared
 	steady, moved     int     // all shots when the clients' clocks had settled, and those of them that were clamped
-	why               [16]int // of those, by lagcomp.Clamp
+	why               [16]int // of those, by lagcomp.ClampReason
 	thrown            int     // likewise: of shooters who were not where they thought
 	nearest, halfTrip int     // verdicts of whole ticks: the one nearest to the view, and the one by RTT/2 and the delay
 }
@@ -112,7 +112,7 @@ func (e exactCount) String() string {
 	why := ""
 	for i, n := range e.why {
 		if n > 0 {
-			why += fmt.Sprintf(" %v %d", lagcomp.Clamp(i), n)
+			why += fmt.Sprintf(" %v %d", lagcomp.ClampReason(i), n)
 		}
 	}
 	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; %d faded, %d of who was elsewhere; wrong by the view's two ticks alone %s, by the nearest whole tick %s, by RTT/2 %s",
@@ -133,11 +133,11 @@ type exacter struct {
 // exact plays a case until so many shots are compared.
 func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
-	cfg := server.Config{Players: c.clients + 4, Receipts: 64, Kbps: c.kbps, Codec: c.codec,
+	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec,
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
-		cfg.Walls = walls(t, cfg.Arena)
+		cfg.PVS = walls(t, cfg.Arena)
 	} else {
 		a, err := arena.Open("arena-64")
 		if err != nil {
@@ -146,7 +146,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		cfg.Arena, cfg.ArenaName = a, "arena-64"
 	}
 	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, Judge: true, Lobby: cfg,
-		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewWander(seed, n)} },
+		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
 		Client: func(_ int, cfg *client.Config) { cfg.Every = c.every }})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 func (e *exacter) step() {
 	var shots [64]client.Shot
 	for i, c := range e.b.Clients {
-		n, next := c.Shots(e.from[i], shots[:])
+		n, next := c.Shots.Since(e.from[i], shots[:])
 		e.from[i] = next
 		for _, s := range shots[:n] {
 			e.own[shotKey{uint32(c.ID()), s.Tick}] = s
@@ -205,10 +205,10 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 	case s.View != own.View:
 		if e.n.clamped++; now > settled {
 			e.n.moved++
-			e.n.why[s.Clamp]++
+			e.n.why[s.ClampReason]++
 		}
 		return
-	case s.Faded:
+	case s.ViewExpired:
 		e.n.faded++
 		return
 	}
@@ -273,7 +273,7 @@ func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 		links[link] = of
 	}
 	t.Logf("%-28s %v", "all", all)
-	for _, p := range impair.Profiles() {
+	for _, p := range impair.Presets() {
 		n := links[p.Name]
 		t.Logf("%-28s %.2f %% of %d shots of settled clients were clamped", p.Name, n.share(), n.steady)
 		if most := map[string]float64{"clean": 0.1, "wifi": 0.5, "mobile": 1, "bad": 8}[p.Name]; most != 0 && n.share() > most {

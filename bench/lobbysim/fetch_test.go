@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -77,8 +78,8 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 		}
 	}
 	s := &b.Lobby.Stats
-	if s.Count[server.Fetches].Load() != uint64(len(sent)) || s.Count[server.FetchRefused].Load() != 0 || s.Count[server.Unbalanced].Load() != 0 {
-		t.Errorf("%d asked for, %d sent, %d refused", s.Count[server.Fetches].Load(), len(sent), s.Count[server.FetchRefused].Load())
+	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) || s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent), s.Count[metrics.ContentRefused].Load())
 	}
 	return sent, slowest
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 var hours = flag.Float64("hours", 0.03, "virtual `hours` of TestRow41HoursWithoutAMisprediction; make hours plays 10")
@@ -34,7 +34,7 @@ func TestRow41HoursWithoutAMisprediction(t *testing.T) {
 		}
 		rows, lives, pushes, shots = rows+p.Rows, lives+p.Lives, pushes+p.Pushes, shots+s.Shots
 	}
-	if missing := b.Lobby.Stats.Count[server.InputsMissing].Load(); missing != 0 {
+	if missing := b.Lobby.Stats.Count[metrics.InputsMissing].Load(); missing != 0 {
 		t.Errorf("%d inputs missing", missing)
 	}
 	if seconds := float64(ticks) / float64(b.rate); float64(rows) < 8*19*(seconds-5) || float64(shots) < seconds || float64(lives) < seconds/60 || float64(pushes) < seconds/60 {

@@ -1,6 +1,7 @@
 package lobbysim
 
 import (
+	"github.com/tickrate/tickrate/client"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 			}
 			const clients = 8
 			b, err := New(Config{
-				Clients: clients, Seed: 44, Link: c.link, Thin: true,
+				Clients: clients, Seed: 44, Link: c.link, Decode: client.DecodeOwn,
 				Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: clients, Rules: sim.Rules{Seed: 44}},
 			})
 			if err != nil {
@@ -47,9 +48,9 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 					}
 				}
 			}
-			count := func() (in [clients]sim.InboxCount) {
+			count := func() (in [clients]sim.CommandCounts) {
 				for i, c := range b.Clients {
-					in[i] = b.Lobby.Match().Inbox(c.ID()).Count
+					in[i] = b.Lobby.Match().CommandBuffer(c.ID()).Count
 				}
 				return in
 			}
@@ -63,8 +64,8 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 			after, ticks := count(), uint64(b.Lobby.Match().Tick()-from)
 			for i := range b.Clients { // the last reports come through
 				up, down := b.Links(i)
-				up.Change(impair.Profile{Delay: 30 * time.Millisecond})
-				down.Change(impair.Profile{Delay: 30 * time.Millisecond})
+				up.SetProfile(impair.Profile{Delay: 30 * time.Millisecond})
+				down.SetProfile(impair.Profile{Delay: 30 * time.Millisecond})
 			}
 			play(2 * time.Second)
 			used, missing := uint64(0), uint64(0)

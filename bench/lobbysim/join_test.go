@@ -9,10 +9,11 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
-var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropVersion, packet.DropNotes,
+var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
 	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
 
 // step plays ticks for the time d.
@@ -72,7 +73,7 @@ func TestJoinThroughHell(t *testing.T) {
 		}
 		s := &b.Lobby.Stats
 		for _, d := range malformed {
-			if n := s.Drops[d].Load(); n != 0 {
+			if n := s.PacketDrops[d].Load(); n != 0 {
 				t.Errorf("seed %d: %d times at the server: %v", seed, n, d)
 			}
 			for i, c := range b.Clients {
@@ -81,10 +82,10 @@ func TestJoinThroughHell(t *testing.T) {
 				}
 			}
 		}
-		if n := s.Refused[netcode.DropAuth].Load(); n < hurt/2 || hurt < 500 {
+		if n := s.AuthDrops[netcode.DropAuth].Load(); n < hurt/2 || hurt < 500 {
 			t.Errorf("seed %d: %d datagrams were damaged, %d did not open", seed, hurt, n)
 		}
-		if joined := s.Count[server.Joined].Load(); joined != 64 {
+		if joined := s.Count[metrics.Joined].Load(); joined != 64 {
 			t.Errorf("seed %d: %d players", seed, joined)
 		}
 		for i, c := range b.Clients {
@@ -100,14 +101,14 @@ func TestJoinThroughHell(t *testing.T) {
 // first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
-	gate := b.Lobby.Gate()
-	for gate.Waiting() < len(b.Clients) { // until the challenges are on their way
+	gate := b.Lobby.Netcode()
+	for gate.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range b.Clients {
-		b.down[i].Change(impair.Profile{Loss: 1})
+		b.down[i].SetProfile(impair.Profile{Loss: 1})
 	}
 	b.step(t, 200*time.Millisecond)
 	if gate.Connected() != len(b.Clients) {
@@ -124,7 +125,7 @@ func TestLossyKeepAlive(t *testing.T) {
 		t.Errorf("only %d keep-alives in three seconds", n)
 	}
 	for i := range b.Clients {
-		b.down[i].Change(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
+		b.down[i].SetProfile(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
 	}
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
@@ -133,8 +134,8 @@ func TestLossyKeepAlive(t *testing.T) {
 		}
 	}
 	s := &b.Lobby.Stats
-	if joined := s.Count[server.Joined].Load(); joined != 8 || s.Count[server.Returned].Load() != 0 || gate.Counters().Takeovers != 0 {
-		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[server.Returned].Load())
+	if joined := s.Count[metrics.Joined].Load(); joined != 8 || s.Count[metrics.Reconnected].Load() != 0 || gate.Counters().Takeovers != 0 {
+		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[metrics.Reconnected].Load())
 	}
 }
 
@@ -147,10 +148,10 @@ func TestGrace(t *testing.T) {
 		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
 		same  bool
 	}{
-		{2 * time.Second, 4, true},                      // the session is still there, and silent
-		{timeout + 3*time.Second, 5, true},              // it has just timed out
-		{timeout + server.Grace - time.Second, 5, true}, // the last moment
-		{timeout + server.Grace + time.Second, 5, false},
+		{2 * time.Second, 4, true},                               // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},                       // it has just timed out
+		{timeout + server.ReconnectGrace - time.Second, 5, true}, // the last moment
+		{timeout + server.ReconnectGrace + time.Second, 5, false},
 	} {
 		b := open(t, 4, 8, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02})
 		b.step(t, 3*time.Second)
@@ -174,8 +175,8 @@ func TestGrace(t *testing.T) {
 			t.Errorf("after %v: %v, %v (%v, %v), it was %v", c.away, back.ID(), state, why, back.Err(), id)
 		}
 		s := &b.Lobby.Stats
-		if n := s.Count[server.Joined].Load(); n != c.joins || (s.Count[server.Returned].Load() == 1) != c.same || s.Count[server.Unbalanced].Load() != 0 {
-			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[server.Returned].Load())
+		if n := s.Count[metrics.Joined].Load(); n != c.joins || (s.Count[metrics.Reconnected].Load() == 1) != c.same || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[metrics.Reconnected].Load())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -90,7 +91,7 @@ func TestRow09KillcamWorld(t *testing.T) {
 				s.at[s.k.Match().Tick()] = s.k.Match().Hash()
 			}
 		}
-		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.SumsEvery-4 {
+		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.ChecksumEvery-4 {
 			t.Fatalf("killcam %d, ticks %d to %d: %d played, %d fingerprints: %v", i, s.k.From, s.k.To, len(s.at), s.k.Compared(), err)
 		}
 		for at, hash := range s.at {
@@ -100,7 +101,7 @@ func TestRow09KillcamWorld(t *testing.T) {
 		}
 	}
 	c := &b.Lobby.Stats.Count
-	t.Logf("%d killcams begun, %d bytes of them", c[server.Killcams].Load(), c[server.ContentBytes].Load())
+	t.Logf("%d killcams begun, %d bytes of them", c[metrics.Killcams].Load(), c[metrics.ContentBytes].Load())
 }
 
 // TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the very same match; and what it recorded is that match.
@@ -108,14 +109,14 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	pack := replay.NewPacker()
 	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
-	b := fight(t, 8, server.Config{Record: func(f server.Film) {
+	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
 		file = pack.Append(file, f.Chunk)
 	}}, impair.Profile{}, false)
 	recorded := hashes(t, b, 40, nil)
-	b.Lobby.Reel()
+	b.Lobby.FinishRecording()
 	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {
@@ -160,7 +161,7 @@ func TestKillcamOff(t *testing.T) {
 	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, true)
 	hashes(t, b, 20, nil)
 	c := &b.Lobby.Stats.Count
-	if c[server.Killcams].Load() != 0 || c[server.Kills].Load() == 0 || c[server.FetchRefused].Load() != 8 {
-		t.Errorf("%d killcams, %d kills, %d refused", c[server.Killcams].Load(), c[server.Kills].Load(), c[server.FetchRefused].Load())
+	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 || c[metrics.ContentRefused].Load() != 8 {
+		t.Errorf("%d killcams, %d kills, %d refused", c[metrics.Killcams].Load(), c[metrics.Kills].Load(), c[metrics.ContentRefused].Load())
 	}
 }

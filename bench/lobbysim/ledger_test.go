@@ -8,33 +8,34 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // balanced holds a ledger to its promises and to the bytes that left, and returns it.
-func balanced(t *testing.T, b *Sim) server.Ledger {
+func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 	t.Helper()
 	b.Lobby.Publish()
-	l := b.Lobby.Ledger()
+	l := b.Lobby.Summary().Bandwidth
 	sum, sampled := uint64(0), uint64(0)
 	bits := map[string]uint64{}
 	for i, n := range l.Sections {
 		sum += n
-		sampled += l.SampledSection[i]
+		sampled += l.SampledSections[i]
 	}
 	for _, c := range l.Cells {
 		bits[c.Component] += c.Bits
 	}
-	if s := &b.Lobby.Stats; sum != l.Bytes || l.Bytes != s.Count[server.BytesOut].Load() || l.Datagrams != s.Count[server.Sent].Load() {
+	if s := &b.Lobby.Stats; sum != l.Bytes || l.Bytes != s.Count[metrics.BytesOut].Load() || l.Datagrams != s.Count[metrics.Sent].Load() {
 		t.Fatalf("tick %d: sections of %d bytes, %d datagrams of %d; %d of %d left", b.Lobby.Match().Tick(), sum, l.Datagrams, l.Bytes,
-			s.Count[server.Sent].Load(), s.Count[server.BytesOut].Load())
+			s.Count[metrics.Sent].Load(), s.Count[metrics.BytesOut].Load())
 	}
 	if sampled != l.SampledBytes {
 		t.Fatalf("tick %d: sampled sections of %d bytes of %d", b.Lobby.Match().Tick(), sampled, l.SampledBytes)
 	}
-	for i, n := range l.SampledSection {
-		if name := server.Section(i).String(); bits[name] != 8*n {
+	for i, n := range l.SampledSections {
+		if name := metrics.Section(i).String(); bits[name] != 8*n {
 			t.Fatalf("tick %d: cells of %s have %d bits, want %d", b.Lobby.Match().Tick(), name, bits[name], 8*n)
 		} else {
 			delete(bits, name)
@@ -66,8 +67,8 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 		{name: "stored", cfg: server.Config{Codec: schema.Stored}},
 		{name: "budget", cfg: server.Config{Kbps: 24}, link: bad},
 		{name: "sampled budget", cfg: server.Config{Kbps: 24, SampleEvery: 7}, link: bad},
-		{name: "town", cfg: server.Config{Arena: town, Walls: walls(t, town)}, link: bad, lack: true},
-		{name: "town, range, budget", cfg: server.Config{Arena: town, Walls: walls(t, town), Codec: schema.Range, Kbps: 48}, link: bad},
+		{name: "town", cfg: server.Config{Arena: town, PVS: walls(t, town)}, link: bad, lack: true},
+		{name: "town, range, budget", cfg: server.Config{Arena: town, PVS: walls(t, town), Codec: schema.Range, Kbps: 48}, link: bad},
 		{name: "things", link: bad, yard: true},
 		{name: "things, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
 		{name: "things, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad, yard: true},
@@ -87,10 +88,10 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 				cfg.SampleEvery = 1
 			}
 			cfg.ArenaName, cfg.Players, cfg.Rules = "test", 32, sim.Rules{Seed: 5, RespawnMillis: 1000}
-			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Thin: true}
+			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Decode: client.DecodeOwn}
 			if c.yard {
 				all.Lobby.Rules.Game = littered()
-				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }
+				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }
 			}
 			if c.lack {
 				all.Client = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
@@ -99,7 +100,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Lobby.Prepare()
+			b.Lobby.PackContent()
 			for n := range 60 * 6 {
 				if err := b.Step(); err != nil {
 					t.Fatal(err)
@@ -133,8 +134,8 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			t.Logf("%d datagrams, %d bytes: %v", l.Datagrams, l.Bytes, l.Sections)
 		})
 	}
-	for i := range server.NumSections {
-		if name := i.String(); !seen[name] && name != "notes" { // a lobby sends none yet
+	for i := range metrics.NumSections {
+		if name := i.String(); !seen[name] && name != "unreliable" { // a lobby sends none yet
 			t.Errorf("nothing of %s was sent: nothing tested", name)
 		}
 	}
@@ -147,15 +148,15 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		account := client.NewAccount()
+		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test", Players: 16, Codec: codec,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
-			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }})
+			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range b.Clients {
-			c.Account(account)
+			c.Meter = account
 		}
 		for range 60 * 8 {
 			if err := b.Step(); err != nil {
@@ -168,13 +169,13 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 			}
 		}
 		l := balanced(t, b)
-		got, want := map[server.Cell]bool{}, 0
+		got, want := map[metrics.Cell]bool{}, 0
 		for _, c := range l.Cells {
 			got[c] = true
 		}
 		for _, c := range account.Cells(nil) {
 			want++
-			if cell := (server.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}); !got[cell] {
+			if cell := (metrics.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}); !got[cell] {
 				t.Errorf("%v: clients account for %+v, the lobby does not", codec, cell)
 			}
 		}

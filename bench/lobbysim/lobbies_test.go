@@ -2,6 +2,7 @@ package lobbysim
 
 import (
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"runtime"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -31,7 +33,7 @@ func BenchmarkLobbies(b *testing.B) {
 			spent := time.Duration(0)
 			for len(lobbies) < c.n {
 				l, err := New(Config{
-					Clients: players, Seed: uint64(11 + len(lobbies)), Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+					Clients: players, Seed: uint64(11 + len(lobbies)), Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players, CPU: clock.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
 				})
 				if err != nil {
@@ -42,7 +44,7 @@ func BenchmarkLobbies(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if in := int(l.Lobby.Stats.Count[server.Joined].Load()); in != players {
+				if in := int(l.Lobby.Stats.Count[metrics.Joined].Load()); in != players {
 					b.Fatalf("%d of %d players are in", in, players)
 				}
 				lobbies = append(lobbies, l)

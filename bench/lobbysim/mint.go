@@ -30,7 +30,7 @@ func newMint(cfg *Config) mint {
 	copy(seed[:], "tokens of a lobby in a bottle")
 	binary.LittleEndian.PutUint64(seed[24:], cfg.Seed)
 	random := rand.NewChaCha8(seed)
-	g := &cfg.Lobby.Gate
+	g := &cfg.Lobby.Netcode
 	if g.PrivateKey == (netcode.Key{}) {
 		_, _ = random.Read(g.PrivateKey[:]) // never fails
 	}
@@ -41,6 +41,7 @@ func newMint(cfg *Config) mint {
 		g.ProtocolID = protocol.ProtocolID
 	}
 	g.Addresses = []netip.AddrPort{home}
+	g.AllowTokenReuse = g.Journal == nil // nothing outlives the simulation
 	return mint{g.PrivateKey, g.ProtocolID, random}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/client/objects"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -21,7 +21,7 @@ import (
 func TestRow45MixedAges(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
-		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 9 + n} }
+		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})
 	type moment struct {
 		flight flightName
@@ -36,26 +36,26 @@ func TestRow45MixedAges(t *testing.T) {
 	truth := map[moment]geom.Vec3{}
 	var guesses []guess
 	blows := map[netid.ID][]tick.Tick{}
-	var buf []client.Thing
+	var buf []objects.Object
 	oldest, several := tick.Tick(0), 0
 	rate := y.Lobby.Match().Rules().Rate
 	y.run(30*time.Second, func() {
 		m := y.Lobby.Match()
 		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // a blow out of nowhere
 			blows[c.ID()] = append(blows[c.ID()], m.Tick())
-			m.Scene().Ledger.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
+			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
 		}
 		for i := range m.Objects().Projectiles {
-			if p := &m.Objects().Projectiles[i]; p.Struck == object.Flying {
+			if p := &m.Objects().Projectiles[i]; p.Hit == object.Flying {
 				name := flightName{netstate.Projectile, p.Owner, p.Tick, 0}
-				truth[moment{name, m.Tick()}] = p.At(&m.Kit().Ammo[p.Type], m.Tick())
+				truth[moment{name, m.Tick()}] = p.At(&m.Game().ProjectileKinds[p.Type], m.Tick())
 			}
 		}
 		for _, c := range y.Clients {
 			_, predicted, _ := c.Clocks()
 			at, part := rate.Since(predicted)
 			ages := map[tick.Tick]bool{}
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			for k := range buf {
 				if o := &buf[k]; o.Own && o.Kind == netstate.Projectile && o.Index == 0 && !o.Over() {
 					guesses = append(guesses, guess{nameOf(o), at, min(uint32(part*256), 255), o.Pos})

@@ -21,10 +21,10 @@ import (
 type stadium struct {
 	*Sim
 	t     *testing.T
-	rows  map[tick.Tick]sim.Standing
-	news  []sim.News
-	heard [][]sim.News // by client
-	words []string     // what the first client's player reads of the round
+	rows  map[tick.Tick]sim.RoundStatus
+	news  []sim.RoundEvent
+	heard [][]sim.RoundEvent // by client
+	words []string           // what the first client's player reads of the round
 	known []bool
 }
 
@@ -37,7 +37,7 @@ func newStadium(t *testing.T, players int, name string, link impair.Profile, bra
 
 func newStadiumOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
 	t.Helper()
-	game, err := sim.GameOn(content.Default(), on, name)
+	game, err := sim.GameForArena(content.Default(), on, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +46,13 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stadium{t: t, rows: map[tick.Tick]sim.Standing{}, heard: make([][]sim.News, players), known: make([]bool, players)}
+	s := &stadium{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
 	s.Sim, err = New(Config{
 		Clients: players, Seed: 5, Link: link,
 		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
 			if brain == nil {
-				return swarm.NewWander(5, n)
+				return swarm.NewBot(5, n)
 			}
 			return brain(s, n)
 		},
@@ -75,27 +75,27 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 	m := s.Lobby.Match()
 	for end := s.Now() + most; !until(); {
 		if s.Now() > end {
-			s.t.Fatalf("after %v: %+v", most, m.Standing())
+			s.t.Fatalf("after %v: %+v", most, m.RoundStatus())
 		}
 		if err := s.Step(); err != nil {
 			s.t.Fatal(err)
 		}
-		s.rows[m.Tick()] = m.Standing()
+		s.rows[m.Tick()] = m.RoundStatus()
 		for i := range m.Outcome().Announcements {
-			if a := &m.Outcome().Announcements[i]; sim.IsNews(a.What) {
-				s.news = append(s.news, sim.NewsOf(m.Tick(), a))
+			if a := &m.Outcome().Announcements[i]; sim.IsRoundEvent(a.Kind) {
+				s.news = append(s.news, sim.RoundEventOf(m.Tick(), a))
 			}
 		}
 		for i, c := range s.Clients {
-			for n, ok := c.NextNews(); ok; n, ok = c.NextNews() {
+			for n, ok := c.Round.NextNews(); ok; n, ok = c.Round.NextNews() {
 				s.heard[i] = append(s.heard[i], n)
 			}
-			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 				if i == 0 && l.Kind == client.LineNews {
 					s.words = append(s.words, string(l.Append(nil, c.ID())))
 				}
 			}
-			got, ok := c.Standing()
+			got, ok := c.Round.Standing()
 			if !ok {
 				continue
 			}
@@ -118,8 +118,8 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 // agree checks that all heard the same of a round, from its beginning on.
 func (s *stadium) agree() {
 	s.t.Helper()
-	from := func(all []sim.News) []sim.News {
-		i := slices.IndexFunc(all, func(n sim.News) bool { return n.What == mode.RoundBegan })
+	from := func(all []sim.RoundEvent) []sim.RoundEvent {
+		i := slices.IndexFunc(all, func(n sim.RoundEvent) bool { return n.What == mode.RoundBegan })
 		return all[max(i, 0):]
 	}
 	want := from(s.news)
@@ -140,8 +140,8 @@ type stormer struct {
 	side   uint8
 }
 
-func (b *stormer) Wish(s *swarm.Sight) client.Intent {
-	at, ok := b.client().Standing()
+func (b *stormer) Decide(s *swarm.Observation) client.Intent {
+	at, ok := b.client().Round.Standing()
 	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
 	if !ok || s.Self.RespawnTicks > 0 {
 		return client.Intent{}
@@ -170,7 +170,7 @@ func (b *stormer) Wish(s *swarm.Sight) client.Intent {
 
 // places are the capture points of arena-16.
 var places = func() (at []geom.Vec3) {
-	game, err := sim.GameOn(content.Default(), "arena-16", "assault")
+	game, err := sim.GameForArena(content.Default(), "arena-16", "assault")
 	if err != nil {
 		panic(err)
 	}
@@ -181,7 +181,7 @@ var places = func() (at []geom.Vec3) {
 }()
 
 // stormed is where a player of a team goes, -1: home.
-func stormed(team uint8, at *sim.Standing) int {
+func stormed(team uint8, at *sim.RoundStatus) int {
 	if team == mode.Attackers && at.Phase == mode.Active && int(at.Point) < len(places) {
 		return int(at.Point)
 	}
@@ -202,7 +202,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	})
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
-	if at, _ := s.Clients[0].Standing(); at.Phase != mode.Active || at.Points != 3 {
+	if at, _ := s.Clients[0].Round.Standing(); at.Phase != mode.Active || at.Points != 3 {
 		t.Errorf("after a capture client 0 knows %+v", at)
 	}
 	s.Leave(7)
@@ -212,7 +212,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	began, late := s.Now(), s.heard[7]
 	s.known[7] = false
 	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
-	at, _ := s.Clients[7].Standing()
+	at, _ := s.Clients[7].Round.Standing()
 	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
 		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
 	}
@@ -257,7 +257,7 @@ func TestAssaultDefended(t *testing.T) {
 	})
 	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
 	for i, c := range s.Clients {
-		if at, ok := c.Standing(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+		if at, ok := c.Round.Standing(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -280,7 +280,7 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 		t.Fatalf("%+v", won)
 	}
 	for i, c := range s.Clients {
-		if at, ok := c.Standing(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+		if at, ok := c.Round.Standing(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -316,7 +316,7 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 		for end := s.Now() + 2*time.Second; !playing(s.Clients[2]) && s.Now() < end; {
 			s.step(t, 10*time.Millisecond)
 		}
-		at, ok := s.Clients[2].Standing()
+		at, ok := s.Clients[2].Round.Standing()
 		if !playing(s.Clients[2]) || !ok || at.Phase != mode.Active || s.Clients[2].SecondsLeft() < 300 {
 			t.Errorf("at %v: %+v, %v", s.Now(), at, ok)
 		}
@@ -329,10 +329,10 @@ func TestStandingIsToldSeldom(t *testing.T) {
 	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	})
-	told, was, ticks := 0, sim.Standing{}, 0
+	told, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
-		if at, _ := s.Clients[0].Standing(); at != was {
+		if at, _ := s.Clients[0].Round.Standing(); at != was {
 			told, was = told+1, at
 		}
 		return s.Lobby.Match().Mode().Phase == mode.Ended

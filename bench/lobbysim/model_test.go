@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -32,7 +33,7 @@ func bytesDown(t *testing.T, models netstate.Models, codec schema.Codec, seed ui
 			t.Errorf("client %d: %d snapshots, %d undecoded", i, s.Snapshots, s.Undecoded)
 		}
 	}
-	return b.Lobby.Stats.Count[server.BytesOut].Load()
+	return b.Lobby.Stats.Count[metrics.BytesOut].Load()
 }
 
 // TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build are worth their bytes on a match,

@@ -8,17 +8,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // watched is a configuration with all that a host observes its lobby by, and labels at all times, as while a profile is taken.
 func watched(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
-	cfg.Enter = server.Marks("0")
+	cfg.EnterStage = server.Marks("0")
 	return cfg
 }
 
@@ -59,16 +60,16 @@ func TestObservingChangesNothing(t *testing.T) {
 	if always == 0 || always != sometimes {
 		t.Errorf("what is sent is %x if observed and %x if now and then", always, sometimes)
 	}
-	for _, c := range []server.Count{server.Received, server.Accepted, server.BytesIn, server.Sent, server.BytesOut, server.Snapshots, server.InputsUsed, server.InputsMissing, server.InputsDuplicate} {
+	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent, metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing, metrics.InputsDuplicate} {
 		if x, y := a.Lobby.Stats.Count[c].Load(), b.Lobby.Stats.Count[c].Load(); x != y || x == 0 {
 			t.Errorf("%v: %d and %d", c, x, y)
 		}
 	}
-	if n := b.Lobby.Stats.Count[server.Unbalanced].Load(); n != 0 {
+	if n := b.Lobby.Stats.Count[metrics.UnbalancedTicks].Load(); n != 0 {
 		t.Errorf("%d ticks are unbalanced", n)
 	}
-	x, y := a.Lobby.Ledger(), b.Lobby.Ledger()
-	if x.Bytes != a.Lobby.Stats.Count[server.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
+	x, y := a.Lobby.Summary().Bandwidth, b.Lobby.Summary().Bandwidth
+	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
 		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed", x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
 	}
 }
@@ -86,7 +87,7 @@ func BenchmarkObserved(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := watched(c.cfg)
 			if !c.labels { // as a host while no profile is taken
-				cfg.Enter = nil
+				cfg.EnterStage = nil
 			}
 			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
@@ -96,7 +97,7 @@ func BenchmarkObserved(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := capacity.Paired(turns.Off, turns.On)
+			r := measure.Paired(turns.Off, turns.On)
 			b.ReportMetric(turns.Off[len(turns.Off)/2], "unobserved-ns/tick")
 			b.ReportMetric(100*(r.Value-1), "%more")
 			b.ReportMetric(100*(r.Low-1), "%low")

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -26,7 +27,7 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 		relevances = relevances[3:6]
 	}
 	for _, cfg := range relevances {
-		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.Far), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.ViewDistance), func(t *testing.T) {
 			late, lateHits := said(t, cfg, false)
 			early, hits := said(t, cfg, true)
 			if late != early || hits != lateHits {
@@ -47,7 +48,7 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
 	b, err := New(Config{
-		Clients: n, Lookers: 2, Seed: 5, Thin: true, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Lookers: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Said: func(to netip.AddrPort, data []byte) {
 			fmt.Fprint(h, to)
 			h.Write(data)
@@ -70,14 +71,14 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 		}
 	}
 	b.step(t, 2*time.Second)
-	if err := b.Lobby.Change(b.Now(), server.Ground{Arena: cfg.Arena, Name: "test"}); err != nil {
+	if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: cfg.Arena, Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	b.step(t, 2*time.Second)
-	if s := &b.Lobby.Stats; s.Count[server.Joined].Load() != n+10 {
-		t.Fatalf("%d players came in", s.Count[server.Joined].Load())
+	if s := &b.Lobby.Stats; s.Count[metrics.Joined].Load() != n+10 {
+		t.Fatalf("%d players came in", s.Count[metrics.Joined].Load())
 	}
-	return h.Sum64(), b.Lobby.Stats.Count[server.Hits].Load()
+	return h.Sum64(), b.Lobby.Stats.Count[metrics.Hits].Load()
 }
 
 // Who comes into a lobby whose places were made beforehand makes it allocate what opens and seals, its name, and as good as nothing else.
@@ -109,7 +110,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules, cfg.Players = arena.Generate(n, 11), "test", sim.Rules{Seed: 11}, n
 	var before, after runtime.MemStats
 	b, err := New(Config{
-		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Bare = true },
+		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
 		Around: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
 			from := clock.ThreadCPU()
@@ -126,14 +127,14 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		hugepage.Touch(context.Background(), false)
+		hugepage.Prefault(context.Background())
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+	if in := int(b.Lobby.Stats.Count[metrics.Joined].Load()); in != n {
 		t.Fatalf("%d of %d players are in", in, n)
 	}
 	return j
@@ -147,7 +148,7 @@ func BenchmarkJoin(b *testing.B) {
 			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
-					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, Far: 8, TeamFog: true}, reserve)
+					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8, TeamFog: true}, reserve)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -81,14 +81,14 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		}
 	}
 	s := &b.Lobby.Stats
-	for _, none := range []server.Count{server.Left, server.TimedOut, server.Dismissed, server.Returned, server.Unbalanced} {
+	for _, none := range []metrics.Count{metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.UnbalancedTicks} {
 		if n := s.Count[none].Load(); n != 0 {
 			t.Errorf("%v: %d", none, n)
 		}
 	}
-	gate := b.Lobby.Gate().Counters()
-	if s.Count[server.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
-		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[server.Joined].Load(), moves, gate.Migrations)
+	gate := b.Lobby.Netcode().Counters()
+	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
+		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[metrics.Joined].Load(), moves, gate.Migrations)
 	}
 	if gap > most || gap < probeAfter || calm > probeAfter {
 		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
@@ -134,7 +134,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 		s.dial.Update(b.now, &s.out)
 		if s.dial.State() == netcode.Connected && s.peer != nil {
 			pack, _ := s.peer.Append(b.now, nil)
-			if err := s.dial.Send(b.now, s.peer.AppendEvents(pack, 512), &s.out); err != nil {
+			if err := s.dial.Send(b.now, s.peer.AppendReliable(pack, 512), &s.out); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -162,14 +162,14 @@ func (s *standard) receive(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, ok := s.peer.NextEvent(); ok; e, ok = s.peer.NextEvent() {
+	for e, ok := s.peer.NextReliable(); ok; e, ok = s.peer.NextReliable() {
 		w, err := protocol.ParseWelcome(e)
 		if err != nil {
 			continue // an event of the game
 		}
 		s.welcome = w
 		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
-		if err := s.peer.Queue(r.Append(nil)); err != nil {
+		if err := s.peer.QueueReliable(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,8 +206,8 @@ func TestRebindOfTheStandard(t *testing.T) {
 		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
-		stats, gate := &b.Lobby.Stats, b.Lobby.Gate().Counters()
-		if n := stats.Count[server.Returned].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
+		stats, gate := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
+		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
 			t.Errorf("after %v: %d came back, %d moved, %d took over", away, n, gate.Migrations, gate.Takeovers)
 		}
 	}

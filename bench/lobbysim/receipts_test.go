@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -20,7 +21,7 @@ func skirmish(t testing.TB, receipts int) *Sim {
 	t.Helper()
 	b, err := New(Config{
 		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond, Jitter: 30 * time.Millisecond},
-		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, Receipts: receipts},
+		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, ShotLogSize: receipts},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,8 +33,8 @@ func skirmish(t testing.TB, receipts int) *Sim {
 // judged, to the bit. And a match with receipts is the match without.
 func TestReceiptsTellTheTruth(t *testing.T) {
 	b, plain := skirmish(t, 64), skirmish(t, 0)
-	ring := b.Lobby.Receipts()
-	if plain.Lobby.Receipts() != nil {
+	ring := b.Lobby.ShotLog()
+	if plain.Lobby.ShotLog() != nil {
 		t.Fatal("receipts that nobody asked for")
 	}
 	var number uint64
@@ -57,38 +58,38 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 		for i := range got {
 			r := &got[i]
 			verdicts[r.Verdict]++
-			clamps[r.Clamp]++
+			clamps[r.ClampReason]++
 			var s *sim.Shot
 			if r.Melee != (i >= len(out.Shots)) {
 				t.Fatalf("receipt %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
 			}
 			if s = &out.Punches[:cap(out.Punches)][max(i-len(out.Shots), 0)]; !r.Melee {
 				s = &out.Shots[i]
-				if h := &out.Hits[i]; (h.ID != 0) != (r.Verdict == lagcomp.HitSomeone) || h.ID != 0 &&
+				if h := &out.Hits[i]; (h.ID != 0) != (r.Verdict == lagcomp.HitPlayer) || h.ID != 0 &&
 					(h.ID != r.Subject || h.Bone != r.Bone || h.Distance != r.Distance || h.Point != r.Point || h.Normal != r.Normal) {
 					t.Fatalf("%+v of %+v", *r, *h)
 				}
 			}
-			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray || (r.Clamp == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
+			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray || (r.ClampReason == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
 				t.Fatalf("%+v of %+v", *r, *s)
 			}
 			if r.Subject == 0 {
 				continue
 			}
 			at, ok := m.History().At(r.Used, netid.ID(r.Subject).Index())
-			if !ok || r.Held&lagcomp.HeldRewound == 0 || at != r.Rewound {
+			if !ok || r.Poses&lagcomp.PoseRewound == 0 || at != r.Rewound {
 				t.Fatalf("%+v: the subject stood %+v", *r, at)
 			}
-			if r.Clamp == lagcomp.ClampNone {
-				if exact++; r.Seen != r.Rewound || r.Moved != 0 {
+			if r.ClampReason == lagcomp.ClampNone {
+				if exact++; r.Seen != r.Rewound || r.Shift != 0 {
 					t.Fatalf("%+v: judged by its own claim, and not what it saw", *r)
 				}
 			}
-			if r.Verdict == lagcomp.HitSomeone {
+			if r.Verdict == lagcomp.HitPlayer {
 				if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); !ok || hit.Distance != r.Distance || r.Normal == (geom.Vec3{}) {
 					t.Fatalf("%+v: the pose in it is hit at %+v", *r, hit)
 				}
-			} else if r.Verdict != lagcomp.Unseen {
+			} else if r.Verdict != lagcomp.NotVisible {
 				if _, hit := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); hit || r.Miss < 0 {
 					t.Fatalf("%+v: a miss that hits", *r)
 				}
@@ -100,7 +101,7 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 		t.Error("receipts changed the match")
 	}
 	t.Logf("%d receipts, verdicts %v, clamps %v, %d exact, %d near misses", number, verdicts, clamps, exact, missed)
-	if verdicts[lagcomp.HitSomeone] < 20 || verdicts[lagcomp.Stopped] < 20 || exact < 20 || missed < 20 || clamps[lagcomp.ClampCap] < 5 {
+	if verdicts[lagcomp.HitPlayer] < 20 || verdicts[lagcomp.HitWall] < 20 || exact < 20 || missed < 20 || clamps[lagcomp.ClampCap] < 5 {
 		t.Error("the cases prove little")
 	}
 }
@@ -112,16 +113,16 @@ func BenchmarkReceipts(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tick time.Duration
-	c := crowdOf(b, players, server.Config{Receipts: 4096}, func(play func() error) error {
+	c := crowdOf(b, players, server.Config{ShotLogSize: 4096}, func(play func() error) error {
 		from := clock.ThreadCPU()
 		err := play()
 		tick += clock.ThreadCPU() - from
 		return err
 	})
-	combat := server.StageSystems
+	combat := metrics.StageSystems
 	for i, s := range sim.Systems() {
 		if s.Name == "combat" {
-			combat += server.Stage(i)
+			combat += metrics.Stage(i)
 		}
 	}
 	var spent [2]float64
@@ -129,8 +130,8 @@ func BenchmarkReceipts(b *testing.B) {
 	stage := c.Lobby.Stats.Stage[combat]
 	b.ReportAllocs()
 	for b.Loop() {
-		for with, ring := range []*lagcomp.Receipts{nil, c.Lobby.Receipts()} {
-			c.Lobby.Match().Receipts(ring)
+		for with, ring := range []*lagcomp.ShotLog{nil, c.Lobby.ShotLog()} {
+			c.Lobby.Match().SetShotLog(ring)
 			stage.Reset()
 			if err := c.Step(); err != nil {
 				b.Fatal(err)
@@ -153,5 +154,5 @@ func TestReceiptsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	steadyTick(t, server.Config{Receipts: 4096})
+	steadyTick(t, server.Config{ShotLogSize: 4096})
 }

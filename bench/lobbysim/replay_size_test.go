@@ -3,6 +3,7 @@ package lobbysim
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,7 +67,7 @@ func streamsOf(log []byte) (out [][]byte) {
 // TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by codec. The bounds are a tenth above what
 // is measured; docs/decisions/0022 rests on the order.
 func TestReplaySizes(t *testing.T) {
-	wander := func(n int) swarm.Brain { return swarm.NewWander(99, n) }
+	wander := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
 	for _, c := range []struct {
 		name    string
 		players int
@@ -82,7 +83,7 @@ func TestReplaySizes(t *testing.T) {
 		}
 		const length = 41
 		players := c.players
-		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Thin: true,
+		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Decode: client.DecodeOwn,
 			Link: impair.Profile{Loss: 0.01, Delay: 30 * time.Millisecond, Jitter: 10 * time.Millisecond},
 			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99", players), Players: players,
 				Rules: sim.Rules{Seed: 99, Mix: true, RespawnMillis: 3000}}})
@@ -156,7 +157,7 @@ func human(t *testing.T) func(int) swarm.Brain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(n int) swarm.Brain { return swarm.NewFollow(tr, 99, n) }
+	return func(n int) swarm.Brain { return swarm.NewTraceBot(tr, 99, n) }
 }
 
 func exists(path string) bool {

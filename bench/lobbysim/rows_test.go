@@ -45,8 +45,8 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	names := map[string]bool{}
 	for i, c := range s.Clients {
 		for slot := range wished {
-			who, ok := c.Player(slot)
-			first, _ := s.Clients[0].Player(slot)
+			who, ok := c.Chat.Player(slot)
+			first, _ := s.Clients[0].Chat.Player(slot)
 			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID || m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
 				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v", i, who, slot, first, m.World.At(slot))
 			}
@@ -80,7 +80,7 @@ func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 			return newStadiumOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
 		}
 		return newStadium(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *stadium, n int) swarm.Brain {
-			return swarm.NewWander(77, n)
+			return swarm.NewBot(77, n)
 		}, hurry)
 	}
 	const ticks = 900

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -17,7 +18,7 @@ import (
 
 // maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the column of one's block.
 func maze(a *arena.Arena, cell float32) func(from, to int) bool {
-	wide := server.Cells(a, cell).Wide
+	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
 		return from%wide/3 == to%wide/3 || from/wide/3 == to/wide/3
 	}
@@ -35,7 +36,7 @@ type oracle struct {
 // look takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
 func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	var row [netstate.PublicFields]int32
-	grid := server.Cells(o.cfg.Arena, o.cfg.Cell)
+	grid := server.GridConfig(o.cfg.Arena, o.cfg.CellSize)
 	cell := func(slot int) (x, z int, team uint8) {
 		p := netstate.PoseOf(f.Row(slot, row[:]), row[:])
 		x = min(max(int((p.Pos.X-grid.MinX)/grid.Cell), 0), grid.Wide-1)
@@ -52,7 +53,7 @@ func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 		x, z, t := cell(slot)
 		dx, dz := x-mx, z-mz
 		inRange := dx*dx+dz*dz <= o.far*o.far
-		if id == o.id || t == team || inRange && o.cfg.Sight(mz*grid.Wide+mx, z*grid.Wide+x) {
+		if id == o.id || t == team || inRange && o.cfg.CellVisible(mz*grid.Wide+mx, z*grid.Wide+x) {
 			may[id] = true
 			o.left[id] = o.linger
 		} else if o.left[id] > 0 {
@@ -89,7 +90,7 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 		t.Fatal(err)
 	}
 	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
-		Relevance: server.RelevanceGrid, Cell: cell, Far: farMetres, Linger: linger, Sight: maze(a, cell)}
+		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger, CellVisible: maze(a, cell)}
 	b, err := New(Config{Clients: 64, Seed: 26, Link: link, Lobby: cfg})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +217,7 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		}
 		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, Judge: true,
 			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
-				Relevance: server.RelevanceGrid, Cell: 4, Sight: maze(a, 4), Linger: 2}})
+				Relevance: server.RelevanceGrid, CellSize: 4, CellVisible: maze(a, 4), Hysteresis: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,8 +243,8 @@ func TestVerdictsAmongWalls(t *testing.T) {
 			}
 		}
 		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
-			b.Lobby.Stats.Count[server.Unseen].Load())
-		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[server.Unseen].Load() == 0 {
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
+		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
 			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -22,7 +23,7 @@ type Config struct {
 	Link    impair.Profile          // each way, of every client; default a perfect one
 	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
 	Judge   bool                    // clients work out what their shots hit in their own view
-	Thin    bool                    // clients but the first decode their own state only
+	Decode  client.Decode           // of clients but the first, which decodes everything
 
 	// Client, if set, may change what client n is made of. By default it has the lobby's models and arena.
 	Client func(n int, cfg *client.Config)
@@ -35,6 +36,9 @@ type Config struct {
 	// Heard and Said, if set, see every datagram that reaches the server, before it does, and every one that leaves it.
 	Heard func(from netip.AddrPort, data []byte)
 	Said  func(to netip.AddrPort, data []byte)
+
+	// Conn, if set, wraps the server's connection, so that a caller can time it and record its datagrams.
+	Conn func(netio.Conn) netio.Conn
 
 	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
 	Around func(tick func() error) error
@@ -55,10 +59,11 @@ type Sim struct {
 	down   []*impair.Link
 	bound  []uint64 // which of its addresses each client has; tags on the links
 	line   line
+	conn   netio.Conn   // &line, or the caller's wrapper of it
 	played func() error // tick, made a value once
-	eyes   []swarm.Enemy
-	sight  swarm.Sight
-	ways   swarm.Ways
+	eyes   []swarm.VisiblePlayer
+	sight  swarm.Observation
+	ways   swarm.FlowField
 	part   uint64 // instants played
 	now    time.Duration
 	mint   mint
@@ -75,7 +80,7 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	if cfg.Brain == nil {
-		cfg.Brain = func(n int) swarm.Brain { return swarm.NewWander(cfg.Seed, n) }
+		cfg.Brain = func(n int) swarm.Brain { return swarm.NewBot(cfg.Seed, n) }
 	}
 	if cfg.Around == nil {
 		cfg.Around = func(tick func() error) error { return tick() }
@@ -85,6 +90,10 @@ func New(cfg Config) (*Sim, error) {
 		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n), away: make([]bool, n)}
 	b.played = b.tick
 	b.line.said = cfg.Said
+	b.conn = &b.line
+	if cfg.Conn != nil {
+		b.conn = cfg.Conn(b.conn)
+	}
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
 		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
@@ -95,6 +104,14 @@ func New(cfg Config) (*Sim, error) {
 	return b, nil
 }
 
+// decode is how much client i decodes of snapshots.
+func (b *Sim) decode(i int) client.Decode {
+	if i == 0 {
+		return client.DecodeFull
+	}
+	return b.cfg.Decode
+}
+
 // Connect puts a new client in place i, with a fresh token of the same client id as the one before it.
 func (b *Sim) Connect(i int) error {
 	token, err := b.mint.admit(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Lookers)
@@ -102,7 +119,7 @@ func (b *Sim) Connect(i int) error {
 		return err
 	}
 	cfg := client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
+		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Decode: b.decode(i), Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	}
 	if b.cfg.Client != nil {
@@ -223,7 +240,7 @@ func (b *Sim) clock(i int) time.Duration {
 	return b.cfg.Clock(i, b.now)
 }
 
-func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), &b.line) }
+func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), b.conn) }
 
 // play lets one client receive, decide and send.
 func (b *Sim) play(i int) {
@@ -234,30 +251,30 @@ func (b *Sim) play(i int) {
 		}
 	}
 	for due := c.Advance(now); due > 0; due-- {
-		c.Command(b.brains[i].Wish(b.see(c)))
+		c.Command(b.brains[i].Decide(b.see(c)))
 	}
 	b.send(i, now)
 }
 
 // see gathers what a client's brain decides by.
-func (b *Sim) see(c *client.Client) *swarm.Sight {
+func (b *Sim) see(c *client.Client) *swarm.Observation {
 	self, _ := c.Self()
 	s := &b.sight
-	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: c.Arena()}
+	*s = swarm.Observation{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: b.eyes, Arena: c.Arena()}
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}
 	if slot := c.ID().Index(); slot < len(b.eyes) {
 		s.Team = b.eyes[slot].Team
 	}
-	b.ways.Show(s, c)
+	b.ways.AddTo(s, c)
 	return s
 }
 
 // look renews what everybody knows of everybody: the first client's view.
 func (b *Sim) look() {
 	if b.eyes == nil {
-		b.eyes = make([]swarm.Enemy, len(b.Lobby.Match().Poses()))
+		b.eyes = make([]swarm.VisiblePlayer, len(b.Lobby.Match().Poses()))
 	}
 	clear(b.eyes)
 	c := b.Clients[0]
@@ -266,7 +283,7 @@ func (b *Sim) look() {
 	}
 	for slot := range b.eyes {
 		if p, ok := c.Pose(slot); ok {
-			b.eyes[slot] = swarm.Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+			b.eyes[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
 }

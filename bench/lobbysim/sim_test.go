@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -105,13 +106,13 @@ func cleanLink(t *testing.T, link impair.Profile) {
 		}
 		v.collect()
 		if n == 60 {
-			early = b.Lobby.Stats.Count[server.Clamped].Load()
+			early = b.Lobby.Stats.Count[metrics.ShotsClamped].Load()
 		}
 	}
-	if n := b.Lobby.Stats.Count[server.Clamped].Load(); n > early || early > 2 {
+	if n := b.Lobby.Stats.Count[metrics.ShotsClamped].Load(); n > early || early > 2 {
 		t.Errorf("%d shots were clamped, %d of them at once", n, early)
 	}
-	used, missing := b.Lobby.Stats.Count[server.InputsUsed].Load(), b.Lobby.Stats.Count[server.InputsMissing].Load()
+	used, missing := b.Lobby.Stats.Count[metrics.InputsUsed].Load(), b.Lobby.Stats.Count[metrics.InputsMissing].Load()
 	if missing != 0 {
 		t.Errorf("%d inputs used, %d missing", used, missing)
 	}
@@ -161,7 +162,7 @@ func (v *verdicts) collect() {
 	}
 	var shots [16]client.Shot
 	for i, c := range v.b.Clients {
-		n, next := c.Shots(v.from[i], shots[:])
+		n, next := c.Shots.Since(v.from[i], shots[:])
 		v.from[i] = next
 		for _, s := range shots[:n] {
 			v.client, v.by = append(v.client, s), append(v.by, c.ID())
@@ -273,7 +274,7 @@ func (c *checker) check() {
 // owned: what a client holds of itself is what the server knew of it at the tick it names.
 func (c *checker) owned(i int, cl *client.Client) {
 	m, id := c.b.Lobby.Match(), cl.ID()
-	c.self[selfKey{id, m.Tick()}] = netstate.Tell(m, id)
+	c.self[selfKey{id, m.Tick()}] = netstate.GatherSelf(m, id)
 	got, at := cl.Self()
 	want, known := c.self[selfKey{id, at}]
 	if !known {
@@ -289,18 +290,18 @@ func (c *checker) owned(i int, cl *client.Client) {
 // accounts: every datagram that reached the server was accepted or dropped for one reason.
 func (c *checker) accounts() {
 	s := &c.b.Lobby.Stats
-	sum := s.Count[server.Accepted].Load()
+	sum := s.Count[metrics.Accepted].Load()
 	for d := range netcode.NumDrops {
-		sum += s.Refused[d].Load()
+		sum += s.AuthDrops[d].Load()
 	}
 	for d := range packet.NumDrops {
-		sum += s.Drops[d].Load()
+		sum += s.PacketDrops[d].Load()
 	}
-	if rx := s.Count[server.Received].Load(); rx != sum {
+	if rx := s.Count[metrics.Received].Load(); rx != sum {
 		c.t.Fatalf("at %v the server received %d datagrams and accounts for %d", c.b.Now(), rx, sum)
 	}
-	if reached, _ := c.b.Delivered(); reached != s.Count[server.Received].Load() {
-		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d", c.b.Now(), reached, s.Count[server.Received].Load())
+	if reached, _ := c.b.Delivered(); reached != s.Count[metrics.Received].Load() {
+		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d", c.b.Now(), reached, s.Count[metrics.Received].Load())
 	}
 }
 
@@ -321,7 +322,7 @@ func (c *checker) identity(i int, cl *client.Client) {
 
 // inputs: at most one is applied a tick.
 func (c *checker) inputs(cl *client.Client) {
-	inbox := c.b.Lobby.Match().Inbox(cl.ID())
+	inbox := c.b.Lobby.Match().CommandBuffer(cl.ID())
 	if inbox == nil {
 		return
 	}
@@ -362,10 +363,10 @@ func (c *checker) done() {
 		c.t.Errorf("only %d rows and %d owner rows were compared", c.rows, c.selves)
 	}
 	s := &c.b.Lobby.Stats
-	if s.Count[server.Hits].Load() == 0 {
+	if s.Count[metrics.Hits].Load() == 0 {
 		c.t.Error("nobody hit anybody")
 	}
-	if n := s.Count[server.Unbalanced].Load(); n != 0 {
+	if n := s.Count[metrics.UnbalancedTicks].Load(); n != 0 {
 		c.t.Errorf("the lobby's own accounts were wrong after %d ticks", n)
 	}
 	for i, cl := range c.b.Clients {
@@ -377,6 +378,6 @@ func (c *checker) done() {
 			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)
 		}
 	}
-	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs", c.rows, s.Count[server.Kills].Load(),
-		s.Count[server.InputsUsed].Load(), s.Count[server.InputsMissing].Load(), s.Count[server.Resyncs].Load())
+	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs", c.rows, s.Count[metrics.Kills].Load(),
+		s.Count[metrics.InputsUsed].Load(), s.Count[metrics.InputsMissing].Load(), s.Count[metrics.Resyncs].Load())
 }

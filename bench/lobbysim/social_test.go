@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -26,11 +27,11 @@ func talkers(t *testing.T, clients int) *Sim {
 	step(t, b, 240)
 	for i, c := range b.Clients {
 		for slot := range clients {
-			if p, ok := c.Player(slot); !ok || p.Name == "" {
+			if p, ok := c.Chat.Player(slot); !ok || p.Name == "" {
 				t.Fatalf("client %d does not know slot %d", i, slot)
 			}
 		}
-		for _, ok := c.NextLine(); ok; _, ok = c.NextLine() { // who has come in
+		for _, ok := c.Chat.Next(); ok; _, ok = c.Chat.Next() { // who has come in
 		}
 	}
 	return b
@@ -52,7 +53,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 	b := talkers(t, n)
 	name := func(i int) string { return fmt.Sprintf("bot %d", i) }
 	team := func(i int) int8 {
-		p, _ := b.Clients[0].Player(b.Clients[i].ID().Index())
+		p, _ := b.Clients[0].Chat.Player(b.Clients[i].ID().Index())
 		return p.Team
 	}
 	heard := make([][]string, n)
@@ -70,7 +71,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			case 2:
 				line, to = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text), func(j int) bool { return j == i || j == (i+1)%n }
 			}
-			if err := b.Clients[i].Say(line); err != nil {
+			if err := b.Clients[i].Chat.Say(line); err != nil {
 				t.Fatal(err)
 			}
 			for j := range n {
@@ -102,14 +103,14 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			t.Errorf("%d heard %d lines, want %d", j, len(heard[j]), len(want[j]))
 		}
 	}
-	if c := &b.Lobby.Stats.Count; c[server.Unheard].Load() != 0 || c[server.Said].Load() != n*rounds/3 {
-		t.Errorf("%d said, %d not heard", c[server.Said].Load(), c[server.Unheard].Load())
+	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 || c[metrics.ChatLines].Load() != n*rounds/3 {
+		t.Errorf("%d said, %d not heard", c[metrics.ChatLines].Load(), c[metrics.ChatUndelivered].Load())
 	}
 }
 
 func listen(b *Sim, heard [][]string) {
 	for i, c := range b.Clients {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				heard[i] = append(heard[i], l.FromName+"|"+l.Text)
 			}
@@ -126,7 +127,7 @@ func TestRow57LinesInWords(t *testing.T) {
 		t.Error("kinds have other numbers")
 	}
 	words := func(c *client.Client) (all []string) {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				all = append(all, string(l.Append(nil, c.ID())))
 			}
@@ -134,11 +135,11 @@ func TestRow57LinesInWords(t *testing.T) {
 		return all
 	}
 	for _, line := range []string{"hi", `/w "bot 1" psst`, "/dance"} {
-		if err := a.Say(line); err != nil {
+		if err := a.Chat.Say(line); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.Console("map"); err != nil {
+	if err := a.Chat.Console("map"); err != nil {
 		t.Fatal(err)
 	}
 	step(t, b, 60)
@@ -168,14 +169,14 @@ func TestRow57LinesInWords(t *testing.T) {
 		line string
 		want error
 	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine}, {strings.Repeat("x", 256), nil}} {
-		if err := a.Say(c.line); err != c.want {
+		if err := a.Chat.Say(c.line); err != c.want {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 	}
-	if p, ok := a.Player(-1); ok || p.ID != 0 {
+	if p, ok := a.Chat.Player(-1); ok || p.ID != 0 {
 		t.Error("somebody is in slot -1")
 	}
-	if _, ok := a.Player(1 << 20); ok {
+	if _, ok := a.Chat.Player(1 << 20); ok {
 		t.Error("somebody is in slot 1<<20")
 	}
 }
@@ -184,12 +185,12 @@ func TestRow57LinesInWords(t *testing.T) {
 func TestRow57KillsAreLines(t *testing.T) {
 	alone(t)
 	b := talkers(t, 12)
-	kills := b.Lobby.Stats.Count[server.Kills].Load()
+	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
 	told := make([]uint64, len(b.Clients))
 	for range 60 {
 		step(t, b, 30)
 		for i, c := range b.Clients {
-			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 				if l.Kind == client.LineNews {
 					continue
 				}
@@ -204,7 +205,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 			}
 		}
 	}
-	kills = b.Lobby.Stats.Count[server.Kills].Load() - kills
+	kills = b.Lobby.Stats.Count[metrics.Kills].Load() - kills
 	for i, n := range told {
 		if n+5 < kills || n > kills+5 || kills < 3 { // some are on their way
 			t.Errorf("client %d was told of %d kills of %d", i, n, kills)
@@ -235,7 +236,7 @@ func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
 	for i, c := range b.Clients {
 		seen := 0
 		for slot := range c.Welcome().MaxPlayers {
-			p, ok := c.Player(int(slot))
+			p, ok := c.Chat.Player(int(slot))
 			if !ok {
 				continue
 			}

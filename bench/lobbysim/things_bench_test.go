@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -22,8 +23,8 @@ type gunner struct {
 	fires bool
 }
 
-func (b *gunner) Wish(s *swarm.Sight) client.Intent {
-	in := b.Brain.Wish(s)
+func (b *gunner) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
 	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee | sim.Rocket
 	if b.fires {
 		in.Pitch, in.Buttons = geom.Angle(0x2000), in.Buttons|sim.Throw
@@ -47,12 +48,12 @@ func BenchmarkThings(b *testing.B) {
 func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	var spent time.Duration
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, Far: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
-		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
 		Brain: func(i int) swarm.Brain {
-			return &gunner{Brain: swarm.NewWander(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
+			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
 		Around: func(tick func() error) error {
 			from := clock.ThreadCPU()
@@ -64,18 +65,18 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	account := client.NewAccount()
+	account := client.NewMeter()
 	for range 600 { // until as many land as leave
 		if err := y.Step(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	y.Clients[0].Account(account)
+	y.Clients[0].Meter = account
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats
-	s.Stage[server.StageSnapshot].Reset()
-	s.Stage[server.StageCapture].Reset()
+	s.Stage[metrics.StageSnapshot].Reset()
+	s.Stage[metrics.StageCapture].Reset()
 	spent = 0
 	from, flying := y.Now(), 0
 	b.ResetTimer()
@@ -88,14 +89,14 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	b.StopTimer()
 	things, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
-		if c.Component == "thing" || c.Field == "things" {
+		if c.Component == "object" || c.Field == "objects" {
 			things += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
 	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-	b.ReportMetric(s.Stage[server.StageSnapshot].Mean(), "snapshot-ns/tick")
-	b.ReportMetric(s.Stage[server.StageCapture].Mean(), "capture-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
 	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")

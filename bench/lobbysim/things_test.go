@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/client/objects"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -32,8 +33,8 @@ type thrower struct {
 	idle     bool
 }
 
-func (b *thrower) Wish(s *swarm.Sight) client.Intent {
-	in := b.Brain.Wish(s)
+func (b *thrower) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
 	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee
 	if b.n++; b.idle {
 		return client.Intent{}
@@ -70,7 +71,7 @@ func newYard(t *testing.T, players int, link impair.Profile, change func(*Config
 	game := littered()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
-		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} },
+		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 	}
 	if change != nil {
@@ -106,8 +107,8 @@ type flightName struct {
 // peaceful makes a game in which nothing that is thrown moves or hurts anybody: so all that a client does is its own doing.
 func peaceful(c *Config) {
 	g := c.Lobby.Rules.Game
-	for i := range g.Ammo {
-		g.Ammo[i].Damage, g.Ammo[i].Impulse, g.Ammo[i].Splash = 0, 0, object.Splash{}
+	for i := range g.Projectiles {
+		g.Projectiles[i].Damage, g.Projectiles[i].Impulse, g.Projectiles[i].Splash = 0, 0, object.Splash{}
 	}
 	for i := range g.Heroes {
 		for k := range g.Heroes[i].Slots {
@@ -133,11 +134,11 @@ func predictedFlights(t *testing.T, kbps int) {
 		c.Lobby.Kbps = kbps
 	})
 	last := make([]map[flightName]geom.Vec3, len(y.Clients))
-	var buf []client.Thing
+	var buf []objects.Object
 	most, shown := float32(0), 0
 	y.run(20*time.Second, func() {
 		for i, c := range y.Clients {
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			now := map[flightName]geom.Vec3{}
 			for k := range buf {
 				o := &buf[k]
@@ -155,18 +156,18 @@ func predictedFlights(t *testing.T, kbps int) {
 				}
 			}
 			last[i] = now
-			for e, ok := c.NextChange(); ok; e, ok = c.NextChange() {
-				if _, here := now[nameOf(&e.Thing)]; e.What == client.Launched && !here && !e.Thing.Over() {
-					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Thing)
+			for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
+				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here && !e.Object.Over() {
+					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Object)
 				}
 			}
 		}
 	})
 	launched := uint64(0)
 	for i, c := range y.Clients {
-		f := c.Stats().Flights
+		f := c.Stats().Projectiles
 		launched += f.Launched
-		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Refused != 0 || f.MaxJump != 0 || f.Unshown != 0 {
+		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 || f.MaxJump != 0 || f.NotShown != 0 {
 			t.Errorf("client %d: %+v: expected all matched where they were", i, f)
 		}
 	}
@@ -176,7 +177,7 @@ func predictedFlights(t *testing.T, kbps int) {
 	}
 }
 
-func nameOf(o *client.Thing) flightName {
+func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
@@ -188,22 +189,22 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 		c.Lobby.Rules.RespawnMillis = 1000
 	})
 	refused, born, n := 0, map[flightName]time.Duration{}, 0
-	var buf []client.Thing
+	var buf []objects.Object
 	y.run(40*time.Second, func() {
 		c, m := y.Clients[1], y.Lobby.Match()
 		if n++; n%47 == 0 && c.ID() != 0 {
-			m.Scene().Ledger.Add(object.Damage{Victim: c.ID(), Points: 10000})
+			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 10000})
 		}
-		for e, ok := c.NextChange(); ok; e, ok = c.NextChange() {
-			switch name := nameOf(&e.Thing); e.What {
-			case client.Launched:
+		for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
+			switch name := nameOf(&e.Object); e.Kind {
+			case objects.Launched:
 				born[name] = y.Now()
-			case client.Refused:
+			case objects.Rejected:
 				refused++
 				if took := y.Now() - born[name]; took > 500*time.Millisecond {
 					t.Errorf("%+v was shown for %v", name, took)
 				}
-				for _, o := range c.Things(buf[:0]) {
+				for _, o := range c.Objects.Append(buf[:0]) {
 					if nameOf(&o) == name {
 						t.Errorf("%+v is refused and shown", name)
 					}
@@ -211,9 +212,9 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 			}
 		}
 	})
-	f := y.Clients[1].Stats().Flights
+	f := y.Clients[1].Stats().Projectiles
 	t.Logf("%+v", f)
-	if refused < 3 || uint64(refused) != f.Refused || f.Matched+f.Refused+3 < f.Launched {
+	if refused < 3 || uint64(refused) != f.Rejected || f.Matched+f.Rejected+3 < f.Launched {
 		t.Errorf("%d refused: %+v", refused, f)
 	}
 }
@@ -228,13 +229,13 @@ func (n *telling) check(y *yard, i int) {
 	y.t.Helper()
 	c := y.Clients[i]
 	at := c.Newest()
-	f := y.Lobby.ThingFrame(at)
+	f := y.Lobby.ObjectFrame(at)
 	if f == nil || at == 0 {
 		return
 	}
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	for slot := range f.Slots() {
-		id, ok := c.ThingRow(at, slot, got[:])
+		id, ok := c.Objects.Row(at, slot, got[:])
 		if !ok {
 			continue
 		}
@@ -243,7 +244,7 @@ func (n *telling) check(y *yard, i int) {
 		}
 		if id != 0 {
 			n.rows++
-			n.kind[got[netstate.ThingWhat]&7]++
+			n.kind[got[netstate.ObjectStateWhat]&7]++
 		}
 	}
 }
@@ -253,12 +254,12 @@ func (n *telling) check(y *yard, i int) {
 func TestThingsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
-		{Relevance: server.RelevanceGrid, Far: 200}, {Relevance: server.RelevanceGrid, Far: 20, Kbps: 96}, {ChecksumEvery: 1},
+		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.Far, cfg.Kbps), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
-				c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.Far, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.Paces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
+				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
+				c.Lobby.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			var n telling
 			steps := 0
@@ -305,8 +306,8 @@ func (y *yard) whereabouts() whereabouts {
 	for i := range m.Objects().Projectiles {
 		o := &m.Objects().Projectiles[i]
 		pos := o.Point
-		if o.Struck == object.Flying {
-			pos = o.At(&m.Kit().Ammo[o.Type], m.Tick())
+		if o.Hit == object.Flying {
+			pos = o.At(&m.Game().ProjectileKinds[o.Type], m.Tick())
 		}
 		p.flights[name(netstate.Projectile, o.Owner, o.Tick)] = pos
 	}
@@ -314,8 +315,8 @@ func (y *yard) whereabouts() whereabouts {
 		o := &m.Objects().Grenades[i]
 		p.flights[name(netstate.Grenade, o.Owner, o.Thrown)] = o.Pos
 	}
-	for i := range m.Scene().Cube {
-		p.cubes = append(p.cubes, m.Scene().Cube[i].Pos)
+	for i := range m.Scene().Cubes {
+		p.cubes = append(p.cubes, m.Scene().Cubes[i].Pos)
 	}
 	return p
 }
@@ -325,13 +326,13 @@ func (y *yard) whereabouts() whereabouts {
 func TestThingsAreWhereTheyWere(t *testing.T) {
 	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
-	var buf []client.Thing
+	var buf []objects.Object
 	var kinds [netstate.Kinds]int
 	worst, calm, near := float32(0), 0, 0
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
 		if n := m.Tick(); n%40 == 0 && n > 240 {
-			m.Scene().Cube[int(n/40)%3].Push(geom.Vec3{X: 5, Y: 4, Z: float32(n/40%5) - 2})
+			m.Scene().Cubes[int(n/40)%3].Push(geom.Vec3{X: 5, Y: 4, Z: float32(n/40%5) - 2})
 		}
 		was[m.Tick()] = y.whereabouts()
 		for _, c := range y.Clients {
@@ -342,7 +343,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 			if v.From == 0 || a.flights == nil || b.flights == nil {
 				continue
 			}
-			buf = c.Things(buf[:0])
+			buf = c.Objects.Append(buf[:0])
 			for k := range buf {
 				o := &buf[k]
 				if o.Own {
@@ -350,7 +351,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 				}
 				kinds[o.Kind]++
 				if o.Kind == netstate.Cube {
-					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrel)
+					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrels)
 					if at%40 > 10 && at%40 < 30 { // nobody has pushed it but for players
 						calm++
 						if o.Pos.Sub(a.cubes[i].Mad(b.cubes[i].Sub(a.cubes[i]), frac)).Len() < 1./16 {
@@ -391,7 +392,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 // match has: broken barrels and when they broke, cubes where they were pushed to, a teleporter that took somebody, a point that is being
 // captured, and what is in the air.
 func TestRow55LateJoiner(t *testing.T) {
-	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, Far: 400}, {Kbps: 128}} {
+	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
 	}
 }
@@ -399,16 +400,16 @@ func TestRow55LateJoiner(t *testing.T) {
 func lateJoiner(t *testing.T, cfg server.Config) {
 	y := newYard(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
 		peaceful(c)
-		c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Kbps = cfg.Relevance, cfg.Far, cfg.Kbps
+		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps = cfg.Relevance, cfg.ViewDistance, cfg.Kbps
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
 		c.Lobby.Rules.Game.Mode.Points = 1
 	})
 	m := y.Lobby.Match()
 	y.run(4*time.Second, nil)
-	m.Scene().Ledger.Add(object.Damage{Victim: m.Scene().Barrel[1].ID, Points: 1000})
-	m.Scene().Ledger.Add(object.Damage{Victim: m.Scene().Barrel[0].ID, Points: 3})
-	m.Scene().Cube[0].Push(geom.Vec3{X: 3, Y: 2})
+	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[1].ID, Points: 1000})
+	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[0].ID, Points: 3})
+	m.Scene().Cubes[0].Push(geom.Vec3{X: 3, Y: 2})
 	m.Objects().Ports = append(m.Objects().Ports, object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}, Effect: m.Tick()})
 	y.run(2*time.Second, nil)
 	if err := y.Connect(5); err != nil { // a new client in the place of one that is forgotten
@@ -421,25 +422,25 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		t.Fatalf("%v, %v", st, c.Err())
 	}
 	// It knows all there is, in the newest snapshot of which it was told anything of things.
-	f := y.Lobby.ThingFrame(at)
+	f := y.Lobby.ObjectFrame(at)
 	var seen [netstate.Kinds]int
 	for slot := range f.Slots() {
-		var got, want [netstate.ThingFields]int32
+		var got, want [netstate.ObjectStateFields]int32
 		if f.ID(slot) == 0 {
 			continue
 		}
 		told := at
-		id, ok := c.ThingRow(told, slot, got[:])
+		id, ok := c.Objects.Row(told, slot, got[:])
 		for back := tick.Tick(3); !ok && back < 150; back += 3 { // nothing has changed since
 			told = at - back
-			id, ok = c.ThingRow(told, slot, got[:])
+			id, ok = c.Objects.Row(told, slot, got[:])
 		}
-		was := y.Lobby.ThingFrame(told)
+		was := y.Lobby.ObjectFrame(told)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
 			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v", slot, ok, id, got, told, should, want)
 			continue
 		}
-		var o netstate.Thing
+		var o netstate.ObjectState
 		o.Restore(got[:])
 		seen[o.Kind]++
 	}
@@ -449,18 +450,18 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		}
 	}
 	// And what that means is what the match has.
-	things := map[netstate.Kind][]client.Thing{}
-	for _, o := range c.Things(nil) {
+	things := map[netstate.Kind][]objects.Object{}
+	for _, o := range c.Objects.Append(nil) {
 		things[o.Kind] = append(things[o.Kind], o)
 	}
 	for i, o := range things[netstate.Barrel] {
-		b := &m.Scene().Barrel[i]
+		b := &m.Scene().Barrels[i]
 		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) || b.Broken != 0 && o.Since != b.Broken {
 			t.Errorf("barrel %d: %+v, the match has %+v", i, o, b)
 		}
 	}
 	for i, o := range things[netstate.Cube] {
-		b := &m.Scene().Cube[i]
+		b := &m.Scene().Cubes[i]
 		if b.Resting && (o.Pos != b.Pos || !o.Rests) {
 			t.Errorf("cube %d: %+v, the match has %+v", i, o, b)
 		}
@@ -486,44 +487,44 @@ func TestRatesOfThings(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
-			c.Lobby.Paces = netstate.Paces{netstate.Cube: n}
+			c.Lobby.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: n}
 			c.Client = func(int, *client.Config) {}
 		})
 		m := y.Lobby.Match()
-		var row, last [netstate.ThingFields]int32
+		var row, last [netstate.ObjectStateFields]int32
 		at, changed := tick.Tick(0), tick.Tick(0)
 		var gaps [64]int
-		flown, ended := map[netid.ID][netstate.ThingFields]int32{}, 0
+		flown, ended := map[netid.ID][netstate.ObjectStateFields]int32{}, 0
 		y.run(12*time.Second, func() {
 			c := y.Clients[0]
-			for i := range m.Scene().Cube { // never at rest
-				m.Scene().Cube[i].Push(geom.Vec3{X: 0.25 * float32(1-2*(int(m.Tick())/60%2)), Y: 0.05})
+			for i := range m.Scene().Cubes { // never at rest
+				m.Scene().Cubes[i].Push(geom.Vec3{X: 0.25 * float32(1-2*(int(m.Tick())/60%2)), Y: 0.05})
 			}
 			if c.Newest() == at {
 				return
 			}
 			at = c.Newest()
-			f := y.Lobby.ThingFrame(at)
+			f := y.Lobby.ObjectFrame(at)
 			for slot := range f.Used() {
-				id, ok := c.ThingRow(at, slot, row[:])
+				id, ok := c.Objects.Row(at, slot, row[:])
 				if !ok || id == 0 {
 					continue
 				}
-				var o netstate.Thing
+				var o netstate.ObjectState
 				o.Restore(row[:])
 				switch {
 				case o.Kind == netstate.Cube && slot == f.Used()-1, o.Kind == netstate.Cube && changed == 0:
 				case o.Kind.Flies():
 					if was, ok := flown[id]; ok && was != row {
-						if ended++; row[netstate.ThingState] == was[netstate.ThingState] {
+						if ended++; row[netstate.ObjectStateState] == was[netstate.ObjectStateState] {
 							t.Fatalf("%v %v changed under way: %v, %v", o.Kind, id, was, row)
 						}
 					}
 					flown[id] = row
 				}
 			}
-			slot := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrel)
-			if id, ok := c.ThingRow(at, slot, row[:]); ok && id != 0 && row != last {
+			slot := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels)
+			if id, ok := c.Objects.Row(at, slot, row[:]); ok && id != 0 && row != last {
 				if changed != 0 && at > 300 {
 					gaps[int(at-changed)/3]++
 				}
@@ -545,7 +546,7 @@ func TestRatesOfThings(t *testing.T) {
 func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newYard(t, 8, impair.Profile{}, func(c *Config) {
-		c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Cell, c.Lobby.Linger = server.RelevanceGrid, far, cell, linger
+		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
 	})
 	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
 	var near [8]map[netid.ID]tick.Tick
@@ -555,16 +556,16 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
 		t0 := m.Tick()
-		f := y.Lobby.ThingFrame(t0)
-		where := func(slot int) (geom.Vec3, *netstate.Thing) {
-			var row [netstate.ThingFields]int32
-			var o netstate.Thing
+		f := y.Lobby.ObjectFrame(t0)
+		where := func(slot int) (geom.Vec3, *netstate.ObjectState) {
+			var row [netstate.ObjectStateFields]int32
+			var o netstate.ObjectState
 			f.Row(slot, row[:])
 			o.Restore(row[:])
 			pos := o.Pos
 			if o.Kind == netstate.Projectile && !o.Over() {
 				path := o.Flight(t0)
-				pos = path.At(&m.Kit().Ammo[o.Type], t0)
+				pos = path.At(&m.Game().ProjectileKinds[o.Type], t0)
 			}
 			if o.Kind == netstate.Grenade && !o.Over() {
 				for i := range m.Objects().Grenades {
@@ -594,8 +595,8 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 				continue
 			}
 			for slot := range f.Used() {
-				var row [netstate.ThingFields]int32
-				id, ok := c.ThingRow(t0, slot, row[:])
+				var row [netstate.ObjectStateFields]int32
+				id, ok := c.Objects.Row(t0, slot, row[:])
 				if f.ID(slot) != 0 {
 					all++
 				}
@@ -622,9 +623,9 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 // What is told of things is in the account of who hears it, and the account is the datagrams, to the bit.
 func TestThingsAreAccountedFor(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
-	a := client.NewAccount()
+	a := client.NewMeter()
 	for _, c := range y.Clients {
-		c.Account(a)
+		c.Meter = a
 	}
 	y.run(10*time.Second, func() {
 		if a.Total() != 8*a.Bytes {
@@ -634,11 +635,11 @@ func TestThingsAreAccountedFor(t *testing.T) {
 	seen := map[string]uint64{}
 	for _, c := range a.Cells(nil) {
 		seen[c.Component+" "+c.Reason] += c.Bits
-		if c.Field == "things" {
-			seen["things head"] += c.Bits
+		if c.Field == "objects" {
+			seen["objects head"] += c.Bits
 		}
 	}
-	for _, want := range []string{"thing spawn", "thing update", "thing mask", "thing head", "thing baseline", "things head"} {
+	for _, want := range []string{"object spawn", "object update", "object mask", "object head", "object baseline", "objects head"} {
 		if seen[want] == 0 {
 			t.Errorf("no cell %q", want)
 		}

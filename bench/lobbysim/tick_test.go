@@ -2,6 +2,7 @@ package lobbysim
 
 import (
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"runtime"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/pvs"
@@ -33,12 +35,12 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	if cfg.Arena == nil {
 		cfg.Arena = arena.Generate(n, 11)
 		if cfg.Relevance == server.RelevanceGrid {
-			cfg.Sight = maze(cfg.Arena, 0)
+			cfg.CellVisible = maze(cfg.Arena, 0)
 		}
 	}
 	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
-		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
 		Around: func(tick func() error) error {
 			if measuring {
@@ -55,7 +57,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 			t.Fatal(err)
 		}
 	}
-	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+	if in := int(b.Lobby.Stats.Count[metrics.Joined].Load()); in != n {
 		t.Fatalf("%d of %d players are in", in, n)
 	}
 	measuring = true
@@ -95,7 +97,7 @@ var relevances = []server.Config{
 	{Relevance: server.RelevanceAll, Kbps: 128},
 	{Relevance: server.RelevanceGrid},
 	{Relevance: server.RelevanceGrid, Kbps: 128},
-	{Relevance: server.RelevanceGrid, Far: 24},
+	{Relevance: server.RelevanceGrid, ViewDistance: 24},
 }
 
 var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
@@ -112,7 +114,7 @@ func inTown(t testing.TB, cfg server.Config) server.Config {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Relevance, cfg.Walls = server.RelevanceGrid, table
+		cfg.Relevance, cfg.PVS = server.RelevanceGrid, table
 	}
 	return cfg
 }
@@ -122,16 +124,16 @@ func inSight(b *Sim) float64 {
 	cfg := b.cfg.Lobby
 	f := b.Lobby.Frame(b.Lobby.Match().Tick())
 	all, viewers, far := 0, 0, 1<<12
-	if cfg.Walls != nil {
-		highest := levels(cfg.Walls, f)
-		cfg.Cell = cfg.Walls.Config().Cell
-		cfg.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+	if cfg.PVS != nil {
+		highest := levels(cfg.PVS, f)
+		cfg.CellSize = cfg.PVS.Config().Cell
+		cfg.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
 	}
-	if cfg.Sight == nil || cfg.Relevance != server.RelevanceGrid {
-		cfg.Sight = func(from, to int) bool { return true }
+	if cfg.CellVisible == nil || cfg.Relevance != server.RelevanceGrid {
+		cfg.CellVisible = func(from, to int) bool { return true }
 	}
-	if cfg.Far != 0 {
-		far = int(cfg.Far/server.Cells(cfg.Arena, cfg.Cell).Cell) + 1
+	if cfg.ViewDistance != 0 {
+		far = int(cfg.ViewDistance/server.GridConfig(cfg.Arena, cfg.CellSize).Cell) + 1
 	}
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
@@ -159,7 +161,7 @@ func steadyTick(t *testing.T, cfg server.Config) {
 			t.Fatal(err)
 		}
 	}
-	if s := &b.Lobby.Stats; s.Count[server.Shots].Load() == 0 || s.Count[server.InputsUsed].Load() == 0 {
+	if s := &b.Lobby.Stats; s.Count[metrics.Shots].Load() == 0 || s.Count[metrics.InputsUsed].Load() == 0 {
 		t.Fatal("nobody played")
 	}
 	if allocs != 0 {
@@ -183,9 +185,9 @@ func BenchmarkTick(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			s.Stage[server.StageOpen].Reset()
-			s.Stage[server.StageSeal].Reset()
-			opened, sealed := s.Count[server.Received].Load(), s.Count[server.Sent].Load()
+			s.Stage[metrics.StageOpen].Reset()
+			s.Stage[metrics.StageSeal].Reset()
+			opened, sealed := s.Count[metrics.Received].Load(), s.Count[metrics.Sent].Load()
 			b.ResetTimer()
 			for range b.N {
 				if err := c.Step(); err != nil {
@@ -197,11 +199,11 @@ func BenchmarkTick(b *testing.B) {
 			b.ReportMetric(perTick, "cpu-ns/tick")
 			b.ReportMetric(perTick/float64(n), "cpu-ns/player")
 			b.ReportMetric(100*perTick*60/1e9, "%core@60Hz")
-			each := func(stage server.Stage, datagrams uint64) float64 {
+			each := func(stage metrics.Stage, datagrams uint64) float64 {
 				return s.Stage[stage].Mean() * float64(b.N) / float64(max(1, datagrams))
 			}
-			b.ReportMetric(each(server.StageOpen, s.Count[server.Received].Load()-opened), "ns/open")
-			b.ReportMetric(each(server.StageSeal, s.Count[server.Sent].Load()-sealed), "ns/seal")
+			b.ReportMetric(each(metrics.StageOpen, s.Count[metrics.Received].Load()-opened), "ns/open")
+			b.ReportMetric(each(metrics.StageSeal, s.Count[metrics.Sent].Load()-sealed), "ns/seal")
 		})
 	}
 }
@@ -216,7 +218,7 @@ func BenchmarkRelevance(b *testing.B) {
 		if cfg.Arena != nil {
 			place = "town"
 		}
-		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.ViewDistance, cfg.ChecksumEvery), func(b *testing.B) {
 			var spent time.Duration
 			c := crowdOf(b, n, cfg, func(tick func() error) error {
 				from := clock.ThreadCPU()
@@ -227,8 +229,8 @@ func BenchmarkRelevance(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			s.Stage[server.StageSnapshot].Reset()
-			bytes, snapshots := s.Count[server.BytesOut].Load(), s.Count[server.Snapshots].Load()
+			s.Stage[metrics.StageSnapshot].Reset()
+			bytes, snapshots := s.Count[metrics.BytesOut].Load(), s.Count[metrics.Snapshots].Load()
 			b.ResetTimer()
 			for range b.N {
 				if err := c.Step(); err != nil {
@@ -236,10 +238,10 @@ func BenchmarkRelevance(b *testing.B) {
 				}
 			}
 			b.StopTimer()
-			sent := s.Count[server.Snapshots].Load() - snapshots
+			sent := s.Count[metrics.Snapshots].Load() - snapshots
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-			b.ReportMetric(s.Stage[server.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
-			b.ReportMetric(float64(s.Count[server.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
 			b.ReportMetric(inSight(c), "rows")
 			b.ReportMetric(0, "ns/op")
 		})

@@ -152,7 +152,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 		spotted := spotted(w.cfg.Arena, mine.Pos, pose.Pos)
 		if may[id] && pose.Team() != mine.Team() && w.rng.IntN(300) == 0 {
 			w.sampled++
-			if !spotted && !mightSpot(w.rng, w.cfg.Arena, w.cfg.Walls.Config(), mine.Pos, pose.Pos) {
+			if !spotted && !mightSpot(w.rng, w.cfg.Arena, w.cfg.PVS.Config(), mine.Pos, pose.Pos) {
 				w.overshot++
 			}
 		}
@@ -185,7 +185,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 	for _, kbps := range []int{0, 64} {
 		a := arena.Town(64, 26)
 		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
-			Walls: walls(t, a), Linger: 3}
+			PVS: walls(t, a), Hysteresis: 3}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg})
 		if err != nil {
 			t.Fatal(err)
@@ -193,8 +193,8 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		w := &witness{t: t, b: b, cfg: cfg, rng: rand.New(rand.NewPCG(26, 26))}
 		rule := cfg // the oracle's
 		var highest map[int]int
-		rule.Cell = cfg.Walls.Config().Cell
-		rule.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+		rule.CellSize = cfg.PVS.Config().Cell
+		rule.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
 		n := tally{whole: kbps == 0}
 		ticks := 60 * 8
@@ -219,7 +219,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3, left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
-				highest = levels(cfg.Walls, f)
+				highest = levels(cfg.PVS, f)
 				may := oracles[i].look(f)
 				slots := n.take(t, cl, f, may)
 				w.snapshot(i, at, f, slots, may)

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -35,7 +36,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 				}
 			},
 			Link:  impair.Profile{Loss: 0.08, Delay: 30 * time.Millisecond, Jitter: 30 * time.Millisecond, Reorder: 0.05, Duplicate: 0.02},
-			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 9}, Relevance: relevance, Far: 400},
+			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 9}, Relevance: relevance, ViewDistance: 400},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +55,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Lobby.Change(b.Now(), server.Ground{Arena: a, Name: name}); err != nil {
+			if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: a, Name: name}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 3 {
@@ -62,22 +63,22 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 				continue
 			}
 			play(6 * time.Second)
-			used := n[server.InputsUsed].Load()
+			used := n[metrics.InputsUsed].Load()
 			play(2 * time.Second)
-			if got := n[server.InputsUsed].Load() - used; got < 12*120*9/10 {
+			if got := n[metrics.InputsUsed].Load() - used; got < 12*120*9/10 {
 				t.Errorf("%v, %s: %d of %d commands used", relevance, name, got, 12*120)
 			}
 			for k, c := range b.Clients {
 				state, why := c.State()
-				if s := c.Stats(); state != client.Joined || int(c.World()) != i+1 || c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
-					s.Undecoded != 0 || s.Diverged != 0 || s.Worlds != uint64(i+1) {
-					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v", relevance, name, k, state, why, c.Err(), c.World(), s)
+				if s := c.Stats(); state != client.Joined || int(c.MapEpoch()) != i+1 || c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
+					s.Undecoded != 0 || s.Diverged != 0 || s.Maps != uint64(i+1) {
+					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v", relevance, name, k, state, why, c.Err(), c.MapEpoch(), s)
 				}
 			}
 		}
-		if n[server.Joined].Load() != 12 || n[server.Dismissed].Load() != 0 || n[server.Elsewhere].Load() == 0 || n[server.Unbalanced].Load() != 0 || len(sent) == 0 {
-			t.Errorf("%v: %d joined, %d dismissed, %d packages and events of old maps, %d maps sent", relevance, n[server.Joined].Load(), n[server.Dismissed].Load(),
-				n[server.Elsewhere].Load(), len(sent))
+		if n[metrics.Joined].Load() != 12 || n[metrics.Disconnected].Load() != 0 || n[metrics.StaleMapEpoch].Load() == 0 || n[metrics.UnbalancedTicks].Load() != 0 || len(sent) == 0 {
+			t.Errorf("%v: %d joined, %d dismissed, %d packages and events of old maps, %d maps sent", relevance, n[metrics.Joined].Load(), n[metrics.Disconnected].Load(),
+				n[metrics.StaleMapEpoch].Load(), len(sent))
 		}
 	}
 }

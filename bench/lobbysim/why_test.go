@@ -27,12 +27,12 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 	alone(t)
 	a := arena.Town(64, 26)
 	table := walls(t, a)
-	total := map[server.Why]int{}
+	total := map[server.Reason]int{}
 	for _, c := range []struct {
 		kbps, join int
 		far        float32
 	}{{far: 40, join: 1200}, {kbps: 64, far: 60}, {kbps: 24}} {
-		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps, Far: c.far, JoinBytes: c.join, Walls: table, Linger: 3,
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps, ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000}}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg, Link: impair.Profile{}})
 		if err != nil {
@@ -40,17 +40,17 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		rule := cfg
 		var highest map[int]int
-		rule.Cell = table.Config().Cell
-		rule.Sight = func(from, to int) bool { return table.VisibleAt(from, highest[from], to, highest[to]) }
+		rule.CellSize = table.Config().Cell
+		rule.CellVisible = func(from, to int) bool { return table.VisibleAt(from, highest[from], to, highest[to]) }
 		far := 1 << 12
 		if c.far != 0 {
-			far = int(c.far/rule.Cell) + 1
-			if float32(int(c.far/rule.Cell))*rule.Cell < c.far {
+			far = int(c.far/rule.CellSize) + 1
+			if float32(int(c.far/rule.CellSize))*rule.CellSize < c.far {
 				far++
 			}
 		}
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
-		counts := map[server.Why]int{}
+		counts := map[server.Reason]int{}
 		var row [netstate.PublicFields]int32
 		look := func() {
 			for i, cl := range b.Clients {
@@ -76,35 +76,35 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 					if tick.Tick(v.Tick) != at {
 						t.Fatalf("the verdict is about tick %d, the newest snapshot is of %d", v.Tick, at)
 					}
-					counts[v.Why]++
+					counts[v.Reason]++
 					shown, ok := cl.Row(at, slot, row[:])
 					told := ok && shown == id
 					pos := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 					dx, dz := pos.X-me.X, pos.Z-me.Z
 					d := dx*dx + dz*dz
-					grid := server.Cells(a, rule.Cell)
+					grid := server.GridConfig(a, rule.CellSize)
 					p, q := table.Cell(me.X, me.Z), table.Cell(pos.X, pos.Z)
 					cx, cz := p%grid.Wide-q%grid.Wide, p/grid.Wide-q/grid.Wide
 					right := false
-					switch v.Why {
-					case server.WhyTold:
+					switch v.Reason {
+					case server.ReasonSent:
 						right = told && may[id]
-					case server.WhyRange:
+					case server.ReasonRange:
 						right = !may[id] && cx*cx+cz*cz > far*far
-					case server.WhySight:
+					case server.ReasonOccluded:
 						right = !may[id] && cx*cx+cz*cz <= far*far
-					case server.WhyLine:
+					case server.ReasonClipped:
 						right = may[id] && c.kbps != 0
 						nearest = min(nearest, d)
-					case server.WhyBudget:
-						right = may[id] && c.kbps != 0 && v.Floor > 0 && v.Weight > 0 && v.Weight <= v.Floor
-					case server.WhyJoining:
-						right = may[id] && c.kbps == 0 && v.Floor > 0 && v.Weight <= v.Floor && at < newest[0]+120
+					case server.ReasonBudget:
+						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 && v.Priority <= v.Threshold
+					case server.ReasonJoining:
+						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold && at < newest[0]+120
 					}
-					if !right || told != (v.Why == server.WhyTold) {
+					if !right || told != (v.Reason == server.ReasonSent) {
 						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d", c, i, at, id, v, told, may[id], cx, cz)
 					}
-					if v.Why == server.WhyBudget || v.Why == server.WhyTold && id != cl.ID() {
+					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
 						farthest = max(farthest, d)
 					}
 				}
@@ -124,16 +124,16 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		look()
 		b.Lobby.Publish()
-		l := b.Lobby.Ledger()
-		for w, n := range l.Why {
-			if counts[server.Why(w)] != int(n) {
-				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Why(w), counts[server.Why(w)])
+		l := b.Lobby.Summary().Replication
+		for w, n := range l.Players {
+			if counts[server.Reason(w)] != int(n) {
+				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Reason(w), counts[server.Reason(w)])
 			}
-			total[server.Why(w)] += int(n)
+			total[server.Reason(w)] += int(n)
 		}
 		t.Logf("%+v: %v", c, counts)
 	}
-	for _, w := range []server.Why{server.WhyTold, server.WhyRange, server.WhySight, server.WhyLine, server.WhyBudget, server.WhyJoining} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded, server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
 		if total[w] < 100 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
@@ -153,25 +153,25 @@ func TestWhyOfWhoIsNotThere(t *testing.T) {
 	}
 	step(120)
 	me, other := b.Clients[0].ID(), b.Clients[1].ID()
-	why := func(client, entity netid.ID, want server.Why) {
+	why := func(client, entity netid.ID, want server.Reason) {
 		t.Helper()
-		if v := b.Lobby.Explain(client, entity); v.Why != want || v.Text != want.Text() {
+		if v := b.Lobby.Explain(client, entity); v.Reason != want || v.Text != want.Text() {
 			t.Errorf("of %d and %d it says %+v, want %v", client, entity, v, want)
 		}
 	}
-	why(me, other, server.WhyTold)
-	why(me, me, server.WhyTold)
-	why(me, 0, server.WhyNobody)
-	why(me, netid.Make(3000, 1), server.WhyNobody)
-	why(me, netid.Make(other.Index(), 77), server.WhyNobody)
-	why(0, other, server.WhyNoClient)
-	why(netid.Make(3000, 1), other, server.WhyNoClient)
+	why(me, other, server.ReasonSent)
+	why(me, me, server.ReasonSent)
+	why(me, 0, server.ReasonNoEntity)
+	why(me, netid.Make(3000, 1), server.ReasonNoEntity)
+	why(me, netid.Make(other.Index(), 77), server.ReasonNoEntity)
+	why(0, other, server.ReasonNoClient)
+	why(netid.Make(3000, 1), other, server.ReasonNoClient)
 	if v := b.Lobby.Explain(me, other); v.Acked == 0 || v.Acked > v.Tick || v.Age > 3 || v.Interval != 3 {
 		t.Errorf("a verdict of %+v", v)
 	}
 	b.Vanish(1) // and times out
 	step(60 * 11)
-	why(other, me, server.WhyAway)
+	why(other, me, server.ReasonTimedOut)
 	b.Leave(2)
 	step(5)
 	if err := b.Connect(2); err != nil {
@@ -180,8 +180,8 @@ func TestWhyOfWhoIsNotThere(t *testing.T) {
 	loading, none := false, false
 	for range 60 {
 		step(1)
-		why := b.Lobby.Explain(b.Clients[2].ID(), me).Why
-		loading, none = loading || why == server.WhyLoading, none || why == server.WhyNone
+		why := b.Lobby.Explain(b.Clients[2].ID(), me).Reason
+		loading, none = loading || why == server.ReasonLoading, none || why == server.ReasonNoSnapshot
 	}
 	if !loading || !none {
 		t.Errorf("nobody was loading, %v, or had no snapshot yet, %v", loading, none)

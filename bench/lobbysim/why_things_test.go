@@ -29,23 +29,23 @@ import (
 // The lobby's own counts are then the sum of these verdicts.
 func TestWhyIsRightForThings(t *testing.T) {
 	const cell = 2
-	total := map[server.Why]int{}
+	total := map[server.Reason]int{}
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceAll},
 		{Relevance: server.RelevanceOff},
-		{Relevance: server.RelevanceGrid, Far: 8, JoinBytes: 1200},
-		{Relevance: server.RelevanceGrid, Far: 24, Sight: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
-		{Relevance: server.RelevanceGrid, Far: 12, Kbps: 24},
+		{Relevance: server.RelevanceGrid, ViewDistance: 8, JoinBytes: 1200},
+		{Relevance: server.RelevanceGrid, ViewDistance: 24, CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
+		{Relevance: server.RelevanceGrid, ViewDistance: 12, Kbps: 24},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.Far, cfg.Kbps), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
-				l.Relevance, l.Far, l.Sight, l.Kbps, l.JoinBytes, l.Cell, l.SampleEvery = cfg.Relevance, cfg.Far, cfg.Sight, cfg.Kbps, cfg.JoinBytes, cell, 1
-				l.Paces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
+				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
+				l.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
-			w := whyOfThings{yard: y, cfg: cfg, grid: server.Cells(y.cfg.Lobby.Arena, cell), counts: map[server.Why]int{}}
-			w.far = int(cfg.Far/cell) + 2
-			if n := int(cfg.Far / cell); float32(n)*cell == cfg.Far {
+			w := whyOfThings{yard: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
+			w.far = int(cfg.ViewDistance/cell) + 2
+			if n := int(cfg.ViewDistance / cell); float32(n)*cell == cfg.ViewDistance {
 				w.far = n + 1
 			}
 			for range 60 * 12 {
@@ -55,11 +55,11 @@ func TestWhyIsRightForThings(t *testing.T) {
 				w.look()
 			}
 			y.Lobby.Publish()
-			l := y.Lobby.Ledger()
-			for kind := range l.Things {
-				for why, n := range l.Things[kind] {
+			l := y.Lobby.Summary().Replication
+			for kind := range l.Objects {
+				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
-						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Why(why), n, got)
+						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Reason(why), n, got)
 					}
 				}
 			}
@@ -72,7 +72,7 @@ func TestWhyIsRightForThings(t *testing.T) {
 			}
 		})
 	}
-	for _, w := range []server.Why{server.WhyTold, server.WhyPace, server.WhyKept, server.WhyRange, server.WhySight, server.WhyBudget} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged, server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
 		if total[w] < 50 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
@@ -85,17 +85,17 @@ type whyOfThings struct {
 	cfg      server.Config
 	grid     interest.Config
 	far      int // cells
-	counts   map[server.Why]int
-	classes  [netstate.Kinds][server.NumWhys]int
+	counts   map[server.Reason]int
+	classes  [netstate.Kinds][server.NumReasons]int
 	compared int
-	verdicts []server.Verdict
+	verdicts []server.Explanation
 }
 
 // look looks at all snapshots of this tick.
 func (w *whyOfThings) look() {
 	m := w.Lobby.Match()
 	now := m.Tick()
-	f := w.Lobby.ThingFrame(now)
+	f := w.Lobby.ObjectFrame(now)
 	for i, c := range w.Clients {
 		if c.ID() == 0 || w.Lobby.Sent(c.ID()) != now {
 			continue
@@ -103,14 +103,14 @@ func (w *whyOfThings) look() {
 		w.verdicts = w.Lobby.ExplainAll(w.verdicts[:0], c.ID())
 		for k := range w.verdicts {
 			v := &w.verdicts[k]
-			if v.Thing == "" {
+			if v.Object == "" {
 				continue
 			}
-			ref, err := server.ParseThingRef(v.Thing)
-			if err != nil || ref.String() != v.Thing || v.Tick != uint32(now) || v.Sentence() == "" || !strings.Contains(v.Sentence(), v.Thing) {
+			ref, err := server.ParseObjectRef(v.Object)
+			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" || !strings.Contains(v.Sentence(), v.Object) {
 				w.t.Fatalf("%+v: %v", v, err)
 			}
-			if again := w.Lobby.ExplainThing(c.ID(), ref); again != *v {
+			if again := w.Lobby.ExplainObject(c.ID(), ref); again != *v {
 				w.t.Fatalf("one by one %+v, in the list %+v", again, v)
 			}
 			if ref.Kind.Flies() {
@@ -118,9 +118,9 @@ func (w *whyOfThings) look() {
 					w.t.Fatalf("by its net id %+v, in the list %+v", again, v)
 				}
 			}
-			w.counts[v.Why]++
+			w.counts[v.Reason]++
 			if v.Slot >= 0 {
-				w.classes[ref.Kind][v.Why]++
+				w.classes[ref.Kind][v.Reason]++
 			}
 			if c.Newest() == now { // the others hear of it with the next instant
 				w.compare(i, ref.Kind, v, now)
@@ -133,7 +133,7 @@ func (w *whyOfThings) look() {
 			}
 		}
 		for k := range w.verdicts {
-			if w.verdicts[k].Thing != "" && w.verdicts[k].Slot >= 0 {
+			if w.verdicts[k].Object != "" && w.verdicts[k].Slot >= 0 {
 				here--
 			}
 		}
@@ -144,37 +144,37 @@ func (w *whyOfThings) look() {
 }
 
 // compare holds one verdict to what client i decoded.
-func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Verdict, now tick.Tick) {
+func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
 	w.compared++
-	c, f := w.Clients[i], w.Lobby.ThingFrame(now)
-	var got, want [netstate.ThingFields]int32
-	id, ok := c.ThingRow(now, v.Slot, got[:])
+	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
+	var got, want [netstate.ObjectStateFields]int32
+	id, ok := c.Objects.Row(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
 	told := ok && id == is && got == want
 	d := w.cells(i, v.Slot, now)
 	right := false
-	switch v.Why {
-	case server.WhyTold:
+	switch v.Reason {
+	case server.ReasonSent:
 		right = told
-	case server.WhyPace:
-		old := w.Lobby.ThingFrame(now - tick.Tick(v.Stale))
+	case server.ReasonStale:
+		old := w.Lobby.ObjectFrame(now - tick.Tick(v.Stale))
 		right = told && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
-	case server.WhyKept:
+	case server.ReasonUnchanged:
 		for t := now - 1; !ok && t > 0 && t+90 > now; t-- {
-			id, ok = c.ThingRow(t, v.Slot, got[:])
+			id, ok = c.Objects.Row(t, v.Slot, got[:])
 		}
 		right = ok && id == is && got == want
-	case server.WhyRange:
+	case server.ReasonRange:
 		right = !told && d > w.far*w.far
-	case server.WhySight:
+	case server.ReasonOccluded:
 		me, it := w.cellsOf(i, v.Slot, now)
-		right = !told && d <= w.far*w.far && !w.cfg.Sight(me, it)
-	case server.WhyBudget:
-		right = !told && w.cfg.Kbps != 0 && v.Weight <= v.Floor
-	case server.WhyJoining:
+		right = !told && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
+	case server.ReasonBudget:
+		right = !told && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
+	case server.ReasonJoining:
 		right = !told && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
 	}
-	if !right || kind == netstate.Zone && (v.Why == server.WhyRange || v.Why == server.WhySight) {
+	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange || v.Reason == server.ReasonOccluded) {
 		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
 	}
 }
@@ -189,24 +189,24 @@ func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
 
 // cellsOf are the cells that a client's player and a thing stand in.
 func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
-	m, f := w.Lobby.Match(), w.Lobby.ThingFrame(now)
-	var row [netstate.ThingFields]int32
-	var o netstate.Thing
+	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
+	var row [netstate.ObjectStateFields]int32
+	var o netstate.ObjectState
 	f.Row(slot, row[:])
 	o.Restore(row[:])
 	pos := o.Pos
 	switch {
 	case o.Kind == netstate.Cube: // which may be told as it was
-		for k := range m.Scene().Cube {
+		for k := range m.Scene().Cubes {
 			if w.slotOf(netstate.Cube, k) == slot {
-				pos = m.Scene().Cube[k].Pos
+				pos = m.Scene().Cubes[k].Pos
 			}
 		}
 	case o.Kind == netstate.Projectile:
 		for k := range m.Objects().Projectiles {
 			if p := &m.Objects().Projectiles[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Tick) == o.Born {
-				if pos = p.Point; p.Struck == object.Flying {
-					pos = p.At(&m.Kit().Ammo[p.Type], now)
+				if pos = p.Point; p.Hit == object.Flying {
+					pos = p.At(&m.Game().ProjectileKinds[p.Type], now)
 				}
 			}
 		}
@@ -229,7 +229,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 // slotOf is the slot of what stands about, as the list has it.
 func (w *whyOfThings) slotOf(kind netstate.Kind, n int) int {
 	for k := range w.verdicts {
-		if w.verdicts[k].Thing == (server.ThingRef{Kind: kind, N: uint32(n)}).String() {
+		if w.verdicts[k].Object == (server.ObjectRef{Kind: kind, N: uint32(n)}).String() {
 			return w.verdicts[k].Slot
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
 )
 
 // WriteBench writes one benchmark line per step that is not void, in the order they were measured:
@@ -17,7 +17,7 @@ import (
 //
 // The count is the number of ticks measured; values have six significant digits. File configuration names the machine and the commit; to compare two
 // commits: benchstat -ignore commit old/bench.txt new/bench.txt
-func WriteBench(w io.Writer, p capacity.Plan) error {
+func WriteBench(w io.Writer, p Plan) error {
 	p = p.Clean()
 	out := benchfmt.NewWriter(w)
 	config := benchConfig(p)
@@ -32,7 +32,7 @@ func WriteBench(w io.Writer, p capacity.Plan) error {
 		if s.Void {
 			continue
 		}
-		ticks := s.Duration.Seconds() * float64(p.Level.TickHz)
+		ticks := s.Duration.Seconds() * float64(p.SLO.TickHz)
 		err := out.Write(&benchfmt.Result{
 			Config: config,
 			Name:   benchfmt.Name(fmt.Sprintf("Plan/players=%d", s.Players)),
@@ -46,7 +46,7 @@ func WriteBench(w io.Writer, p capacity.Plan) error {
 	return nil
 }
 
-func benchConfig(p capacity.Plan) []benchfmt.Config {
+func benchConfig(p Plan) []benchfmt.Config {
 	var config []benchfmt.Config
 	for _, c := range [][2]string{
 		{"goos", p.Machine.OS},
@@ -55,7 +55,7 @@ func benchConfig(p capacity.Plan) []benchfmt.Config {
 		{"pkg", "github.com/tickrate/tickrate/bench"},
 		{"commit", p.Commit},
 		{"seed", fmt.Sprint(p.Seed)},
-		{"tick-hz", fmt.Sprint(p.Level.TickHz)},
+		{"tick-hz", fmt.Sprint(p.SLO.TickHz)},
 		{"movement", p.Movement},
 	} {
 		// A value is one line, and an empty one would read as "forget this key".
@@ -66,7 +66,7 @@ func benchConfig(p capacity.Plan) []benchfmt.Config {
 	return config
 }
 
-func benchValues(s capacity.Step) []benchfmt.Value {
+func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
 	values := []benchfmt.Value{
 		{Value: s.TickCPUMillis.Mean * msToNs, Unit: "ns/tick"},

@@ -3,16 +3,10 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"image/color"
+	"html"
 	"io"
+	"math"
 	"time"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Clocks is what a client's three clocks showed at an instant of the server's own.
@@ -22,55 +16,85 @@ type Clocks struct {
 	RTT                       time.Duration // as it really was
 }
 
-// WriteClocks draws clocks over time as an SVG: how far each was ahead of the server's true clock, and the round trip. It wants two samples
-// or more.
+// The figure, in pixels: the frame that lines are drawn in, within the whole.
+const (
+	clocksWidth, clocksHeight = 680, 340
+	clocksLeft, clocksTop     = 60, 70
+	clocksRight, clocksBottom = 20, 45
+)
+
+// WriteClocks draws clocks over time as an SVG: how far each is ahead of the server's true clock, and the round trip. It
+// expects two samples or more.
 func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 	if len(samples) < 2 {
 		return fmt.Errorf("clocks: %d samples: expected 2 or more", len(samples))
 	}
-	p := plot.New()
-	for _, text := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font,
-		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font} {
-		text.Variant, text.Size = "Sans", 8.5
-	}
-	p.Title.Text = title
-	p.X.Label.Text = "server time, seconds"
-	p.Y.Label.Text = "ahead of the server's clock, ms"
-	p.Legend.Top, p.Legend.XOffs, p.Legend.YOffs = true, -40, -6
-	p.Add(plotter.NewGrid())
-	for _, line := range []struct {
-		name  string
-		value func(*Clocks) time.Duration
-		color color.RGBA
-		dash  []vg.Length
+	lines := []struct {
+		name, color, dash string
+		value             func(c *Clocks) time.Duration
 	}{
-		{"predicted (commands)", func(c *Clocks) time.Duration { return c.Predicted - c.At }, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, nil},
-		{"round trip", func(c *Clocks) time.Duration { return c.RTT }, color.RGBA{0x99, 0x99, 0x99, 0xff}, []vg.Length{4, 3}},
-		{"server (as estimated)", func(c *Clocks) time.Duration { return c.Server - c.At }, color.RGBA{0x00, 0x9e, 0x73, 0xff}, nil},
-		{"render (looked at)", func(c *Clocks) time.Duration { return c.Render - c.At }, color.RGBA{0x00, 0x72, 0xb2, 0xff}, nil},
-	} {
-		xy := make(plotter.XYs, len(samples))
-		for i := range samples {
-			xy[i] = plotter.XY{X: samples[i].At.Seconds(), Y: float64(line.value(&samples[i])) / float64(time.Millisecond)}
-		}
-		l, err := plotter.NewLine(xy)
-		if err != nil {
-			return fmt.Errorf("clocks: %s: %w", line.name, err)
-		}
-		l.Color, l.Width, l.Dashes = line.color, vg.Points(1.5), line.dash
-		p.Add(l)
-		p.Legend.Add(line.name+"       ", l) // room for fonts that are wider than ours
+		{"predicted (commands)", "#d55e00", "", func(c *Clocks) time.Duration { return c.Predicted - c.At }},
+		{"round trip", "#999999", "4 3", func(c *Clocks) time.Duration { return c.RTT }},
+		{"server (as estimated)", "#009e73", "", func(c *Clocks) time.Duration { return c.Server - c.At }},
+		{"render (looked at)", "#0072b2", "", func(c *Clocks) time.Duration { return c.Render - c.At }},
 	}
-	p.Y.Max *= 1.45 // room for the legend
-	canvas := vgsvg.New(18*vg.Centimeter, 9*vg.Centimeter)
-	canvas.SetColor(color.White)
-	canvas.Fill(vg.Rectangle{Max: vg.Point{X: 18 * vg.Centimeter, Y: 9 * vg.Centimeter}}.Path())
-	p.Draw(draw.New(canvas))
-	var drawn bytes.Buffer
-	if _, err := canvas.WriteTo(&drawn); err != nil {
-		return err
+	x := axis{samples[0].At.Seconds(), samples[len(samples)-1].At.Seconds(), clocksLeft, clocksWidth - clocksRight}
+	y := axis{math.Inf(1), math.Inf(-1), clocksHeight - clocksBottom, clocksTop}
+	for i := range samples {
+		for _, l := range lines {
+			v := millis(l.value(&samples[i]))
+			y.low, y.high = min(y.low, v), max(y.high, v)
+		}
 	}
-	// The metrics are Liberation's, which are Arial's; where neither is, text should at least have no serifs.
-	_, err := w.Write(bytes.ReplaceAll(drawn.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="Arial,Helvetica,sans-serif" font-size="11">`+"\n", clocksWidth, clocksHeight)
+	fmt.Fprintf(&out, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n"+`<text x="%d" y="20" font-size="13">%s</text>`+"\n", clocksLeft, html.EscapeString(title))
+	for _, v := range x.ticks() {
+		fmt.Fprintf(&out, `<path d="M%.1f %dV%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%g</text>`+"\n", x.at(v), clocksTop, clocksHeight-clocksBottom, x.at(v), clocksHeight-clocksBottom+15, v)
+	}
+	for _, v := range y.ticks() {
+		fmt.Fprintf(&out, `<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g</text>`+"\n", clocksLeft, y.at(v), clocksWidth-clocksRight, clocksLeft-5, y.at(v)+4, v)
+	}
+	fmt.Fprintf(&out, `<text x="%d" y="%d">server time, seconds</text><text x="%d" y="%d">ms ahead of the server's clock</text>`+"\n", clocksLeft, clocksHeight-8, clocksLeft, clocksTop-8)
+	for i, l := range lines {
+		fmt.Fprintf(&out, `<path fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s" d="`, l.color, l.dash)
+		for k := range samples {
+			command := "L"
+			if k == 0 {
+				command = "M"
+			}
+			fmt.Fprintf(&out, "%s%.1f %.1f", command, x.at(samples[k].At.Seconds()), y.at(millis(l.value(&samples[k]))))
+		}
+		fmt.Fprintf(&out, `"/><text x="%d" y="38" fill="%s">%s</text>`+"\n", clocksLeft+150*i, l.color, l.name)
+	}
+	out.WriteString("</svg>\n")
+	_, err := w.Write(out.Bytes())
 	return err
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// axis maps values between low and high to pixels.
+type axis struct {
+	low, high float64
+	from, to  float64
+}
+
+func (a axis) at(v float64) float64 {
+	return a.from + (a.to-a.from)*(v-a.low)/max(a.high-a.low, 1e-9)
+}
+
+// ticks are round values between low and high, six at most.
+func (a axis) ticks() (all []float64) {
+	step := math.Pow(10, math.Ceil(math.Log10(max(a.high-a.low, 1e-9)/5)))
+	for _, finer := range []float64{5, 2} {
+		if (a.high-a.low)/(step/finer) <= 5 {
+			step /= finer
+			break
+		}
+	}
+	for k := math.Ceil(a.low / step); k*step <= a.high; k++ {
+		all = append(all, k*step)
+	}
+	return all
 }

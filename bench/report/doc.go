@@ -1,4 +1,4 @@
-// Package report writes a capacity plan down for people and for programs. A capacity.Plan and a directory go in; three
+// Package report writes a capacity plan down for people and for programs. A Plan and a directory go in; three
 // files come out, each written whole or not at all, so that a reader or a plan stopped by Ctrl-C never sees half a one:
 //
 //	index.html   the verdict, charts and every step; opens from disk, asks no server for anything

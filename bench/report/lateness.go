@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// latenessTable is what came late in one step, beside what the machine itself took.
+// latenessTable compares the lateness of ticks and sends in one step with the delay that the machine itself adds.
 type latenessTable struct {
 	Players int
 	Rows    []latenessRow
@@ -14,32 +14,32 @@ type latenessTable struct {
 
 type latenessRow struct {
 	Name string
-	capacity.Quantiles
+	measure.Quantiles
 }
 
 // lateness is of the step at the knee or, where none passed, of the last one that is not void; empty if there is neither.
-func lateness(p capacity.Plan) (t latenessTable) {
+func lateness(p Plan) (t latenessTable) {
 	s, ok := p.AtKnee()
 	for i := len(p.Steps) - 1; i >= 0 && !ok; i-- {
 		s = p.Steps[i]
 		ok = !s.Void
 	}
-	if !ok || s.LatenessRaw == (capacity.Quantiles{}) {
+	if !ok || s.LatenessRaw == (measure.Quantiles{}) {
 		return t
 	}
 	t = latenessTable{s.Players, []latenessRow{
-		{"ticks that were played", s.LatenessRaw}, {"with those given up, from the schedule", s.LatenessMicros}, {"a thread that only sleeps, in the server", s.HiccupMicros},
-		{"what the swarm sent", s.SwarmRaw}, {"with what it left out, from the schedule", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
+		{"ticks that ran", s.LatenessRaw}, {"ticks, skipped ones included", s.LatenessMicros}, {"a thread that only sleeps, in the server", s.HiccupMicros},
+		{"sends of the swarm", s.SwarmRaw}, {"sends, skipped ones included", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
 	if k := s.SwarmTaken; k != nil {
-		name := fmt.Sprintf("what the swarm sent, without the %s ms that the machine took from it (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
+		name := fmt.Sprintf("sends, corrected for the %s ms of run delay that the machine caused (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
 		t.Rows = append(t.Rows, latenessRow{name, s.SwarmOwn})
 	}
 	return t
 }
 
-// repeated says what measuring the knee several times gave.
-func repeated(r *capacity.Repeats) string {
+// repeated sums up the repeats at the knee in words.
+func repeated(r *Repeats) string {
 	text := fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
 		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.Half), number(r.Cores.Mean), number(r.Cores.Half),
 		number(r.KbpsDown.Mean), number(r.KbpsDown.Half), number(r.AgeMillis.Mean), number(r.AgeMillis.Half))

@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
 )
 
 // What the swarm's lateness would be without the machine has a row of its own, where it is known, and none where it is not.
 func TestLatenessTellsWhatWasTaken(t *testing.T) {
-	one := capacity.Quantiles{P50: 1, P99: 2, P999: 3, Max: 4, Mean: 1}
-	step := capacity.Step{Players: 100, LatenessRaw: one, SwarmLateness: one}
-	if rows := lateness(capacity.Plan{Steps: []capacity.Step{step}}).Rows; len(rows) != 6 {
+	one := measure.Quantiles{P50: 1, P99: 2, P999: 3, Max: 4, Mean: 1}
+	step := measure.Step{Players: 100, LatenessRaw: one, SwarmLateness: one}
+	if rows := lateness(Plan{Steps: []measure.Step{step}}).Rows; len(rows) != 6 {
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}
-	step.SwarmTaken = &capacity.Taken{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
-	step.SwarmOwn = capacity.Quantiles{P50: 0.5, P999: 1.5}
-	rows := lateness(capacity.Plan{Steps: []capacity.Step{step}}).Rows
+	step.SwarmTaken = &measure.Taken{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
+	step.SwarmOwn = measure.Quantiles{P50: 0.5, P999: 1.5}
+	rows := lateness(Plan{Steps: []measure.Step{step}}).Rows
 	if len(rows) != 7 || rows[6].Quantiles != step.SwarmOwn {
 		t.Fatalf("%v", rows)
 	}

@@ -8,7 +8,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/search"
 	"github.com/tickrate/tickrate/internal/plot"
 )
 
@@ -29,7 +30,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 
 // page is what the template sees: the plan, its words and its tables.
 type page struct {
-	capacity.Plan
+	Plan
 	CSS      template.CSS
 	JS       template.JS
 	Headline string
@@ -47,7 +48,7 @@ type page struct {
 type fact struct{ Name, Value, Unit string }
 
 type row struct {
-	capacity.Step
+	measure.Step
 	Verdict string
 }
 
@@ -62,14 +63,14 @@ type stageRow struct {
 }
 
 type curveRow struct {
-	capacity.Curve
+	measure.Curve
 	AtKnee float64
 	Worst  string // largest residual in percent of what was measured
 	Last   bool
 }
 
 // WritePage writes index.html.
-func WritePage(w io.Writer, p capacity.Plan) error {
+func WritePage(w io.Writer, p Plan) error {
 	p = p.Clean()
 	v := page{
 		Plan:     light(p),
@@ -89,17 +90,17 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 	return pageTemplate.Execute(w, v)
 }
 
-func headline(p capacity.Plan) string {
+func headline(p Plan) string {
 	switch {
 	case len(p.Steps) == 0:
 		return "Nothing was measured"
-	case p.Knee.Players == 0 && p.Knee.Bound == capacity.Measured:
+	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
 		return "No lobby held the service level"
 	case p.Knee.Players == 0 && p.Knee.Swarm:
 		return "The swarm could load no lobby: nothing is known of the server"
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
-	case p.Knee.Bound == capacity.Measured:
+	case p.Knee.Bound == search.Measured:
 		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
 	case p.Knee.Swarm:
 		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's", count(p.Knee.Players), where(p))
@@ -109,22 +110,22 @@ func headline(p capacity.Plan) string {
 }
 
 // where is in how many lobbies the players of the knee are.
-func where(p capacity.Plan) string {
+func where(p Plan) string {
 	if s, ok := p.AtKnee(); ok && s.Lobbies > 1 {
 		return count(s.Lobbies) + " lobbies"
 	}
 	return "one lobby"
 }
 
-func why(p capacity.Plan) string {
+func why(p Plan) string {
 	k := p.Knee
 	switch {
 	case len(p.Steps) == 0:
 		return "Nothing was measured yet: no step of the plan has come to its end, so nothing can be said about this machine."
-	case k.Bound == capacity.Measured && k.Players > 0:
+	case k.Bound == search.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
 		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players), count(k.FirstFail), above)
-	case k.Bound == capacity.Measured:
+	case k.Bound == search.Measured:
 		return fmt.Sprintf("Not even %s players held the service level.", count(k.FirstFail))
 	case k.Players == 0:
 		return "There is no answer yet: " + k.Reason + "."
@@ -133,21 +134,21 @@ func why(p capacity.Plan) string {
 	}
 }
 
-func facts(p capacity.Plan) []fact {
+func facts(p Plan) []fact {
 	s, ok := p.AtKnee()
 	if !ok {
 		return nil
 	}
 	all := []fact{
-		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.Level.TickLimitMillis()) + " ms"},
+		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.SLO.TickLimitMillis) + " ms"},
 		{"Server CPU", number(s.ServerCores), "cores"},
 		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
-		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.Level.AgeLimitMillis()) + " ms"},
+		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.SLO.AgeLimitMillis) + " ms"},
 		{"One more player", number(p.Fit.Total.Marginal(s.Players)), "µs a tick"},
 	}
-	if e, ok := s.Encryption(); ok {
-		all = append(all, fact{"Encryption", number(e.Percent), "% of the tick"})
+	if _, percent, ok := s.Encryption(); ok {
+		all = append(all, fact{"Encryption", number(percent), "% of the tick"})
 	}
 	if s.Bytes != nil && len(s.Bytes.Cells) > 0 {
 		most := s.Bytes.Components()[0]
@@ -156,19 +157,12 @@ func facts(p capacity.Plan) []fact {
 	return all
 }
 
-func notes(p capacity.Plan) []fact {
+func notes(p Plan) []fact {
 	movement := p.Movement
 	if movement == "" {
 		movement = "not recorded"
 	}
-	n := []fact{{"Service level", p.Level.Words(), ""}, {"Movement", movement, ""}}
-	if s, ok := p.AtKnee(); ok {
-		if e, ok := s.Encryption(); ok {
-			n = append(n, fact{"Encryption", fmt.Sprintf("every datagram, both ways, netcode 1.02 (ChaCha20-Poly1305): at the knee %s µs a tick, %s %% of it; "+
-				"%s datagrams opened at %s ns, %s sealed at %s ns", number(e.TickMicros), number(e.Percent), number(e.Opened), number(e.OpenNanos),
-				number(e.Sealed), number(e.SealNanos)), ""})
-		}
-	}
+	n := []fact{{"Service level", p.SLO.Expr, ""}, {"Movement", movement, ""}}
 	if p.Repeats != nil {
 		n = append(n, fact{"Repeated", repeated(p.Repeats), ""})
 	}
@@ -181,7 +175,7 @@ func notes(p capacity.Plan) []fact {
 	return n
 }
 
-func rows(p capacity.Plan) []row {
+func rows(p Plan) []row {
 	var all []row
 	for _, s := range p.Steps {
 		verdict := "failed"
@@ -204,7 +198,7 @@ func (r row) Reason() string {
 	return strings.Join(r.Failed, "; ")
 }
 
-func stages(p capacity.Plan) stageTable {
+func stages(p Plan) stageTable {
 	var t stageTable
 	for _, curve := range p.Fit.Stages {
 		t.Names = append(t.Names, curve.Name)
@@ -230,9 +224,9 @@ func stages(p capacity.Plan) stageTable {
 // PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
 func (c curveRow) PairNanos() float64 { return 1000 * c.C }
 
-func curves(p capacity.Plan) []curveRow {
+func curves(p Plan) []curveRow {
 	var all []curveRow
-	for i, c := range append(append([]capacity.Curve{}, p.Fit.Stages...), p.Fit.Total) {
+	for i, c := range append(append([]measure.Curve{}, p.Fit.Stages...), p.Fit.Total) {
 		if c.Parts == 0 {
 			continue
 		}

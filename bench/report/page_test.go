@@ -2,14 +2,16 @@ package report
 
 import (
 	"bytes"
+	unescape "html"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/search"
 )
 
-func render(t *testing.T, p capacity.Plan) string {
+func render(t *testing.T, p Plan) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := WritePage(&out, p); err != nil {
@@ -22,7 +24,7 @@ var tags = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<[^>]*>
 
 // words is what a reader sees, without the markup.
 func words(html string) string {
-	return strings.Join(strings.Fields(tags.ReplaceAllString(html, " ")), " ")
+	return strings.Join(strings.Fields(unescape.UnescapeString(tags.ReplaceAllString(html, " "))), " ")
 }
 
 // outline is the structure of a page: sections, headings, tables with their size, charts.
@@ -47,34 +49,34 @@ func TestPageOutlineGolden(t *testing.T) {
 	interrupted.Partial = true
 	golden(t, "outline-full.golden.txt", outline(render(t, samplePlan(100))))
 	golden(t, "outline-partial-1.golden.txt", outline(render(t, interrupted)))
-	interrupted.Steps, interrupted.Knee = nil, capacity.Knee{}
+	interrupted.Steps, interrupted.Knee = nil, search.Knee{}
 	golden(t, "outline-partial-0.golden.txt", outline(render(t, interrupted)))
 }
 
 func TestPageSaysTheVerdict(t *testing.T) {
 	full := samplePlan(100)
-	if full.Knee.Bound != capacity.Measured || full.Voids() == 0 {
+	if full.Knee.Bound != search.Measured || full.Voids() == 0 {
 		t.Fatalf("the sample does not show what is tested: %+v", full.Knee)
 	}
 	weak := samplePlan(100)
-	weak.Knee = capacity.Knee{Players: full.Knee.Players, Bound: capacity.AtLeast, Reason: "the swarm could not load 2,000 players"}
+	weak.Knee = search.Knee{Players: full.Knee.Players, Bound: search.AtLeast, Reason: "the swarm could not load 2,000 players"}
 	none := samplePlan(1)
-	none.Knee = capacity.Knee{Bound: capacity.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
+	none.Knee = search.Knee{Bound: search.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
 	lame := samplePlan(100)
 	for i := range lame.Steps {
 		lame.Steps[i].Bytes.Cells[0].Bits--
 	}
 	cut := samplePlan(2)
 	cut.Partial = true
-	empty := capacity.Plan{Partial: true}
+	empty := Plan{Partial: true}
 
 	cases := []struct {
 		name string
-		plan capacity.Plan
+		plan Plan
 		want []string
 	}{
 		{"1 measured", full, []string{
-			count(full.Knee.Players) + " players in one lobby", "What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0], "Service level p99 tick", "Movement recorded play",
+			count(full.Knee.Players) + " players in one lobby", "What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0], "Service level p99(tick) <= 0.6*period", "What a unit of work costs", "(player, connection) pair", "Movement recorded play",
 			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores", "more than 4 ms late", "3 min 12 s", "whole tick"}},
 		{"1 measured: bytes", full, []string{"Where the bytes go", "At the knee, with " + count(full.Knee.Players) + " players, each client received ",
 			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit", "another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
@@ -115,7 +117,7 @@ func TestPageSurvivesHostileWords(t *testing.T) {
 	p.Command = `x</script><script>alert(1)</script>`
 	p.Movement = `<img src=x onerror=alert(2)>`
 	p.Steps[0].StageCPUMicros[0].Name = `</script><b>`
-	p.Fit = capacity.Fit(p.Steps)
+	p.Fit = measure.Fit(p.Steps)
 	html := render(t, p)
 	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html, "</script><b>") {
 		t.Error("words of the plan became markup")

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/tickrate/tickrate/bench/capacity"
 )
 
 // The files of a report.
@@ -20,14 +18,14 @@ const (
 
 // Write writes the three files of a report into dir, which it makes if need be. Files of an earlier report are
 // replaced one by one, each in one step; a plan may be written again after every measurement.
-func Write(dir string, p capacity.Plan) error {
+func Write(dir string, p Plan) error {
 	p = p.Clean()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	for _, file := range []struct {
 		name  string
-		write func(io.Writer, capacity.Plan) error
+		write func(io.Writer, Plan) error
 	}{
 		{PlanFile, WriteJSON},
 		{BenchFile, WriteBench},
@@ -45,7 +43,7 @@ func Write(dir string, p capacity.Plan) error {
 }
 
 // WriteJSON writes plan.json.
-func WriteJSON(w io.Writer, p capacity.Plan) error {
+func WriteJSON(w io.Writer, p Plan) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p.Clean())

@@ -17,8 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/perf/benchfmt"
-
-	"github.com/tickrate/tickrate/bench/capacity"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -53,7 +51,7 @@ func TestWriteLeavesThreeWholeFiles(t *testing.T) {
 		if want := []string{BenchFile, PageFile, PlanFile}; !cmp.Equal(names, want) {
 			t.Errorf("after %d steps the directory holds %q, want %q", most, names, want)
 		}
-		var back capacity.Plan
+		var back Plan
 		if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, PlanFile))), &back); err != nil {
 			t.Fatal(err)
 		}

@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// bytesTables is the section that says what the bytes are for that clients receive.
+// bytesTables is the section on what clients receive: bytes by component, field and reason.
 type bytesTables struct {
 	Note   string
 	Tables []bytesTable
@@ -18,15 +18,15 @@ type bytesTable struct {
 }
 
 type bytesRow struct {
-	capacity.Share
+	measure.Share
 	Bar float64 // percent of the longest
 }
 
-// mostRows is how many rows a table of bytes has at most; what is left is summed up in one more.
+// mostRows is the most rows of a table of bytes; one more row sums up the rest.
 const mostRows = 12
 
 // traffic makes the tables of the step at the knee, none if that has no account.
-func traffic(p capacity.Plan) bytesTables {
+func traffic(p Plan) bytesTables {
 	s, ok := p.Accounted()
 	if !ok {
 		return bytesTables{}
@@ -46,22 +46,22 @@ func traffic(p capacity.Plan) bytesTables {
 	}
 	t := bytesTables{Note: fmt.Sprintf("%s %s players, each client received %s B/s in %s datagrams a second. The figures are those of %s, %s. "+
 		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players), number(b.PerSecond()), number(b.DatagramsPerSecond()),
-		sampled, proof, capacity.OverIPv4, number(capacity.OverIPv4*b.DatagramsPerSecond()), capacity.OverIPv6)}
+		sampled, proof, measure.OverIPv4, number(measure.OverIPv4*b.DatagramsPerSecond()), measure.OverIPv6)}
 	for _, table := range []struct {
 		id, name, unit string
-		shares         []capacity.Share
+		shares         []measure.Share
 	}{
 		{"component", "By component", "what a datagram consists of", b.Components()},
 		{"field", "By field", "or, of what is no field's, by reason", b.Names()},
-		{"reason", "By reason", "of all components", b.By(func(c capacity.Cell) string { return c.Reason })},
+		{"reason", "By reason", "of all components", b.By(func(c measure.Cell) string { return c.Reason })},
 	} {
 		t.Tables = append(t.Tables, bytesTable{table.id, table.name, table.unit, bytesRows(table.shares)})
 	}
 	return t
 }
 
-func bytesRows(shares []capacity.Share) (all []bytesRow) {
-	rest := capacity.Share{Name: fmt.Sprintf("%d others", len(shares)-mostRows)}
+func bytesRows(shares []measure.Share) (all []bytesRow) {
+	rest := measure.Share{Name: fmt.Sprintf("%d others", len(shares)-mostRows)}
 	for i, s := range shares {
 		if i >= mostRows && len(shares) > mostRows+1 {
 			rest.PerSecond += s.PerSecond
@@ -78,12 +78,12 @@ func bytesRows(shares []capacity.Share) (all []bytesRow) {
 
 // codecRow is one codec in the table that compares them.
 type codecRow struct {
-	capacity.Codec
+	measure.Codec
 	Bytes, Time float64 // percent of the first
 }
 
 // codecs makes the table of codecs, nil if they were not compared.
-func codecs(p capacity.Plan) (all []codecRow) {
+func codecs(p Plan) (all []codecRow) {
 	if p.Codecs == nil {
 		return nil
 	}
@@ -94,9 +94,9 @@ func codecs(p capacity.Plan) (all []codecRow) {
 	return all
 }
 
-// light is p without what the page's script does not read.
-func light(p capacity.Plan) capacity.Plan {
-	p.Steps = append([]capacity.Step{}, p.Steps...)
+// light returns p without the parts that the page's script does not read.
+func light(p Plan) Plan {
+	p.Steps = append([]measure.Step{}, p.Steps...)
 	for i := range p.Steps {
 		p.Steps[i].Bytes = nil
 	}

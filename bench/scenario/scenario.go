@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tickrate/tickrate/netio/impair"
 )
@@ -20,49 +22,49 @@ type Scenario struct {
 	Measure Measure `toml:"measure" json:"measure"`
 }
 
-// Lobby is what is played, by how many.
+// Lobby is the game and its size.
 type Lobby struct {
-	Players    int     `toml:"players" json:"players"`       // in each lobby: the first size to try where players grow
-	Lobbies    int     `toml:"lobbies" json:"lobbies"`       // on the host, each a process of its own: the first number to try where lobbies grow
-	Grow       string  `toml:"grow" json:"grow"`             // what a plan grows to find the knee: "players" or "lobbies"
-	Most       int     `toml:"most" json:"most"`             // of what grows, the most to try
-	Map        string  `toml:"map" json:"map"`               // "gen" (low walls) or "town" (houses)
-	Spread     float64 `toml:"spread" json:"spread"`         // the map is made for so many times the players
-	FarMetres  float64 `toml:"far_metres" json:"far_metres"` // beyond which nobody is seen; 0: no limit
-	Relevance  string  `toml:"relevance" json:"relevance"`   // who is told of whom, as of serve
-	Mode       string  `toml:"mode" json:"mode"`
-	Spectators int     `toml:"spectators" json:"spectators"` // who look on in each lobby, beside its players, each through a player's eyes
+	Players      int     `toml:"players" json:"players"`             // in each lobby; the first size to try where players grow
+	Lobbies      int     `toml:"lobbies" json:"lobbies"`             // on the host, each a process of its own; the first number to try where lobbies grow
+	Grow         string  `toml:"grow" json:"grow"`                   // what a plan grows to find the knee: "players" or "lobbies"
+	Most         int     `toml:"most" json:"most"`                   // the largest number of players or lobbies to try
+	Map          string  `toml:"map" json:"map"`                     // "gen" (low walls) or "town" (houses)
+	Spread       float64 `toml:"spread" json:"spread"`               // size of the map, as a multiple of what the players need
+	ViewDistance float64 `toml:"view_distance" json:"view_distance"` // metres beyond which players are not replicated; 0: no limit
+	Relevance    string  `toml:"relevance" json:"relevance"`         // interest management, as of serve
+	Mode         string  `toml:"mode" json:"mode"`
+	Spectators   int     `toml:"spectators" json:"spectators"` // in each lobby, beside its players; each follows a player
 }
 
-// Rates are the server's clocks and its budget.
+// Rates are the server's rates and its bandwidth limit.
 type Rates struct {
 	TickHz    int `toml:"tick_hz" json:"tick_hz"`
-	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks"` // between two snapshots to one client; 0: nearest to 20 Hz
-	Kbps      int `toml:"kbps" json:"kbps"`                         // most to one client, 1000 bit/s of UDP payload; 0: no limit
+	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks"` // ticks between two snapshots to one client; 0: nearest to 20 Hz
+	Kbps      int `toml:"kbps" json:"kbps"`                         // limit to one client, 1000 bit/s of UDP payload; 0: no limit
 }
 
-// Play is what the players do.
+// Play is the behaviour of the players.
 type Play struct {
 	Seed            uint64   `toml:"seed" json:"seed"` // of map, match, links and players
 	Traces          []string `toml:"traces" json:"traces,omitempty"`
-	Full            int      `toml:"full" json:"full"`                           // players that decode all they are sent
-	ArrivalSeconds  float64  `toml:"arrival_seconds" json:"arrival_seconds"`     // over which the players come in
-	LeavesPerMinute float64  `toml:"leaves_per_minute" json:"leaves_per_minute"` // of each player; another takes the place at once
-	HotSpot         float64  `toml:"hot_spot" json:"hot_spot"`                   // share of players who stay within HotSpotMetres of the middle of the map
+	Full            int      `toml:"full" json:"full"`                           // players that decode everything they receive
+	Arrival         Duration `toml:"arrival" json:"arrival"`                     // time over which the players connect
+	LeavesPerMinute float64  `toml:"leaves_per_minute" json:"leaves_per_minute"` // of each player; another takes the slot at once
+	HotSpot         float64  `toml:"hot_spot" json:"hot_spot"`                   // share of the players that stay within HotSpotMetres of the middle of the map
 	HotSpotMetres   float64  `toml:"hot_spot_metres" json:"hot_spot_metres"`
-	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second"` // half a second of fire at nobody, beside the fire at enemies in sight
-	Throws          float64  `toml:"throws_per_second" json:"throws_per_second"` // projectiles a second, of a player with an enemy in sight
+	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second"` // half a second of fire each, beside the fire at visible enemies
+	Throws          float64  `toml:"throws_per_second" json:"throws_per_second"` // projectiles a second, of a player with a visible enemy
 }
 
-// Network is what lies between.
+// Network is the path between server and players.
 type Network struct {
-	Link       string `toml:"link" json:"link"` // profile of each way, as of tickrate impair
+	Link       string `toml:"link" json:"link"` // impairment of each direction, as of tickrate impair
 	Socket     string `toml:"socket" json:"socket"`
 	Encryption string `toml:"encryption" json:"encryption"`
 	Codec      string `toml:"codec" json:"codec"`
 }
 
-// Process is how the server's process is run.
+// Process is the environment of the server's process.
 type Process struct {
 	GOMAXPROCS int `toml:"gomaxprocs" json:"gomaxprocs"` // 0: as it chooses
 	GOGC       int `toml:"gogc" json:"gogc"`             // percent; -1: off
@@ -70,11 +72,30 @@ type Process struct {
 
 // Measure is how a plan measures.
 type Measure struct {
-	Level       string  `toml:"level" json:"level,omitempty"` // the service level, an expression of package capacity; "" for its default
-	Seconds     float64 `toml:"seconds" json:"seconds"`
-	WarmSeconds float64 `toml:"warm_seconds" json:"warm_seconds"`
-	Repeat      int     `toml:"repeat" json:"repeat"` // how often the size at the knee is measured again
+	SLO      string   `toml:"slo" json:"slo,omitempty"` // service level, an expression of package slo; "" for its default
+	Duration Duration `toml:"duration" json:"duration"`
+	Warmup   Duration `toml:"warmup" json:"warmup"`
+	Repeat   int      `toml:"repeat" json:"repeat"` // further measurements of the size at the knee
 }
+
+// Duration is a time that files write as Go does: "2s", "500ms".
+type Duration time.Duration
+
+// MarshalText writes a duration.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads a duration.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("a duration such as \"2s\", got %q", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Seconds is d in seconds.
+func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
 
 // Limits of a scenario.
 const (
@@ -92,7 +113,7 @@ func Default() Scenario {
 		Play:    Play{Seed: 1, Full: 4, HotSpotMetres: 10, Bursts: 0.15, Throws: 0.5},
 		Network: Network{Link: "clean", Socket: "gnet", Encryption: "netcode-1.02", Codec: "huffman"},
 		Process: Process{GOGC: 100},
-		Measure: Measure{Seconds: 6, WarmSeconds: 2, Repeat: 2},
+		Measure: Measure{Duration: Duration(6 * time.Second), Warmup: Duration(2 * time.Second), Repeat: 2},
 	}
 }
 
@@ -104,18 +125,23 @@ func (s Scenario) Every() int {
 	return max(1, (s.Rates.TickHz+10)/20)
 }
 
-// Total is how many players there are in all lobbies.
+// Total is the number of players in all lobbies.
 func (s Scenario) Total() int { return s.Lobby.Players * s.Lobby.Lobbies }
 
-// Lookers is how many look on in all lobbies.
-func (s Scenario) Lookers() int { return s.Lobby.Spectators * s.Lobby.Lobbies }
+// Spectators is the number of spectators in all lobbies.
+func (s Scenario) Spectators() int { return s.Lobby.Spectators * s.Lobby.Lobbies }
 
-// Ground is for how many players the map of a lobby of n is made.
-func (s Scenario) Ground(n int) int {
+// MapPlayers is the number of players that the map of a lobby of n is made for.
+func (s Scenario) MapPlayers(n int) int {
 	return min(max(int(math.Round(float64(n)*s.Lobby.Spread)), 2), MaxPlayers)
 }
 
-// At is s with n of what grows.
+// Ticks is the number of ticks in a time.
+func (s Scenario) Ticks(d Duration) int {
+	return int(math.Round(time.Duration(d).Seconds() * float64(s.Rates.TickHz)))
+}
+
+// At returns s with n players in a lobby or, where lobbies grow, with n lobbies.
 func (s Scenario) At(n int) Scenario {
 	if s.Lobby.Grow == "lobbies" {
 		s.Lobby.Lobbies = n
@@ -125,7 +151,7 @@ func (s Scenario) At(n int) Scenario {
 	return s
 }
 
-// Size is how many there are of what grows.
+// Size is the number that At sets.
 func (s Scenario) Size() int {
 	if s.Lobby.Grow == "lobbies" {
 		return s.Lobby.Lobbies
@@ -133,7 +159,7 @@ func (s Scenario) Size() int {
 	return s.Lobby.Players
 }
 
-// rule is what a key must hold.
+// rule is the condition of one key.
 type rule struct {
 	key  string // as a file has it
 	want string
@@ -159,7 +185,7 @@ var rules = []rule{
 	}},
 	{"lobby.map", `"gen" or "town"`, func(s *Scenario) bool { return oneOf(s.Lobby.Map, "gen", "town") }},
 	{"lobby.spread", "0.25 to 16", func(s *Scenario) bool { return within(s.Lobby.Spread, 0.25, 16) }},
-	{"lobby.far_metres", "0 (no limit) to 4096 metres", func(s *Scenario) bool { return within(s.Lobby.FarMetres, 0, 4096) }},
+	{"lobby.view_distance", "0 (no limit) to 4096 metres", func(s *Scenario) bool { return within(s.Lobby.ViewDistance, 0, 4096) }},
 	{"lobby.relevance", `"auto", "grid", "all" or "off"`, func(s *Scenario) bool { return oneOf(s.Lobby.Relevance, "auto", "grid", "all", "off") }},
 	{"lobby.mode", "the name of a mode", func(s *Scenario) bool { return s.Lobby.Mode != "" }},
 	{"lobby.spectators", "0 to 4096, and at most 4096 with the players of all lobbies together", func(s *Scenario) bool {
@@ -169,7 +195,7 @@ var rules = []rule{
 	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz", func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
 	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit", func(s *Scenario) bool { return s.Rates.Kbps == 0 || within(float64(s.Rates.Kbps), 16, 1e6) }},
 	{"play.full", "1 to 4096 players", func(s *Scenario) bool { return within(float64(s.Play.Full), 1, MaxPlayers) }},
-	{"play.arrival_seconds", "0 to 10 seconds", func(s *Scenario) bool { return within(s.Play.ArrivalSeconds, 0, 10) }},
+	{"play.arrival", "0s to 10s", func(s *Scenario) bool { return within(s.Play.Arrival.Seconds(), 0, 10) }},
 	{"play.leaves_per_minute", "0 to 6 a player", func(s *Scenario) bool { return within(s.Play.LeavesPerMinute, 0, 6) }},
 	{"play.hot_spot", "a share, 0 to 1", func(s *Scenario) bool { return within(s.Play.HotSpot, 0, 1) }},
 	{"play.hot_spot", "0 where players follow recordings (play.traces)", func(s *Scenario) bool { return s.Play.HotSpot == 0 || len(s.Play.Traces) == 0 }},
@@ -183,10 +209,10 @@ var rules = []rule{
 	{"network.socket", `"gnet" or "mmsg"`, func(s *Scenario) bool { return oneOf(s.Network.Socket, "gnet", "mmsg") }},
 	{"network.encryption", `"netcode-1.02": every session of this server is sealed`, func(s *Scenario) bool { return s.Network.Encryption == "netcode-1.02" }},
 	{"network.codec", `"huffman", "range" or "stored"`, func(s *Scenario) bool { return oneOf(s.Network.Codec, "huffman", "range", "stored") }},
-	{"process.gomaxprocs", "1 to 1024, or 0 for as many as there are", func(s *Scenario) bool { return within(float64(s.Process.GOMAXPROCS), 0, 1024) }},
+	{"process.gomaxprocs", "1 to 1024, or 0 for the default of Go", func(s *Scenario) bool { return within(float64(s.Process.GOMAXPROCS), 0, 1024) }},
 	{"process.gogc", "1 to 10000 percent, or -1 for off", func(s *Scenario) bool { return s.Process.GOGC == -1 || within(float64(s.Process.GOGC), 1, 10000) }},
-	{"measure.seconds", "0.5 to 3600 seconds", func(s *Scenario) bool { return within(s.Measure.Seconds, 0.5, 3600) }},
-	{"measure.warm_seconds", "0 to 3600 seconds", func(s *Scenario) bool { return within(s.Measure.WarmSeconds, 0, 3600) }},
+	{"measure.duration", "0.5s to 1h", func(s *Scenario) bool { return within(s.Measure.Duration.Seconds(), 0.5, 3600) }},
+	{"measure.warmup", "0s to 1h", func(s *Scenario) bool { return within(s.Measure.Warmup.Seconds(), 0, 3600) }},
 	{"measure.repeat", "0 to 100 times", func(s *Scenario) bool { return within(float64(s.Measure.Repeat), 0, 100) }},
 }
 

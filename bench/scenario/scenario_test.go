@@ -49,6 +49,9 @@ func TestParseRefuses(t *testing.T) {
 		{"[network]\nlink = \"string\"", "f.toml:2: network.link: expected a profile"},
 		{"[network]\nencryption = \"none\"", "f.toml:2: network.encryption: expected \"netcode-1.02\""},
 		{"[process]\ngogc = 0", "f.toml:2: process.gogc: expected 1"},
+		{"[measure]\nduration = 6", "f.toml:2: measure.duration: expected"},
+		{"[measure]\nwarmup = \"soon\"", "f.toml:2: measure.warmup: expected another value (a duration such as \"2s\", got \"soon\")"},
+		{"[measure]\nduration = \"100ms\"", "f.toml:2: measure.duration: expected 0.5s to 1h"},
 		{"[play]\nhot_spot = nan", "f.toml:2: play.hot_spot: expected a share"},
 		{"[play]\nseed = -1", "f.toml:2: play.seed: expected a whole number, 0 or more, got -1"},
 		{"[lobby\nplayers = 3", "f.toml:1: expected TOML: "},
@@ -73,7 +76,7 @@ func TestSizes(t *testing.T) {
 	}
 	s = Default()
 	s.Lobby.Spread = 2.5
-	if s.At(7).Lobby.Players != 7 || s.Ground(100) != 250 || s.Ground(4000) != MaxPlayers || s.Ground(0) != 2 || s.Every() != 3 {
+	if s.At(7).Lobby.Players != 7 || s.MapPlayers(100) != 250 || s.MapPlayers(4000) != MaxPlayers || s.MapPlayers(0) != 2 || s.Every() != 3 {
 		t.Errorf("%+v", s)
 	}
 }

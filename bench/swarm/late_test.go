@@ -24,29 +24,29 @@ func TestGiveUp(t *testing.T) {
 		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
 		{0, period / 10, 0, 0, gone + 10},
 	} {
-		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1, bots: make([]bot, 4*slots)}
-		s.hand.s = s
+		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1, bots: make([]player, 4*slots)}
+		s.sender.s = s
 		s.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
 		begun := due + gone*period
 		s.own.Begin(due, begun, c.taken)
 		s.own.Work(begun+c.work, 0)
-		s.giveUp(due, begun)
-		s.gather(&s.hand)
+		s.skipSlots(due, begun)
+		s.gather(&s.sender)
 		left := min(gone, gone+1-c.played)
 		turns := uint64(4 * max(left, 0))
-		if s.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.Own.Count() != int64(turns) || f.Raw.Count() != 0 {
-			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.slot, f.Turns, f.Late.Count(), f.Own.Count())
+		if s.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
+			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
 		}
 		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {
 			t.Errorf("%d: %d turns were over half a tick late, want %d", i, f.LateTurns, want)
 		}
-		if f.Late.Max() != int64(c.most) || f.Own.Max() != int64(c.ownMost) {
-			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.Own.Max(), c.most, c.ownMost)
+		if f.Late.Max() != int64(c.most) || f.StealCorrected.Max() != int64(c.ownMost) {
+			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
 		}
 	}
 	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1}
-	if s.giveUp(period, period+slots*period); s.slot != 1 || s.Figures.Turns != 0 {
+	if s.skipSlots(period, period+slots*period); s.slot != 1 || s.Figures.Turns != 0 {
 		t.Errorf("a tick can be made up for: slot %d, %d left out", s.slot, s.Figures.Turns)
 	}
 }
@@ -55,22 +55,22 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
+	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.ClientPool{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()
 	for range 3 {
-		if s.take(0, tick/4); heard != 0 { // the instant is past
+		if s.receiveUntil(0, tick/4); heard != 0 { // the instant is past
 			t.Fatalf("received after %v of sending", s.owed)
 		}
 	}
 	for n := 0; heard == 0; n++ {
-		if s.take(0, tick/4); n == 1000 {
+		if s.receiveUntil(0, tick/4); n == 1000 {
 			t.Fatalf("deaf after %v of sending", s.owed)
 		}
 	}
 	for n := 0; s.owed > 0; n++ { // until a look found nothing more
-		if s.take(0, tick/4); n == 1000 {
+		if s.receiveUntil(0, tick/4); n == 1000 {
 			t.Fatalf("owes %v", s.owed)
 		}
 	}
@@ -81,14 +81,14 @@ func TestLateSwarmStillListens(t *testing.T) {
 
 // Bursts are what the machine takes at once; wake-ups are late beside that.
 func TestTaken(t *testing.T) {
-	var a Taken
+	var a RunDelay
 	for _, d := range []time.Duration{0, Burst - 1, Burst, 3 * time.Millisecond, 0, 100} {
 		a.add(d)
 	}
 	a.woke(Burst - 1)
 	a.woke(2 * Burst)
 	a.woke(-Burst)
-	if want := (Taken{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
+	if want := (RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
 		t.Errorf("%+v, want %+v", a, want)
 	}
 }

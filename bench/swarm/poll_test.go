@@ -12,13 +12,13 @@ import (
 )
 
 // talker is a lobby of one client, to whom it says something as often as say is called.
-func talker(t *testing.T) (f *netio.Fleet, say func()) {
+func talker(t *testing.T) (f *netio.ClientPool, say func()) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { at.Close() })
-	if f, err = netio.OpenFleet(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1); err != nil {
+	if f, err = netio.OpenClientPool(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })

@@ -12,12 +12,12 @@ const (
 	// as late as the sending of it takes.
 	slots = 32
 
-	// looks is how often in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
-	looks  = 2
-	shares = slots / looks // of the players, who are looked at together
+	// pollsPerTick is how often in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
+	pollsPerTick = 2
+	shares       = slots / pollsPerTick // of the players, who are looked at together
 
-	// glance is how many sockets are emptied between two looks at the clock: some ten microseconds of work, or a hundred after a stall of the server.
-	glance = 4
+	// pollBatch is how many sockets are emptied between two looks at the clock: some ten microseconds of work, or a hundred after a stall of the server.
+	pollBatch = 4
 
 	// sampleEvery is how many ticks lie between two samples of a player. The counters among them are exact all the same.
 	sampleEvery = 4
@@ -34,51 +34,51 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 	stolen, _ := clock.Stolen(s.cpus)
 	s.slot = int64(begin/period) + 1
 	s.queue.begin(s.slot-1, 0)
-	s.took()
-	s.own, s.Figures.Taken.Known = clock.Own{}, s.taken.Known()
-	s.relief = s.relieve()
+	s.readRunDelay()
+	s.own, s.Figures.RunDelay.Known = clock.StealCorrected{}, s.taken.Known()
+	s.backup = s.startBackup()
 	defer func() {
 		s.Figures.Elapsed += s.clock.Now() - begin
 		s.Figures.CPU += clock.ThreadCPU() + time.Duration(s.spent.Load()) - cpu
-		s.robbed(stolen)
+		s.addSteal(stolen)
 	}()
 	for ; ; s.slot++ {
 		due := time.Duration(s.slot) * period
-		s.moves(due)
+		s.setBeat(due)
 		if due > begin+d || ctx.Err() != nil {
 			break
 		}
 		begun, slept := s.wait(due)
 		s.begin(due, begun, slept)
-		s.play()
+		s.playSlot()
 		end := s.clock.Now()
-		s.work(end, s.took())
+		s.work(end, s.readRunDelay())
 		sent := end - begun - s.lost
 		if s.asked = s.asked || s.slot%slots == 0; s.asked && s.tick(until) {
 			break
 		}
-		s.take(due+period-period/8, sent)
-		s.work(s.clock.Now(), s.took())
-		s.giveUp(due, begun)
+		s.receiveUntil(due+period-period/8, sent)
+		s.work(s.clock.Now(), s.readRunDelay())
+		s.skipSlots(due, begun)
 	}
-	s.relief.end()
-	s.gather(&s.hand)
+	s.backup.stop()
+	s.gather(&s.sender)
 	return s.Err()
 }
 
 // tick does what is done once a tick, without the relief, and reports whether to stop. While that is at somebody, perhaps on a processor that was taken from it, the next slot
 // has to do.
 func (s *Swarm) tick(until func() bool) bool {
-	if !s.gate.try() {
+	if !s.gate.tryShut() {
 		return false
 	}
 	defer s.gate.open.Store(true)
 	s.asked = false
-	s.gather(&s.hand)
-	if s.relief != nil {
-		s.gather(&s.relief.hand)
+	s.gather(&s.sender)
+	if s.backup != nil {
+		s.gather(&s.backup.sender)
 	}
-	s.look()
+	s.lookAround()
 	return until != nil && until()
 }
 
@@ -89,7 +89,7 @@ func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
 // is looked at apart, since it makes nothing late, unless that lasts beyond the instant.
 func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 	if s.clock.Park(due) && s.clock.Now() < due {
-		s.took()
+		s.readRunDelay()
 	}
 	slept = s.clock.Now() < due
 	s.clock.Sleep(due)
@@ -98,13 +98,13 @@ func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 
 // begin begins the slot that was due at an instant, after a sleep or without one.
 func (s *Swarm) begin(due, begun time.Duration, slept bool) {
-	took := s.took()
+	took := s.readRunDelay()
 	s.now, s.lost = begun, 0
 	s.own.Begin(due, begun, took)
 	if slept {
-		s.Figures.Taken.woke(begun - due - took)
+		s.Figures.RunDelay.woke(begun - due - took)
 	}
-	s.moves(begun)
+	s.setBeat(begun)
 	cpu := clock.CPU()
 	if s.on.Store(int32(cpu)); uint(cpu) < maxCPUs {
 		s.slotsOn[cpu]++
@@ -114,10 +114,10 @@ func (s *Swarm) begin(due, begun time.Duration, slept bool) {
 // maxCPUs is how many processors a driver knows one from another of.
 const maxCPUs = 1024
 
-// took is what the machine took since it was last asked.
-func (s *Swarm) took() time.Duration {
-	d := s.taken.Look(time.Duration(s.aside.Load()))
-	s.Figures.Taken.add(d)
+// readRunDelay is what the machine took since it was last asked.
+func (s *Swarm) readRunDelay() time.Duration {
+	d := s.taken.Read(time.Duration(s.aside.Load()))
+	s.Figures.RunDelay.add(d)
 	s.lost += d
 	return d
 }
@@ -125,18 +125,18 @@ func (s *Swarm) took() time.Duration {
 // work tells the own schedule that the driver worked until the instant now, and what was taken of that.
 func (s *Swarm) work(now, took time.Duration) {
 	s.own.Work(now, took)
-	s.moves(now)
+	s.setBeat(now)
 }
 
-// looked is when the driver has sent what it has, by the clock and by its own schedule.
-func (s *Swarm) looked() (now, own time.Duration) {
+// sentUntil is when the driver has sent what it has, by the clock and by its own schedule.
+func (s *Swarm) sentUntil() (now, own time.Duration) {
 	now = s.clock.Now()
-	s.work(now, s.took())
+	s.work(now, s.readRunDelay())
 	return now, s.own.Now()
 }
 
 // gather adds what a hand has counted to the figures. Who cannot send before anybody is in waits for a server.
-func (s *Swarm) gather(h *hand) {
+func (s *Swarm) gather(h *sender) {
 	s.Figures.Sent.add(h.sent)
 	h.sent = Sent{}
 	if h.err != nil && s.err == nil && s.Joined() > 0 {
@@ -145,17 +145,17 @@ func (s *Swarm) gather(h *hand) {
 	h.err = nil
 }
 
-// robbed adds what a hypervisor took since it had taken so much.
-func (s *Swarm) robbed(before time.Duration) {
-	t := &s.Figures.Taken
+// addSteal adds what a hypervisor took since it had taken so much.
+func (s *Swarm) addSteal(before time.Duration) {
+	t := &s.Figures.RunDelay
 	if now, ok := clock.Stolen(s.cpus); ok {
 		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
 	}
 }
 
-// giveUp leaves out the slots that cannot be made up for, after one that began over a tick late, and counts their turns as late: but for those that the relief has
+// skipSlots leaves out the slots that cannot be made up for, after one that began over a tick late, and counts their turns as late: but for those that the relief has
 // played.
-func (s *Swarm) giveUp(due, begun time.Duration) {
+func (s *Swarm) skipSlots(due, begun time.Duration) {
 	behind := int64((begun - due) / s.period())
 	if behind <= slots {
 		return
@@ -166,15 +166,15 @@ func (s *Swarm) giveUp(due, begun time.Duration) {
 		due += s.period()
 		if s.queue.begin(s.slot, 0) {
 			s.own.Skip(due)
-			s.hand.late(begun-due, min(s.own.Late(), begun-due), each)
+			s.sender.late(begun-due, min(s.own.Late(), begun-due), each)
 		}
 	}
 }
 
-// take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where that left no time for all of
+// receiveUntil takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where that left no time for all of
 // it in a tick of sending, receiving gets as much as the sending until all is in: a swarm that cannot keep up must say so by its lateness, and
 // not lose its sessions. To begin with that at once would delay the slots that make up for what the machine took.
-func (s *Swarm) take(end, sent time.Duration) {
+func (s *Swarm) receiveUntil(end, sent time.Duration) {
 	sent = max(sent, 0)
 	if s.owed += sent; s.owed > s.cfg.Rate.Period() {
 		end = max(end, s.clock.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
@@ -192,8 +192,8 @@ func (s *Swarm) poll(end time.Duration) bool {
 		if s.now = s.clock.Now(); s.now >= end {
 			return false
 		}
-		s.moves(s.now)
-		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
+		s.setBeat(s.now)
+		if _, more := s.fleet[s.ear].Poll(pollBatch, s.hear[s.ear]); more {
 			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)
@@ -209,47 +209,47 @@ func (s *Swarm) receive(i int, data []byte) {
 		s.Figures.SampledDatagrams++
 		s.Figures.SampledBytes += uint64(len(data))
 	}
-	s.seize(i)
+	s.lock(i)
 	b := &s.bots[i]
 	b.at = max(s.now, b.at)
 	_ = b.client.Receive(b.at, data)
-	s.release(i)
+	s.unlock(i)
 }
 
-// play lets the players of the slot decide and send, if nobody else has. Who has nothing to do yet is passed over without touching it: the memory of thousands
+// beginSlot lets the players of the slot decide and send, if nobody else has. Who has nothing to do yet is passed over without touching it: the memory of thousands
 // of clients is further away than the work they take.
-func (s *Swarm) play() {
-	s.manners(int(s.slot % slots))
+func (s *Swarm) playSlot() {
+	s.chatAndChurn(int(s.slot % slots))
 	s.queue.begin(s.slot, s.turns())
 	if !s.cfg.Bare {
-		s.share()
+		s.playShare()
 	} else if s.queue.slot() == s.slot {
-		s.hand.sweep(s.slot, s.now, s.sample)
+		s.sender.sweep(s.slot, s.now, s.sample)
 	}
 }
 
-// share plays a slot whose players look twice a tick whether they are due.
-func (s *Swarm) share() {
+// playShare plays a slot whose players look twice a tick whether they are due.
+func (s *Swarm) playShare() {
 	period, share := s.cfg.Rate.Period(), int(s.slot%shares)
-	late := s.now - s.played[share] - period/looks // than it should have been after the last time
+	late := s.now - s.played[share] - period/pollsPerTick // than it should have been after the last time
 	s.played[share] = s.now
-	s.hand.play(s.slot)
+	s.sender.beginSlot(s.slot)
 	early := int64(s.now + period/16) // a clock may run faster by a twentieth than was expected
 	for i := share; i < len(s.bots); i += shares {
 		if early >= s.due[i].Load() {
-			s.hand.step(i, s.now, late)
+			s.sender.step(i, s.now, late)
 			s.sample(i)
 		}
 	}
-	s.hand.tell()
+	s.sender.recordLate()
 }
 
-// manners lets the players of a slot say something, or go. They are asked once a tick.
-func (s *Swarm) manners(slot int) {
-	if s.cfg.Chat <= 0 && s.cfg.Churn <= 0 {
+// chatAndChurn lets the players of a slot say something, or go. They are asked once a tick.
+func (s *Swarm) chatAndChurn(slot int) {
+	if s.cfg.ChatEvery <= 0 && s.cfg.ChurnPerMinute <= 0 {
 		return
 	}
-	if !s.gate.try() {
+	if !s.gate.tryShut() {
 		return // they are asked again in a tick
 	}
 	defer s.gate.open.Store(true)
@@ -263,16 +263,16 @@ func (s *Swarm) manners(slot int) {
 
 // slack is how late a bot's commands may be made and still be in time for sure: the whole ticks that they were last seen
 // to wait on the server, and a quarter for clocks that are not read at one instant.
-func (s *Swarm) slack(b *bot) time.Duration {
+func (s *Swarm) slack(b *player) time.Duration {
 	period := s.cfg.Rate.Period()
 	return time.Duration(max(b.last.Lead, 0))*period + period/4
 }
 
-// see gathers what bot i decides by.
-func (s *Swarm) see(i int, view *Sight) {
+// observe gathers what bot i decides by.
+func (s *Swarm) observe(i int, view *Observation) {
 	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
 	view.Self, _ = b.client.Self()
-	view.ID, view.Eyes = uint32(b.client.ID()), eyes
+	view.ID, view.Visible = uint32(b.client.ID()), eyes
 	if now, t, ok := b.client.Predicted(); ok {
 		view.Self.Self, view.Tick = now, t+1
 	}
@@ -280,7 +280,7 @@ func (s *Swarm) see(i int, view *Sight) {
 	if slot := b.client.ID().Index(); slot < len(eyes) {
 		view.Team = eyes[slot].Team
 	}
-	s.ways.Show(view, b.client)
+	s.ways.AddTo(view, b.client)
 }
 
 // sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes. Turns that the relief plays give no
@@ -292,7 +292,7 @@ func (s *Swarm) sample(i int) bool {
 	b := &s.bots[i]
 	for ok := !s.bare(i); ok; _, ok = b.client.NextEvent() {
 	}
-	for ok := !s.bare(i); ok; _, ok = b.client.NextLine() {
+	for ok := !s.bare(i); ok; _, ok = b.client.Chat.Next() {
 	}
 	now := b.client.Pulse()
 	if !now.Joined {

@@ -20,70 +20,70 @@ import (
 
 // Config describes a swarm. Zero fields mean the defaults named.
 type Config struct {
-	Server  netip.AddrPort
-	Servers []netip.AddrPort // of several lobbies: player n plays on the one of number n modulo their count; default Server alone
-	Players int
-	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
-	Bare    bool   // the others decode acks and headers only, see client.Config.Bare: they play by Drift, whatever Brain says
-	Seed    uint64 // of everything the players do
-	Rate    tick.Rate
-	Models  netstate.Models                                        // what the players have to begin with; default netstate.Trained. Others the server sends.
-	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
-	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
-	Content *content.Pack                                          // what the players have of the game's content; default the pack of this build
-	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
-	Chat    time.Duration                                          // each bot says something to all about once in this time; default never
-	Arrival time.Duration                                          // over which the players begin to connect, one after another; default all at once
-	Churn   float64                                                // players but the full ones leave so often a minute, each; another takes the place at once, with a token of its own
+	Server         netip.AddrPort
+	Servers        []netip.AddrPort // of several lobbies: player n plays on the one of number n modulo their count; default Server alone
+	Players        int
+	Full           int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
+	Bare           bool   // the others decode acks and headers only, see client.Config.Bare: they play by BlindBot, whatever Brain says
+	Seed           uint64 // of everything the players do
+	Rate           tick.Rate
+	Models         netstate.Models                                        // what the players have to begin with; default netstate.Trained. Others the server sends.
+	Token          func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
+	Arena          func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
+	Content        *content.Pack                                          // what the players have of the game's content; default the pack of this build
+	Brain          func(n int) Brain                                      // of bot n; default NewBot(Seed, n)
+	ChatEvery      time.Duration                                          // each bot says something to all about once in this time; default never
+	Arrival        time.Duration                                          // over which the players begin to connect, one after another; default all at once
+	ChurnPerMinute float64                                                // players but the full ones leave so often a minute, each; another takes the place at once, with a token of its own
 }
 
-// mostSampled is how many players account for what they receive: enough to tell, and few enough to cost the swarm nothing.
-const mostSampled = 8
+// maxSampled is how many players account for what they receive: enough to tell, and few enough to cost the swarm nothing.
+const maxSampled = 8
 
 // Swarm is a number of players on one server. One goroutine owns it.
 type Swarm struct {
 	Figures Figures
 
 	cfg     Config
-	fleet   []*netio.Fleet      // by lobby
+	fleet   []*netio.ClientPool // by lobby
 	hear    []func(int, []byte) // receive of each lobby, made a value once
 	ear     int                 // the lobby that is heard next
-	bots    []bot
+	bots    []player
 	due     []atomic.Int64             // by bot: not before this has it anything to do, ns
 	held    []atomic.Bool              // by bot: somebody has it in hand
-	hand    hand                       // the driver's
+	sender  sender                     // the driver's
 	gate    gate                       // shut while the driver is at more than single players
 	beat    atomic.Int64               // when the driver moved last, or will, ns
 	on      atomic.Int32               // the processor that it was on
 	slotsOn [maxCPUs]int               // slots that it began, by processor
 	spent   atomic.Int64               // CPU time of the reliefs, ns
 	aside   atomic.Int64               // of that, on other processors than the driver's
-	relief  *relief                    // of the run; nil: none
+	backup  *backup                    // of the run; nil: none
 	asked   bool                       // what is done once a tick is due
 	lost    time.Duration              // what was taken of its slot
 	played  [shares]time.Duration      // by share of the bots: when they were last looked at
 	maps    map[[32]byte]*arena.Arena  // by hash, what the server sent among them
 	model   map[uint64]netstate.Models // likewise
-	eyes    [][]Enemy                  // by lobby
-	ways    Ways
-	drifts  []Drift // of bare bots, by bot
+	eyes    [][]VisiblePlayer          // by lobby
+	ways    FlowField
+	drifts  []BlindBot // of bare bots, by bot
 	queue   queue
 	cpus    []int // processors that it may use
 	clock   *clock.Pacer
-	taken   *clock.Taken // from the goroutine's thread
-	own     clock.Own
+	taken   *clock.RunDelay // from the goroutine's thread
+	own     clock.StealCorrected
 	slot    int64 // next slot of the schedule
 	now     time.Duration
 	owed    time.Duration // of sending, since all that had arrived was last taken in
 	err     error
 }
 
-// bot is one player.
-type bot struct {
+// newPlayer is one player.
+type player struct {
 	client *client.Client
 	at     time.Duration // the newest instant that the client was told
 	brain  Brain
-	dice   dice         // of what it says
+	dice   rng          // of what it says
 	last   client.Pulse // as far as it is in the figures
 }
 
@@ -103,7 +103,7 @@ func Open(cfg Config) (*Swarm, error) {
 		cfg.Models = netstate.Trained()
 	}
 	if cfg.Brain == nil {
-		cfg.Brain = func(n int) Brain { return NewWander(cfg.Seed, n) }
+		cfg.Brain = func(n int) Brain { return NewBot(cfg.Seed, n) }
 	}
 	if cfg.Token == nil {
 		return nil, ErrNoTokens
@@ -113,55 +113,66 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
-	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]netstate.Models{}, cpus: clock.CPUs(), clock: clock.New(), taken: clock.NewTaken()}
-	s.hand.s, s.hand.look = s, s.looked
+	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]VisiblePlayer, lobbies), bots: make([]player, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]netstate.Models{}, cpus: clock.CPUs(), clock: clock.New(), taken: clock.NewRunDelay()}
+	s.sender.s, s.sender.sentUntil = s, s.sentUntil
 	if cfg.Bare {
-		s.drifts = make([]Drift, cfg.Players)
+		s.drifts = make([]BlindBot, cfg.Players)
 	}
 	for l, at := range cfg.Servers {
-		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
+		fleet, err := netio.OpenClientPool(at, (cfg.Players-l+lobbies-1)/lobbies)
 		if err != nil {
-			return nil, errors.Join(err, s.shut())
+			return nil, errors.Join(err, s.close())
 		}
 		s.fleet = append(s.fleet, fleet)
 		s.hear = append(s.hear, func(i int, data []byte) { s.receive(i*lobbies+l, data) })
 	}
 	for i := range s.bots {
 		var err error
-		if s.bots[i], err = s.bot(i); err != nil {
-			return nil, errors.Join(err, s.shut())
+		if s.bots[i], err = s.newPlayer(i); err != nil {
+			return nil, errors.Join(err, s.close())
 		}
 		s.due[i].Store(int64(time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)))
 	}
-	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
+	s.Figures.Sampled = min(cfg.Full, cfg.Players, maxSampled)
 	for i := range s.Figures.Sampled {
-		s.bots[i].client.Account(s.Figures.Account)
+		s.bots[i].client.Meter = s.Figures.Meter
 	}
 	return s, nil
 }
 
-func (s *Swarm) bot(n int) (bot, error) {
+func (s *Swarm) newPlayer(n int) (player, error) {
 	token, err := s.cfg.Token(n)
 	if err != nil {
-		return bot{}, fmt.Errorf("token for player %d: %w", n, err)
+		return player{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) netstate.Models { return s.model[hash] },
-		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full, Bare: s.bare(n),
+		Fetch: true, Fetched: s.keepContent, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Decode: s.decode(n),
 		Name: "bot " + strconv.Itoa(n),
 	})
 	if err != nil {
-		return bot{}, fmt.Errorf("player %d: %w", n, err)
+		return player{}, fmt.Errorf("player %d: %w", n, err)
 	}
 	brain := Brain(nil)
 	if s.bare(n) {
-		s.drifts[n] = NewDrift(s.cfg.Seed, n)
+		s.drifts[n] = NewBlindBot(s.cfg.Seed, n)
 		brain = &s.drifts[n]
 	} else {
 		brain = s.cfg.Brain(n)
 	}
-	return bot{client: c, brain: brain, dice: dice(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
+	return player{client: c, brain: brain, dice: rng(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
+}
+
+// decode is how much bot n decodes of snapshots.
+func (s *Swarm) decode(n int) client.Decode {
+	switch {
+	case n < s.cfg.Full:
+		return client.DecodeFull
+	case s.cfg.Bare:
+		return client.DecodeAcks
+	}
+	return client.DecodeOwn
 }
 
 // bare reports whether bot n decodes acks and headers only.
@@ -188,8 +199,8 @@ func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {
 	return a, err
 }
 
-// keep has what one player was sent for all the others.
-func (s *Swarm) keep(f client.Fetched) {
+// keepContent has what one player was sent for all the others.
+func (s *Swarm) keepContent(f client.Fetched) {
 	if f.Arena != nil {
 		s.maps[f.Arena.Hash()] = f.Arena
 	} else {
@@ -232,11 +243,11 @@ func (s *Swarm) Client(i int) *client.Client { return s.bots[i].client }
 var lines = [...]string{"hello", "nice shot", "where is everybody?", "/team go left", "/team I need help", "good game"}
 
 // chat lets a bot say something now and then. It is asked once a tick.
-func (s *Swarm) chat(b *bot) {
-	if s.cfg.Chat <= 0 || !b.dice.chance(float32(s.cfg.Rate.Period())/float32(s.cfg.Chat)) {
+func (s *Swarm) chat(b *player) {
+	if s.cfg.ChatEvery <= 0 || !b.dice.chance(float32(s.cfg.Rate.Period())/float32(s.cfg.ChatEvery)) {
 		return
 	}
-	if b.client.Say(lines[b.dice.next()%uint64(len(lines))]) == nil {
+	if b.client.Chat.Say(lines[b.dice.next()%uint64(len(lines))]) == nil {
 		s.Figures.Said++
 	}
 }
@@ -244,7 +255,7 @@ func (s *Swarm) chat(b *bot) {
 // churn lets a player go now and then, and another come in its place. It is asked once a tick.
 func (s *Swarm) churn(i int) error {
 	b := &s.bots[i]
-	if s.cfg.Churn <= 0 || i < s.cfg.Full || !b.dice.chance(float32(s.cfg.Churn/60*s.cfg.Rate.Period().Seconds())) {
+	if s.cfg.ChurnPerMinute <= 0 || i < s.cfg.Full || !b.dice.chance(float32(s.cfg.ChurnPerMinute/60*s.cfg.Rate.Period().Seconds())) {
 		return nil
 	}
 	if st, _ := b.client.State(); st != client.Joined {
@@ -252,9 +263,9 @@ func (s *Swarm) churn(i int) error {
 	}
 	now := max(s.now, b.at)
 	b.client.Leave(now)
-	s.hand.send(i, now)
+	s.sender.send(i, now)
 	dice := b.dice
-	next, err := s.bot(i)
+	next, err := s.newPlayer(i)
 	if err != nil {
 		return err
 	}
@@ -265,8 +276,8 @@ func (s *Swarm) churn(i int) error {
 	return nil
 }
 
-// look renews what everybody of a lobby knows of everybody, through the eyes of its first full client.
-func (s *Swarm) look() {
+// sentUntil renews what everybody of a lobby knows of everybody, through the eyes of its first full client.
+func (s *Swarm) lookAround() {
 	for l := range s.eyes {
 		if l >= len(s.bots) {
 			break
@@ -276,19 +287,19 @@ func (s *Swarm) look() {
 			continue
 		}
 		if s.eyes[l] == nil {
-			s.eyes[l] = make([]Enemy, c.Welcome().MaxPlayers)
+			s.eyes[l] = make([]VisiblePlayer, c.Welcome().MaxPlayers)
 		}
 		seen := uint64(0)
 		for slot := range s.eyes[l] {
-			s.eyes[l][slot] = Enemy{}
+			s.eyes[l][slot] = VisiblePlayer{}
 			if p, ok := c.Pose(slot); ok {
-				s.eyes[l][slot] = Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+				s.eyes[l][slot] = VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 				if p.ID != uint32(c.ID()) {
 					seen++
 				}
 			}
 		}
-		s.Figures.Looks++
+		s.Figures.Observations++
 		s.Figures.Seen += seen
 	}
 }
@@ -304,11 +315,11 @@ func (s *Swarm) Close() error {
 			_ = s.fleet[i%len(s.fleet)].Send(i/len(s.fleet), data) // a server that has gone needs no goodbye
 		}
 	}
-	return s.shut()
+	return s.close()
 }
 
-// shut closes the sockets, and what else is open.
-func (s *Swarm) shut() (err error) {
+// close closes the sockets, and what else is open.
+func (s *Swarm) close() (err error) {
 	s.taken.Close()
 	for _, f := range s.fleet {
 		err = errors.Join(err, f.Close())

@@ -14,16 +14,16 @@ import (
 
 // atlas finds maps for a server that runs: those built in, generated ones, those of the content pack, and files below the working
 // directory, as others than the operator may ask for them. first is the map that it began with, which may be a file anywhere.
-func atlas(p *content.Pack, first string) func(server.Course) (server.Ground, error) {
+func atlas(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
 	files := map[string]string{arenaName(first): first} // by what players are told
-	return func(c server.Course) (g server.Ground, err error) {
+	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		name := c.Map
 		if file, ok := files[name]; ok {
 			name = file
 		} else if err := reachable(p, name); err != nil {
 			return g, err
 		}
-		if g.Game, err = sim.GameOn(p, arenaName(name), c.Mode); err != nil {
+		if g.Game, err = sim.GameForArena(p, arenaName(name), c.Mode); err != nil {
 			return g, err
 		}
 		if g.Arena, err = openGround(p, name); err != nil {
@@ -48,9 +48,9 @@ func reachable(p *content.Pack, name string) error {
 }
 
 // courses reads --rotate, and tries whether each could be played.
-func courses(p *content.Pack, flags []string) (all []server.Course, err error) {
+func courses(p *content.Pack, flags []string) (all []server.MapSpec, err error) {
 	for _, flag := range flags {
-		var c server.Course
+		var c server.MapSpec
 		c.Map, c.Mode, _ = strings.Cut(flag, "=")
 		if err := reachable(p, c.Map); err != nil {
 			return nil, badUse(fmt.Errorf("--rotate: %w", err))
@@ -59,7 +59,7 @@ func courses(p *content.Pack, flags []string) (all []server.Course, err error) {
 			return nil, err
 		}
 		if c.Mode != "" {
-			if _, err := sim.GameOn(p, arenaName(c.Map), c.Mode); err != nil {
+			if _, err := sim.GameForArena(p, arenaName(c.Map), c.Mode); err != nil {
 				return nil, badUse(fmt.Errorf("--rotate %s: %w", flag, err))
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes along, fetching what it lacks. A map that
@@ -34,7 +34,7 @@ func TestServeChangesItsMap(t *testing.T) {
 		}
 		swarm <- out
 	}()
-	until := func(what string, ok func(server.Report) bool) {
+	until := func(what string, ok func(metrics.Report) bool) {
 		t.Helper()
 		for range 200 {
 			if ok(figures(t, r.HTTP)) {
@@ -44,7 +44,7 @@ func TestServeChangesItsMap(t *testing.T) {
 		}
 		t.Errorf("not within ten seconds: %s: %+v", what, figures(t, r.HTTP))
 	}
-	until("all play", func(s server.Report) bool { return s.Players == 5 && s.Phase == "active" })
+	until("all play", func(s metrics.Report) bool { return s.Players == 5 && s.Phase == "active" })
 	for i, c := range []struct{ line, want string }{
 		{"map /etc/passwd", `"output":["loading deathmatch on /etc/passwd`},
 		{"map ../arena", `"output":["loading`},
@@ -53,7 +53,7 @@ func TestServeChangesItsMap(t *testing.T) {
 		if got := console(t, r.HTTP, c.line); !strings.Contains(got, c.want) {
 			t.Errorf("%d: %s", i, got)
 		}
-		until("refused", func(s server.Report) bool { return s.Counts["map_changes_refused"] == uint64(i+1) })
+		until("refused", func(s metrics.Report) bool { return s.Counts["map_changes_failed"] == uint64(i+1) })
 	}
 	if got := console(t, r.HTTP, "status"); !strings.Contains(got, "the last change of the map failed: football on arena-16: pack") {
 		t.Errorf("status: %s", got)
@@ -61,7 +61,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	if got := console(t, r.HTTP, "map gen:24:9"); !strings.Contains(got, "loading deathmatch on gen:24:9") {
 		t.Error(got)
 	}
-	until("on the new map", func(s server.Report) bool {
+	until("on the new map", func(s metrics.Report) bool {
 		return s.Map == "gen:24:9" && s.Phase == "active" && s.Counts["map_changes"] == 1
 	})
 	var s summary
@@ -69,10 +69,10 @@ func TestServeChangesItsMap(t *testing.T) {
 		t.Errorf("the swarm: %s", out)
 	}
 	f := figures(t, r.HTTP)
-	if f.Counts["joined"] != 5 || f.Counts["dismissed"] != 0 || f.Counts["timed_out"] != 0 || f.Rungs["nothing"] == 0 {
+	if f.Counts["joined"] != 5 || f.Counts["disconnected"] != 0 || f.Counts["timed_out"] != 0 || f.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", f)
 	}
-	until("nobody", func(s server.Report) bool { return s.Phase == "idle" && s.Counts["ticks_slept"] > 0 })
+	until("nobody", func(s metrics.Report) bool { return s.Phase == "idle" && s.Counts["ticks_slept"] > 0 })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	}
 }
 
-func figures(t *testing.T, addr string) (r server.Report) {
+func figures(t *testing.T, addr string) (r metrics.Report) {
 	t.Helper()
 	resp, err := http.Get("http://" + addr + "/stats")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"os"
 	"time"
 
@@ -59,7 +60,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
 		ground := fmt.Sprintf("gen:%d:%d", n, seed)
-		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.Film) {
+		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.RecordingChunk) {
 			samples = append(samples, film.Chunk.Key, film.Chunk.Log)
 		}); err != nil {
 			return err
@@ -78,7 +79,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 }
 
 // recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
-func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.Film)) error {
+func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.RecordingChunk)) error {
 	a, err := openArena(ground)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func recordMatch(ctx context.Context, ground string, players int, seed uint64, l
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: players, Seed: seed, Brain: move.brain, Thin: true,
+		Clients: players, Seed: seed, Brain: move.brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: a, ArenaName: ground, Players: players,

@@ -37,7 +37,7 @@ row's context, and for each field its width and, for each of its code tables, th
 				}
 			}
 			fmt.Fprintf(c.OutOrStdout(), "models %016x\n", models.Hash())
-			for _, m := range []*schema.Model{models.Public, models.Owner, models.Things} {
+			for _, m := range []*schema.Model{models.Public, models.Owner, models.Objects} {
 				if err := showModel(c.OutOrStdout(), m); err != nil {
 					return err
 				}
@@ -51,7 +51,7 @@ row's context, and for each field its width and, for each of its code tables, th
 func showModel(w io.Writer, m *schema.Model) error {
 	s := m.Schema()
 	fmt.Fprintf(w, "\n%s: %d fields, row masks in %d tables", s.Name, len(s.Fields), len(m.Masks()))
-	for i, f := range m.Signals() {
+	for i, f := range m.ContextFields() {
 		fmt.Fprintf(w, "%s%s", []string{", context by ", " "}[min(i, 1)], s.Fields[f].Name)
 	}
 	fmt.Fprintln(w)

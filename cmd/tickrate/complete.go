@@ -17,7 +17,7 @@ func completeWords(c *cobra.Command) {
 	for r := server.RelevanceAuto; r <= server.RelevanceGrid; r++ {
 		relevances = append(relevances, r.String())
 	}
-	for _, p := range impair.Profiles() {
+	for _, p := range impair.Presets() {
 		profiles = append(profiles, p.Name+"\t"+p.About)
 	}
 	words := map[string][]string{"codec": codecs, "relevance": relevances, "socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}

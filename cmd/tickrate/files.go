@@ -69,7 +69,7 @@ func openGame(dir, ground, mode string) (*sim.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := sim.GameOn(p, ground, mode)
+	g, err := sim.GameForArena(p, ground, mode)
 	return g, badUse(err)
 }
 

@@ -15,12 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 const (
@@ -46,15 +47,15 @@ func BenchmarkFloodLobby(b *testing.B) {
 		junk   int // a second
 	}{{"gnet", 0}, {"gnet", 120_000}, {"mmsg", 0}, {"mmsg", 120_000}, {"naive", 0}, {"naive", 120_000}} {
 		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
-			onServer, onSwarm := apart()
-			if onServer == nil {
+			all := clock.CPUs()
+			if len(all) < 2 {
 				b.Skip("one processor: the generator would measure itself")
 			}
-			all := clock.CPUs()
-			if err := clock.Confine(onSwarm); err != nil {
+			onServer, onSwarm := all[:1], all[1:]
+			if err := clock.SetProcessAffinity(onSwarm); err != nil {
 				b.Skip(err)
 			}
-			defer func() { _ = clock.Confine(all) }() // as it was
+			defer func() { _ = clock.SetProcessAffinity(all) }() // as it was
 			r := floodServer(b, onServer, c.server)
 			floodLobby(b, r, c.junk)
 			b.ReportMetric(0, "ns/op")
@@ -69,7 +70,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
 	}
-	err := clock.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
+	err := clock.WithAffinity(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -96,12 +97,12 @@ func floodLobby(b *testing.B, r ready, rate int) {
 			b.Fatal(err)
 		}
 	}
-	stats := func() (rep server.Report) {
+	stats := func() (rep metrics.Report) {
 		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
 		statsOf(b, r, &rep)
 		return rep
 	}
-	if err := connect(b.Context(), s, floodPlayers, 0, true); err != nil {
+	if err := runner.Connect(b.Context(), s, floodPlayers, 0); err != nil {
 		b.Fatal(err)
 	}
 	play(time.Second)
@@ -127,13 +128,13 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	sends += s.Figures.Sends
 	after := stats()
 
-	accepted := after.Counts[server.Accepted.String()] - before.Counts[server.Accepted.String()]
-	received := after.Counts[server.Received.String()] - before.Counts[server.Received.String()]
+	accepted := after.Counts[metrics.Accepted.String()] - before.Counts[metrics.Accepted.String()]
+	received := after.Counts[metrics.Received.String()] - before.Counts[metrics.Received.String()]
 	percent := func(n int64, of uint64) float64 { return 100 * float64(max(n, 0)) / float64(max(of, 1)) }
 	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
 	due := (to.newest - from.newest) / uint64(after.Interval)
 	b.ReportMetric(percent(int64(due)-int64(to.snapshots-from.snapshots), due), "down-lost-%")
-	starved := lost(to.starved-from.starved, s.Figures.LateTicks)
+	starved := to.starved - from.starved - min(to.starved-from.starved, s.Figures.LateTicks)
 	b.ReportMetric(percent(int64(starved), s.Figures.Ticks), "inputs-lost-%")
 	b.ReportMetric(float64(sent)/flooded.Seconds(), "junk/s")
 	b.ReportMetric(float64(received-accepted)/flooded.Seconds(), "seen/s")

@@ -23,7 +23,7 @@ func newPlayer(t *testing.T, k *tickets, n int) *player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Config{Token: raw, Thin: true, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return openArena(name) }})
+	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return openArena(name) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, ra
 func listProfiles(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PROFILE\tEACH WAY\tABOUT")
-	for _, n := range impair.Profiles() {
+	for _, n := range impair.Presets() {
 		settings := n.Profile.String()
 		if settings == n.Name {
 			settings = "-"
@@ -134,7 +134,7 @@ func printCounts(w io.Writer, s impair.ProxyStats) error {
 		{"lost", s.Up.Lost, s.Down.Lost},
 		{"bursts", s.Up.Bursts, s.Down.Bursts},
 		{"blackholed", s.Up.Blackholed, s.Down.Blackholed},
-		{"choked", s.Up.Choked, s.Down.Choked},
+		{"choked", s.Up.QueueDrops, s.Down.QueueDrops},
 		{"duplicated", s.Up.Duplicated, s.Down.Duplicated},
 		{"reordered", s.Up.Reordered, s.Down.Reordered},
 		{"corrupted", s.Up.Corrupted, s.Down.Corrupted},
@@ -142,7 +142,7 @@ func printCounts(w io.Writer, s impair.ProxyStats) error {
 		{"rebound", s.Up.Rebound, s.Down.Rebound},
 		{"oversize", s.Up.Oversize, s.Down.Oversize},
 		{"overflow", s.Up.Overflow, s.Down.Overflow},
-		{"stranded", s.Up.Stranded, s.Down.Stranded},
+		{"stranded", s.Up.Abandoned, s.Down.Abandoned},
 		{"send failed", s.Up.SendFailed, s.Down.SendFailed},
 		{"bytes delivered", s.Up.DeliveredBytes, s.Down.DeliveredBytes},
 	} {

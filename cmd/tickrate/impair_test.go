@@ -45,10 +45,10 @@ func TestImpairListsProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 1+len(impair.Profiles()) {
+	if len(lines) != 1+len(impair.Presets()) {
 		t.Fatalf("%d lines:\n%s", len(lines), out.String())
 	}
-	for i, n := range impair.Profiles() {
+	for i, n := range impair.Presets() {
 		if f := strings.Fields(lines[i+1]); f[0] != n.Name || n.Name != "clean" && f[1] != n.Profile.String() {
 			t.Errorf("line %d: %s", i+1, lines[i+1])
 		}

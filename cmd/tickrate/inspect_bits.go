@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"io"
 	"net/http"
 	"net/url"
@@ -23,6 +24,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -79,7 +81,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 }
 
 // play plays a lobby in virtual time and returns its ledger.
-func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
+func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	if f.players < 1 || f.players > 1000 || f.duration < time.Second || f.duration > 10*time.Minute {
 		return l, badUse(fmt.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", f.players, f.duration))
 	}
@@ -94,7 +96,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 	if cfg.Arena, err = openGround(pack, f.arena); err != nil {
 		return l, err
 	}
-	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Thin: true,
+	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Decode: client.DecodeOwn,
 		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}})
 	if err != nil {
 		return l, badUse(err)
@@ -108,7 +110,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 		}
 	}
 	b.Lobby.Publish()
-	return b.Lobby.Ledger(), nil
+	return b.Lobby.Summary(), nil
 }
 
 // printBits prints a ledger as tables: sections, then cells, the largest first, then who was told.
@@ -121,7 +123,7 @@ func printBits(out io.Writer, b *server.Bits) error {
 	}
 	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes), float64(b.Bytes)/float64(max(1, b.Datagrams)))
 	cells, sum := slices.Clone(b.Cells), uint64(0)
-	slices.SortStableFunc(cells, func(x, y server.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
+	slices.SortStableFunc(cells, func(x, y metrics.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
 	fmt.Fprintln(w, "component\tfield\treason\tbits\tshare %\tbits/datagram\t")
 	for _, c := range cells {
 		sum += c.Bits
@@ -182,7 +184,7 @@ Without ENTITY it prints a table about all players and things, which has their n
 func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 	for i, id := range ids {
 		if i == 1 && strings.Contains(id, ":") {
-			if _, err := server.ParseThingRef(id); err != nil {
+			if _, err := server.ParseObjectRef(id); err != nil {
 				return badUse(err)
 			}
 			continue
@@ -206,13 +208,13 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 		return err
 	}
 	if len(ids) == 1 {
-		var all []server.Verdict
+		var all []server.Explanation
 		if err := json.Unmarshal(answer, &all); err != nil || len(all) == 0 {
 			return errors.Join(errOtherVersion, err)
 		}
 		return printWhys(c.OutOrStdout(), all)
 	}
-	var v server.Verdict
+	var v server.Explanation
 	if err := json.Unmarshal(answer, &v); err != nil {
 		return errors.Join(errOtherVersion, err)
 	}
@@ -221,18 +223,18 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 }
 
 // printWhys prints verdicts as a table: who was not told first, and of these the nearest.
-func printWhys(out io.Writer, all []server.Verdict) error {
+func printWhys(out io.Writer, all []server.Explanation) error {
 	if all[0].Tick == 0 { // there is no snapshot to speak of
 		fmt.Fprintln(out, all[0].Sentence())
 		return nil
 	}
-	told := func(v server.Verdict) int {
-		if v.Why == server.WhyTold {
+	told := func(v server.Explanation) int {
+		if v.Reason == server.ReasonSent {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(x, y server.Verdict) int {
+	slices.SortStableFunc(all, func(x, y server.Explanation) int {
 		return cmp.Or(cmp.Compare(told(x), told(y)), cmp.Compare(x.Metres, y.Metres))
 	})
 	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
@@ -240,7 +242,7 @@ func printWhys(out io.Writer, all []server.Verdict) error {
 	fmt.Fprintln(w, "entity\tmetres\twhy")
 	for i := range all {
 		v := &all[i]
-		fmt.Fprintf(w, "%s\t%d\t%v: %s\n", v.Name(), v.Metres, v.Why, v.Text)
+		fmt.Fprintf(w, "%s\t%d\t%v: %s\n", v.Name(), v.Metres, v.Reason, v.Text)
 	}
 	return w.Flush()
 }

@@ -81,9 +81,9 @@ func TestInspectARunningServer(t *testing.T) {
 // A table of verdicts has who was not told first, the nearest of them before others.
 func TestPrintWhys(t *testing.T) {
 	var out strings.Builder
-	if err := printWhys(&out, []server.Verdict{
-		{Client: 9, Entity: 9, Why: server.WhyTold, Tick: 30}, {Client: 9, Thing: "barrel:1", Why: server.WhyRange, Text: "out of range", Metres: 40, Tick: 30},
-		{Client: 9, Entity: 12, Why: server.WhySight, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
+	if err := printWhys(&out, []server.Explanation{
+		{Client: 9, Entity: 9, Reason: server.ReasonSent, Tick: 30}, {Client: 9, Object: "barrel:1", Reason: server.ReasonRange, Text: "out of range", Metres: 40, Tick: 30},
+		{Client: 9, Entity: 12, Reason: server.ReasonOccluded, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  why\n12        7       sight: walls\nbarrel:1  40      range: out of range\n9         0       told: \n"

@@ -105,8 +105,8 @@ func playClocks(f clocksFlags) (samples []report.Clocks, resets uint64, err erro
 		}
 		if want != rtt {
 			rtt = want
-			up.Change(path(rtt))
-			down.Change(path(rtt))
+			up.SetProfile(path(rtt))
+			down.SetProfile(path(rtt))
 		}
 		if err := b.Step(); err != nil {
 			return nil, 0, err

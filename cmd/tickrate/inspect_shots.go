@@ -35,12 +35,12 @@ type shotsFlags struct {
 	svg, secret      string
 	play             previewFlags
 	arena            string
-	filter           lagcomp.Filter
+	filter           lagcomp.ShotFilter
 	count            uint64 // shots fired
 }
 
 // shotsRing is how many receipts a match of our own keeps: more than can be fired in a tick.
-const shotsRing = server.MaxReceipts
+const shotsRing = server.MaxShotLogSize
 
 func newInspectShots() *cobra.Command {
 	f := shotsFlags{play: previewFlags{mode: "deathmatch", rate: int(tick.DefaultRate)}}
@@ -94,7 +94,7 @@ func inspectShots(c *cobra.Command, f *shotsFlags, args []string) error {
 	if len(args) > 0 {
 		source = args[0]
 	}
-	var shots []lagcomp.Receipt
+	var shots []lagcomp.ShotRecord
 	var rate int
 	var err error
 	switch {
@@ -120,10 +120,10 @@ func (f *shotsFlags) parse() (err error) {
 		return err
 	}
 	for _, v := range f.verdicts {
-		err = errors.Join(err, f.filter.Verdict(v))
+		err = errors.Join(err, f.filter.AddVerdict(v))
 	}
 	for _, v := range f.clamps {
-		err = errors.Join(err, f.filter.Clamp(v))
+		err = errors.Join(err, f.filter.AddClamp(v))
 	}
 	f.filter.From, f.filter.To, f.filter.Number = tick.Tick(f.from), tick.Tick(f.to), f.number
 	switch {
@@ -149,9 +149,9 @@ func parseID(flag, text string) (uint32, error) {
 }
 
 // keep adds those that are wanted, and forgets what is too old.
-func (f *shotsFlags) keep(kept, more []lagcomp.Receipt) []lagcomp.Receipt {
+func (f *shotsFlags) keep(kept, more []lagcomp.ShotRecord) []lagcomp.ShotRecord {
 	for i := range more {
-		if f.filter.Wants(&more[i]) {
+		if f.filter.Matches(&more[i]) {
 			kept = append(kept, more[i])
 		}
 	}
@@ -162,7 +162,7 @@ func (f *shotsFlags) keep(kept, more []lagcomp.Receipt) []lagcomp.Receipt {
 }
 
 // ask asks a running server.
-func (f *shotsFlags) ask(ctx context.Context, url string) ([]lagcomp.Receipt, int, error) {
+func (f *shotsFlags) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/v1/shots", nil)
@@ -190,7 +190,7 @@ func (f *shotsFlags) ask(ctx context.Context, url string) ([]lagcomp.Receipt, in
 }
 
 // preview plays a match in virtual time.
-func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.Receipt, rate int, err error) {
+func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rate int, err error) {
 	f.play.receipts = shotsRing
 	if err := f.play.check(); err != nil {
 		return nil, 0, badUse(err)
@@ -199,10 +199,10 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.Receipt, rate 
 	if err != nil {
 		return nil, 0, err
 	}
-	ring := b.Lobby.Receipts()
+	ring := b.Lobby.ShotLog()
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.Receipt
+	var news []lagcomp.ShotRecord
 	for end := f.play.duration; b.Now() < end && ctx.Err() == nil; f.count = ring.Count() {
 		if err := b.Step(); err != nil {
 			return kept, f.play.rate, err
@@ -214,7 +214,7 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.Receipt, rate 
 }
 
 // replay plays a recording again. What comes before damage, or a difference, is kept.
-func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.Receipt, rate int, err error) {
+func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord, rate int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, badUse(fmt.Errorf("recording: %w", err))
@@ -230,9 +230,9 @@ func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.Re
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	rate = int(r.Head.Rate)
-	ring, begun := lagcomp.NewReceipts(shotsRing), time.Now()
+	ring, begun := lagcomp.NewShotLog(shotsRing), time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.Receipt
+	var news []lagcomp.ShotRecord
 	for ctx.Err() == nil {
 		chunk, err := r.Next()
 		if err == io.EOF {
@@ -244,7 +244,7 @@ func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.Re
 		if err != nil {
 			return kept, rate, fmt.Errorf("%s: %w", path, err)
 		}
-		p.Match.Receipts(ring)
+		p.Match.SetShotLog(ring)
 		for ; !p.Done() && ctx.Err() == nil; f.count = ring.Count() {
 			if f.to != 0 && uint32(p.Match.Tick()) >= f.to {
 				return kept, rate, nil
@@ -262,7 +262,7 @@ func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.Re
 func shotName(id uint32) string { return netid.ID(id).String() }
 
 // show prints the shots, and draws the last.
-func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error {
+func (f *shotsFlags) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) error {
 	if f.last > 0 && len(shots) > f.last {
 		shots = shots[len(shots)-f.last:]
 	}
@@ -293,7 +293,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error 
 			who, bone, at, by = shotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, shotName(r.Shooter), r.Verdict, who, bone, at, by,
-			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.Clamp, float64(r.Moved)/256*period, r.Candidates, r.Bodies, r.Nanos)
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -30,10 +30,10 @@ func shots(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func receiptsOf(t *testing.T, text string) (all []lagcomp.Receipt) {
+func receiptsOf(t *testing.T, text string) (all []lagcomp.ShotRecord) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
-		var r lagcomp.Receipt
+		var r lagcomp.ShotRecord
 		if err := d.Decode(&r); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := receiptsOf(t, text)
-	hit := func(r lagcomp.Receipt) bool { return r.Verdict == lagcomp.HitSomeone }
+	hit := func(r lagcomp.ShotRecord) bool { return r.Verdict == lagcomp.HitPlayer }
 	first := slices.IndexFunc(all, hit)
 	if len(all) < 50 || first < 0 {
 		t.Fatalf("%d shots", len(all))
@@ -61,7 +61,7 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.Receipt) bool { return !hit(r) || r.Shooter != who.Shooter })
+	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.ShotRecord) bool { return !hit(r) || r.Shooter != who.Shooter })
 	if got := receiptsOf(t, text); !slices.Equal(got, want) {
 		t.Errorf("%d hits of %s, want %d", len(got), shotName(who.Shooter), len(want))
 	}
@@ -84,7 +84,7 @@ func TestInspectShotsOfAServer(t *testing.T) {
 			http.Error(w, "not for you", http.StatusUnauthorized)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(server.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.Receipt{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.Stopped}}})
+		_ = json.NewEncoder(w).Encode(server.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.ShotRecord{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.HitWall}}})
 	}))
 	defer s.Close()
 	text, err := shots(t, s.URL, "--http-token", "s", "--verdict", "wall")
@@ -122,10 +122,10 @@ func TestInspectShotsOfARecording(t *testing.T) {
 	all := receiptsOf(t, text)
 	hits := 0
 	for i := range all {
-		if all[i].Verdict == lagcomp.HitSomeone {
+		if all[i].Verdict == lagcomp.HitPlayer {
 			hits++
 		}
-		if r := &all[i]; r.Number != uint64(i+1) || r.Clamp == lagcomp.ClampNone && r.Subject != 0 && r.Seen != r.Rewound {
+		if r := &all[i]; r.Number != uint64(i+1) || r.ClampReason == lagcomp.ClampNone && r.Subject != 0 && r.Seen != r.Rewound {
 			t.Fatalf("%+v", *r)
 		}
 	}

@@ -19,7 +19,7 @@ func TestInspectSystems(t *testing.T) {
 	}
 	lines := strings.Split(out.String(), "\n")
 	for i, s := range sim.Systems() {
-		if f := strings.Fields(lines[i+1]); len(f) < 4 || f[1] != s.Name || f[2] != s.Side.String() || !strings.Contains(lines[i+1], s.Does) {
+		if f := strings.Fields(lines[i+1]); len(f) < 4 || f[1] != s.Name || f[2] != s.Side.String() || !strings.Contains(lines[i+1], s.Purpose) {
 			t.Errorf("line %d is %q, want %s", i+1, lines[i+1], s.Name)
 		}
 	}

@@ -74,7 +74,7 @@ func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error)
 	if key, err = netcode.ParseKey(text); err != nil {
 		return key, badUse(fmt.Errorf("%s: expected 64 hexadecimal digits", source))
 	}
-	if key.Public() && !k.insecure {
+	if key.IsTestKey() && !k.insecure {
 		return netcode.Key{}, badUse(fmt.Errorf("%s: refusing the well-known test key; --insecure-test-key allows it", source))
 	}
 	return key, nil

@@ -1,6 +1,6 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
-// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be, 3 plan --baseline found something
+// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be, 3 bench compare found something
 // that takes longer.
 package main
 
@@ -79,7 +79,7 @@ measures how many players this machine carries and why.
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBenchReport(), newInspect(), newReplay())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
 	return root
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -42,10 +41,6 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(run(os.Args[1:]))
-	}
-	flag.Parse()
-	if testing.Short() { // as the race detector's are, under which a match takes ten times as long
-		playedMost, playedLong = 2_000_000, 4
 	}
 	os.Exit(m.Run())
 }
@@ -139,19 +134,19 @@ func TestExitCodes(t *testing.T) {
 		26: {"plan --trace " + missing, 2, missing},
 		27: {"plan --trace " + badTrace, 2, badTrace},
 		28: {"plan --model " + badModel, 2, badModel},
-		29: {"plan --rate 10", 2, "rate 10 Hz: expected 20 to 128"},
-		30: {"plan --start 9 --max 8", 2, "lobbies of 9 to 8 players"},
-		31: {"plan --max 5000", 2, "5000 players: expected 1 to 4096"},
-		32: {"plan --measure 0.1", 2, "measuring 0.1 s"},
-		33: {"plan --measure NaN", 2, "measuring NaN s"},
-		34: {"plan --measure 1 --warm NaN", 2, "measuring 1 s after NaN s"},
-		35: {"plan --limit NaN", 2, "limit of NaN s"},
-		36: {"plan --interval 61", 2, "interval of 61 ticks"},
-		37: {"plan --interval 21", 2, "interval of 21 ticks"},
+		29: {"plan --rate 10", 2, "rates.tick_hz: expected 20 to 128 Hz"},
+		30: {"plan --start 9 --max 8", 2, "lobby.most: expected at least the size to begin with"},
+		31: {"plan --max 5000", 2, "lobby.most: expected at least the size"},
+		32: {"plan --duration 100ms", 2, "measure.duration: expected 0.5s to 1h"},
+		33: {"plan --duration 6", 2, "missing unit in duration"},
+		34: {"plan --warmup -1s", 2, "measure.warmup: expected 0s to 1h"},
+		35: {"plan --limit -5s", 2, "--limit -5s: expected a positive duration"},
+		36: {"plan --interval 61", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
+		37: {"plan --interval 21", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
 		38: {"swarm --seconds NaN", 2, "NaN seconds"},
 		39: {"swarm --seconds -1", 2, "-1 seconds"},
-		40: {"plan --tick-share 2", 2, "tick share 2: expected more than 0, at most 1"},
-		41: {"plan --socket tcp", 2, `"tcp": expected gnet or mmsg`},
+		40: {"plan --slo nonsense", 2, "unknown name nonsense"},
+		41: {"plan --socket tcp", 2, `network.socket: expected "gnet" or "mmsg"`},
 		42: {"map check", 2, "expected one map, got 0"},
 		43: {"map check " + badMap, 2, badMap},
 		44: {"map generate", 2, "--out"},
@@ -160,9 +155,9 @@ func TestExitCodes(t *testing.T) {
 		47: {"codec train", 2, "--out"},
 		48: {"codec train --out x --players 1", 2, "--players 1: expected 2 to 256"},
 		49: {"codec train --out x --duration 0s", 2, "--duration 0s"},
-		50: {"bench-report", 2, "--in and --out"},
-		51: {"bench-report --in " + missing + " --out x", 2, missing},
-		52: {"bench-report --in " + noBench + " --out x", 2, noBench + ": expected benchmark results"},
+		50: {"bench compare a.json", 2, "accepts 2 arg"},
+		51: {"bench compare " + missing + " x", 2, missing},
+		52: {"bench compare " + noBench + " x", 2, noBench + ": expected a JSON file of bench record"},
 		53: {"serve --public-addr nowhere", 2, "--public-addr"},
 		54: {"serve --public-addr 0.0.0.0:7913", 2, `--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
 		55: {"serve --protocol-id 0", 2, "--protocol-id"},
@@ -186,17 +181,17 @@ func TestExitCodes(t *testing.T) {
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
 		74: {"serve --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
 		75: {"serve --far -1", 2, "a range of -1 m: expected 0 to 8000"},
-		76: {"plan --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
-		77: {"plan --far 1e9", 2, "a range of 1e+09 m: expected 0 to 8000"},
+		76: {"plan --relevance some", 2, `lobby.relevance: expected "auto", "grid", "all" or "off"`},
+		77: {"plan --view-distance 1e9", 2, "lobby.view_distance: expected 0 (no limit) to 4096 metres"},
 		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
 		79: {"query", 2, "expected one address, got 0"},
 		80: {"query nowhere", 2, "nowhere"},
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
 		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
 		83: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
-		84: {"plan --maps city", 2, `maps "city": expected gen or town`},
+		84: {"plan --map city", 2, `lobby.map: expected "gen" or "town"`},
 		85: {"serve --arena town:1:1", 2, "want town:PLAYERS:SEED"},
-		86: {"plan --codec lzma", 2, `codec "lzma"`},
+		86: {"plan --codec lzma", 2, `network.codec: expected "huffman"`},
 		92: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
@@ -215,7 +210,7 @@ func TestExitCodes(t *testing.T) {
 
 func TestHelpAndVersion(t *testing.T) {
 	for i, c := range []struct{ args, want string }{
-		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"}, {"serve --help", "--listen"}, {"plan --help", "--measure"}, {"--version", "dev"},
+		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"}, {"serve --help", "--listen"}, {"plan --help", "--duration"}, {"--version", "dev"},
 		{"map", "generate"}, {"codec", "train"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)

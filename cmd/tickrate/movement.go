@@ -26,7 +26,7 @@ func openMovement(paths []string, seed uint64) (movement, error) {
 	if len(paths) == 0 {
 		return movement{
 			name:  fmt.Sprintf("the seeded generator of plausible play (seed %d)", seed),
-			brain: func(n int) swarm.Brain { return swarm.NewWander(seed, n) },
+			brain: func(n int) swarm.Brain { return swarm.NewBot(seed, n) },
 		}, nil
 	}
 	var all []*trace.Trace
@@ -40,6 +40,6 @@ func openMovement(paths []string, seed uint64) (movement, error) {
 	joined := trace.Join(all...)
 	return movement{
 		name:  fmt.Sprintf("recorded human play: %s (%d tracks; copies shifted in time and turned, seed %d)", joined.Name, len(joined.Tracks), seed),
-		brain: func(n int) swarm.Brain { return swarm.NewFollow(joined, seed, n) },
+		brain: func(n int) swarm.Brain { return swarm.NewTraceBot(joined, seed, n) },
 	}, nil
 }

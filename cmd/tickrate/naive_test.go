@@ -16,6 +16,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // floodPlayers is how many play in BenchmarkFloodLobby.
@@ -89,8 +90,8 @@ func serveNaive() error {
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
 	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
-		Entropy: [32]byte{1}, Started: time.Now().Unix(), Tokens: 1 << 16}
-	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Gate: gate})
+		Entropy: [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
+	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
 	if err != nil {
 		return err
 	}
@@ -110,14 +111,14 @@ func serveNaive() error {
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		r := server.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
+		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
 			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
-		for i := range server.NumCounts {
+		for i := range metrics.NumCounts {
 			r.Counts[i.String()] = lobby.Stats.Count[i].Load()
 		}
 		for i := range netcode.NumDrops {
-			if n := lobby.Stats.Refused[i].Load(); n > 0 {
+			if n := lobby.Stats.AuthDrops[i].Load(); n > 0 {
 				r.Drops[i.String()] = n
 			}
 		}

@@ -76,7 +76,7 @@ type replayed struct {
 	End      string    `json:"end,omitempty"` // how the file ends, if all of it was read
 
 	rate tick.Rate
-	aim  *aim.Watch
+	aim  *aim.Tracker
 }
 
 type killed struct {
@@ -165,7 +165,7 @@ func (f *replayFlags) player(h *replay.Head) (*replay.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	game, err := sim.GameOn(pack, h.ArenaName, h.Mode)
+	game, err := sim.GameForArena(pack, h.ArenaName, h.Mode)
 	if err != nil {
 		return nil, badUse(err)
 	}
@@ -245,7 +245,7 @@ func (o *replayed) stand(m *sim.Match) {
 	o.Scores, o.Phase = s.Score[:], [mode.Phases]string{"countdown", "round", "ended"}[s.Phase]
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
-		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Watches {
+		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
 			o.Players = append(o.Players, scored{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
 	}
@@ -253,7 +253,7 @@ func (o *replayed) stand(m *sim.Match) {
 
 // aimOf is how the player of a slot aimed in the ticks that were asked for, nil if it hit nobody.
 func (o *replayed) aimOf(slot int) *aimed {
-	f := o.aim.Of(slot)
+	f := o.aim.Features(slot)
 	if f.Hits == 0 {
 		return nil
 	}

@@ -20,7 +20,7 @@ func recorded(t *testing.T) (path string, file []byte) {
 		t.Fatal(err)
 	}
 	pack := replay.NewPacker()
-	if err := recordMatch(t.Context(), "arena-16", 8, 4, 30*time.Second, move, func(f server.Film) {
+	if err := recordMatch(t.Context(), "arena-16", 8, 4, 30*time.Second, move, func(f server.RecordingChunk) {
 		if f.First && file == nil {
 			file = f.Head.Append(nil)
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/slo"
 )
 
 // screen shows a plan's progress: in place on a terminal, plain lines elsewhere.
@@ -48,13 +48,14 @@ func (s *screen) note(format string, args ...any) {
 	fmt.Fprintf(s.w, "\r\x1b[K  "+format+s.left(), args...)
 }
 
-func (s *screen) begin(p capacity.Plan) {
+// begin prints the head of the table of steps.
+func (s *screen) begin(machine string, o *slo.Objective) {
 	if s.json {
 		return
 	}
-	fmt.Fprintf(s.w, "%s, %d processors; %s\n", p.Machine.CPU, p.Machine.Cores, p.Movement)
+	fmt.Fprintln(s.w, machine)
 	fmt.Fprintln(s.w, "service level:")
-	for term := range strings.SplitSeq(p.Level.Words(), "; ") {
+	for _, term := range o.Terms() {
 		fmt.Fprintf(s.w, "  %s\n", term)
 	}
 	fmt.Fprintln(s.w)
@@ -71,7 +72,7 @@ func (s *screen) clear() {
 }
 
 // row shows a measured step.
-func (s *screen) row(p capacity.Step) {
+func (s *screen) row(p measure.Step) {
 	if s.json {
 		_ = json.NewEncoder(s.w).Encode(p) // a reader who has gone misses nothing: the report is written
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -26,6 +27,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -172,12 +174,18 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
+		cfg.Touch = func() {
+			if f.huge {
+				hugepage.PrefaultHuge(c.Context())
+			} else {
+				hugepage.Prefault(c.Context())
+			}
+		}
 	}
 	if f.hiccup {
 		var stop func()
@@ -193,9 +201,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.CollapseHeap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go hugepage.Keep(c.Context())
+		go hugepage.KeepCollapsed(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -206,13 +214,13 @@ func serve(c *cobra.Command, f serveFlags) error {
 func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
-func hiccups() (read func() server.Spread, stop func()) {
+func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
-	return func() server.Spread {
-		q := micros(gaps)
+	return func() metrics.Spread {
+		q := runner.Micros(gaps)
 		gaps.Reset()
-		return server.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
+		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop
 }
 
@@ -243,8 +251,8 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if f.workers < 1 { // 0 would be a default
 		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
 	}
-	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
+	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
 	if !protocol.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
@@ -279,7 +287,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
 		return cfg, err
 	}
-	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
 	if err != nil {
 		return cfg, badUse(err)
 	}
@@ -290,23 +298,23 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		return cfg, badUse(err)
 	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
-	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
-	cfg.Lobby.Far, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
+	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
+	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
 	cfg.Record = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
 		return cfg, badUse(err)
 	}
-	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.SleepWhenEmpty = f.steps, f.batch, !f.awake
 	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
 	if f.net != 0 {
 		if f.interval != 0 {
 			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
 		}
-		if _, cfg.Lobby.Interval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+		if _, cfg.Lobby.SendInterval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
 			return cfg, badUse(err)
 		}
 	}
-	cfg.Ground = atlas(pack, f.arena)
+	cfg.LoadMap = atlas(pack, f.arena)
 	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
 		return cfg, err
 	}
@@ -329,18 +337,18 @@ func httpSecret(flag string) (string, error) {
 
 // journalFile is where used tokens are remembered: "" for nowhere. Ports that the kernel chooses have no restart.
 func (f *serveFlags) journalFile() string {
-	const unsafe = "warning: no journal of used tokens: after a restart they can be used again until they expire"
+	const refusesOld = "no journal of used tokens: takes only tokens of --token-seconds that are issued after the start"
 	_, port, err := net.SplitHostPort(f.listen)
 	switch {
 	case f.journal == "none":
-		fmt.Fprintln(os.Stderr, unsafe)
+		fmt.Fprintln(os.Stderr, refusesOld)
 		return ""
 	case f.journal != "":
 		return f.journal
 	case err != nil || port == "0": // the socket will say what is wrong with the address
 		return ""
 	case !server.HasJournal:
-		fmt.Fprintln(os.Stderr, unsafe)
+		fmt.Fprintln(os.Stderr, refusesOld)
 		return ""
 	}
 	dir := "."

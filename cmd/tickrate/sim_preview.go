@@ -106,7 +106,7 @@ func (f *previewFlags) open() (*lobbysim.Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
 	if err != nil {
 		return nil, badUse(err)
 	}
@@ -118,7 +118,7 @@ func (f *previewFlags) open() (*lobbysim.Sim, error) {
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: f.loss, Delay: f.delay},
 		Lobby: server.Config{
-			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, Receipts: f.receipts,
+			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, ShotLogSize: f.receipts,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game},
 		},
 		Client: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack }, // of the game it knows what it is told
@@ -153,7 +153,7 @@ func (p *previewing) run(ctx context.Context, f previewFlags) error {
 // listen prints what the first player is told, but for the kills, which it counts.
 func (p *previewing) listen() {
 	for i, c := range p.Clients {
-		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			switch {
 			case i > 0:
 			case l.Kind == client.LineKilled:
@@ -171,7 +171,7 @@ func (p *previewing) listen() {
 // scoreboard prints how the round stands and who has done what.
 func (p *previewing) scoreboard() {
 	m := p.Lobby.Match()
-	at := m.Standing()
+	at := m.RoundStatus()
 	w := p.c.OutOrStdout()
 	fmt.Fprintf(w, "\n%s, round %d, %s: %d to %d", m.Rules().Game.Mode.Name, at.Round+1, [...]string{"countdown", "active", "over"}[at.Phase], at.Score[0], at.Score[1])
 	if at.Points > 0 {
@@ -180,7 +180,7 @@ func (p *previewing) scoreboard() {
 	fmt.Fprintln(w)
 	var rows []client.Player
 	for slot := range len(p.Clients) {
-		if who, ok := p.Clients[0].Player(slot); ok {
+		if who, ok := p.Clients[0].Chat.Player(slot); ok {
 			rows = append(rows, who)
 		}
 	}

@@ -1,23 +1,21 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 )
@@ -144,13 +142,17 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
 		Servers: at, Players: f.players + f.spectators, Full: f.full, Bare: f.bare, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: tokens, Chat: seconds(f.chat), Arrival: seconds(f.arrival),
+		Brain: move.brain, Token: tokens, ChatEvery: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival), f.huge); err != nil {
+	err = runner.Connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival))
+	if err == nil && f.huge {
+		err = runner.EnlargePages(c.Context(), s)
+	}
+	if err != nil {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
@@ -269,40 +271,8 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 	return all, nil
 }
 
-// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all. Then it may have the
-// memory enlarged.
-func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration, enlarged bool) error {
-	begin := time.Now()
-	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == players || silent() })
-	switch {
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case silent():
-		return errors.New("not a single answer within 3 s")
-	case s.Joined() == 0:
-		return errors.New("the server answers, but nobody got into a match within 15 s (with --echo there is none)")
-	case s.Joined() < players:
-		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
-	}
-	if enlarged {
-		return enlarge(ctx, s)
-	}
-	return nil
-}
-
-// enlarge plays on while what the clients have by now goes into large pages: some milliseconds for each, and thousands of full clients have
-// thousands of pages. Until it is over, it takes the players' processor from them.
-func enlarge(ctx context.Context, s *swarm.Swarm) error {
-	var done atomic.Bool
-	go func() {
-		hugepage.Heap(ctx, hugepage.Rest)
-		done.Store(true)
-	}()
-	return s.Run(ctx, time.Minute, done.Load)
-}
+// seconds is a number of seconds as a duration.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // summary is what swarm prints.
 type summary struct {
@@ -328,7 +298,7 @@ type summary struct {
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
-	Bytes *capacity.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
+	Bytes *measure.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
 }
 
 // taken is what the machine took from the swarm while it wanted to run, and how late it is without that.
@@ -345,13 +315,13 @@ type taken struct {
 }
 
 func takenFrom(g *swarm.Figures) *taken {
-	if !g.Taken.Known {
+	if !g.RunDelay.Known {
 		return nil
 	}
-	t := &taken{LateP999: millis(g.Own.Quantile(0.999)), Kept: g.OwnKept(), Millis: millis(g.Taken.All), Bursts: g.Taken.Bursts, InBursts: millis(g.Taken.InBursts),
-		LongestMs: millis(g.Taken.Longest), LateWakes: g.Taken.LateWakes, Overslept: millis(g.Taken.Overslept)}
-	if g.Taken.StolenKnown {
-		stolen := millis(g.Taken.Stolen)
+	t := &taken{LateP999: millis(g.StealCorrected.Quantile(0.999)), Kept: g.OnScheduleCorrected(), Millis: millis(g.RunDelay.All), Bursts: g.RunDelay.Bursts, InBursts: millis(g.RunDelay.InBursts),
+		LongestMs: millis(g.RunDelay.Longest), LateWakes: g.RunDelay.LateWakes, Overslept: millis(g.RunDelay.Overslept)}
+	if g.RunDelay.StolenKnown {
+		stolen := millis(g.RunDelay.Stolen)
 		t.Stolen = &stolen
 	}
 	return t
@@ -370,7 +340,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		Kept: g.Kept(), Relieved: float64(g.Relieved) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.OnSchedule(), Relieved: float64(g.ByBackup) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -383,7 +353,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
-		out.LateP999, millis(swarm.LateMost), keptWords(out.Kept, "missed"))
+		out.LateP999, millis(swarm.MaxLate), keptWords(out.Kept, "missed"))
 	if out.Relieved > 0 {
 		fmt.Fprintf(w, "  %.2f %% of its turns were played by its relief, a second thread, as the first was held up\n", 100*out.Relieved)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key; and full
@@ -42,11 +42,11 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 			}
 		}
 		for k := range at { // half of each, whoever was there before
-			joined := figures(t, at[k].HTTP).Counts[server.Joined.String()]
+			joined := figures(t, at[k].HTTP).Counts[metrics.Joined.String()]
 			if want := uint64(21 * (i + 1)); joined != want {
 				t.Errorf("%d: lobby %d had %d players, want %d", i, k, joined, want)
 			}
-			if n := figures(t, at[k].HTTP).Counts[server.InputsUsed.String()]; n < uint64(21*10*(i+1)) {
+			if n := figures(t, at[k].HTTP).Counts[metrics.InputsUsed.String()]; n < uint64(21*10*(i+1)) {
 				t.Errorf("%d: lobby %d played %d ticks with commands", i, k, n)
 			}
 		}

@@ -17,7 +17,7 @@ func TestPrintTaken(t *testing.T) {
 		overslept = "  its timer was late 2 times by 0.5 ms or more, 1.6 ms in all: interrupts, or a hypervisor that does not tell; not left out\n"
 		stolen    = "  a hypervisor says that it took 20 ms of the processors; not left out\n"
 	)
-	took := swarm.Taken{Known: true, All: 12500 * time.Microsecond, Bursts: 3, InBursts: 7200 * time.Microsecond, Longest: 4100 * time.Microsecond}
+	took := swarm.RunDelay{Known: true, All: 12500 * time.Microsecond, Bursts: 3, InBursts: 7200 * time.Microsecond, Longest: 4100 * time.Microsecond}
 	woke, robbed, spared := took, took, took
 	woke.LateWakes, woke.Overslept = 2, 1600*time.Microsecond
 	robbed.Stolen, robbed.StolenKnown = 20*time.Millisecond, true
@@ -25,11 +25,11 @@ func TestPrintTaken(t *testing.T) {
 	both := woke
 	both.Stolen, both.StolenKnown = robbed.Stolen, true
 	for i, c := range []struct {
-		taken swarm.Taken
+		taken swarm.RunDelay
 		own   time.Duration // how late it is by itself
 		want  string
 	}{
-		0: {swarm.Taken{}, 0, "  the machine: what it took from the swarm is not known on this system\n"},
+		0: {swarm.RunDelay{}, 0, "  the machine: what it took from the swarm is not known on this system\n"},
 		1: {took, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n"},
 		2: {took, 3 * time.Millisecond, one + "3.00 ms at p99.9 (missed by itself)\n"},
 		3: {woke, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n" + overslept},
@@ -37,8 +37,8 @@ func TestPrintTaken(t *testing.T) {
 		5: {spared, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n"},
 		6: {both, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n" + overslept + stolen},
 	} {
-		g := swarm.Figures{Sent: swarm.Sent{Turns: 1}, Own: meter.NewHistogram(0), Late: meter.NewHistogram(0), Taken: c.taken}
-		g.Own.Record(int64(c.own))
+		g := swarm.Figures{Sent: swarm.Sent{Turns: 1}, StealCorrected: meter.NewHistogram(0), Late: meter.NewHistogram(0), RunDelay: c.taken}
+		g.StealCorrected.Record(int64(c.own))
 		g.Late.Record(int64(9 * time.Millisecond)) // with what was taken, which is said elsewhere
 		var said strings.Builder
 		printTaken(&said, takenFrom(&g), 30)

@@ -99,9 +99,9 @@ func (e *Encoder) Finish() []byte {
 	}
 }
 
-// FinishAmong ends the message so that anything may follow it: a Tracker of the same decisions tells where it ends. It takes one to six
+// FinishEmbedded ends the message so that anything may follow it: a EmbeddedDecoder of the same decisions tells where it ends. It takes one to six
 // bytes, and returns dst with the message.
-func (e *Encoder) FinishAmong() []byte {
+func (e *Encoder) FinishEmbedded() []byte {
 	n, v := endAmong(e.low, e.span)
 	if v > stateMask {
 		e.carry()
@@ -122,20 +122,20 @@ func endAmong(low, span uint64) (n uint, v uint64) {
 	}
 }
 
-// Tracker is a Decoder that knows how long its message is, which must have been ended by FinishAmong.
-type Tracker struct {
+// EmbeddedDecoder is a Decoder that knows how long its message is, which must have been ended by FinishAmong.
+type EmbeddedDecoder struct {
 	Decoder
 	low uint64
 }
 
 // Reset starts with a message, whatever follows it.
-func (d *Tracker) Reset(src []byte) {
+func (d *EmbeddedDecoder) Reset(src []byte) {
 	d.Decoder.Reset(src)
 	d.low = 0
 }
 
 // Bit is Decoder.Bit.
-func (d *Tracker) Bit(p uint32) bool {
+func (d *EmbeddedDecoder) Bit(p uint32) bool {
 	cut := (d.span >> 16) * uint64(p)
 	bit := d.code >= cut
 	if bit {
@@ -153,7 +153,7 @@ func (d *Tracker) Bit(p uint32) bool {
 }
 
 // Bits is Decoder.Bits.
-func (d *Tracker) Bits(n uint) uint32 {
+func (d *EmbeddedDecoder) Bits(n uint) uint32 {
 	d.span >>= n
 	v := min(d.code/d.span, 1<<n-1)
 	d.code -= v * d.span
@@ -167,13 +167,13 @@ func (d *Tracker) Bits(n uint) uint32 {
 
 // Spent is how many bits what was decoded so far is worth: it grows with every decision, by about -log2 of how likely that was, and
 // stays below 8*Size.
-func (d *Tracker) Spent() float64 {
+func (d *EmbeddedDecoder) Spent() float64 {
 	return float64(8*(d.at-slack)+stateBits) - math.Log2(float64(d.span))
 }
 
 // Size is how many bytes of the message's memory it took, if nothing more is decoded. It may be more than there were, which a caller
 // must refuse.
-func (d *Tracker) Size() int {
+func (d *EmbeddedDecoder) Size() int {
 	n, _ := endAmong(d.low, d.span)
 	return d.at - slack + int(n)
 }

@@ -24,7 +24,7 @@ type crowd struct {
 }
 
 func newCrowd(far int) *crowd {
-	c := &crowd{scene: newScene(crowdRows), grid: NewGrid(Config{Slots: crowdRows, Far: far, Linger: 4})}
+	c := &crowd{scene: newScene(crowdRows), grid: NewGrid(Config{Slots: crowdRows, ViewDistance: far, Hysteresis: 4})}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for slot := range c.scene.ids {
 		sc := c.scene
@@ -48,10 +48,10 @@ func newCrowd(far int) *crowd {
 func (c *crowd) look(budget int) (seen int) {
 	c.grid.Fill(c.scene.ids, c.scene.x, c.scene.z, c.scene.team, c.scene.hot)
 	for i, cl := range c.clients {
-		cl.Look(c.grid, c.views[i], nil)
+		cl.Update(c.grid, c.views[i], nil)
 		if budget > 0 {
-			cl.Pick(c.cost, budget)
-			cl.Sent(cl.Picked())
+			cl.Select(c.cost, budget)
+			cl.MarkSent(cl.Selected())
 		}
 	}
 	return seen
@@ -71,7 +71,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		seen := 0
 		for _, cl := range c.clients {
 			for slot := range crowdRows {
-				if has(cl.Seen(), slot) {
+				if has(cl.Visible(), slot) {
 					seen++
 				}
 			}

@@ -2,37 +2,37 @@ package interest
 
 import "github.com/tickrate/tickrate/internal/planted"
 
-// maxLinger is what 4 bits count to.
-const maxLinger = 15
+// maxHysteresis is what 4 bits count to.
+const maxHysteresis = 15
 
-// Viewer is who looks.
+// Viewer is the position and direction that a client sees from.
 type Viewer struct {
-	Slot       int // its own row, which it always sees
+	Slot       int // its own row, which is always visible; -1 for none
 	X, Z       float32
-	Team       uint8   // whom it always sees; 0 for none
-	DirX, DirZ float32 // where it looks, of any length; 0, 0: nowhere in particular
+	Team       uint8   // rows of this team are always visible; 0 for none
+	DirX, DirZ float32 // direction of view, of any length; 0, 0 for none
 }
 
-// Client is what one client saw and waits for. It takes 3 bytes a slot.
+// Client has the visible rows and the priorities of one client. It takes 3 bytes a slot.
 type Client struct {
-	grid   Config
-	words  int
-	seen   []uint64
-	picked []uint64
-	ahead  []uint64
-	linger [4][]uint64 // bits of a counter: snapshots that a row stays seen
-	lanes  []uint64    // 4 rows a word, 16 bits a row: what it gained since it was sent, at most top
-	ties   []uint64    // of Pick; from See until then: who came in sight
-	turn   int         // where the rows of equal weight begin
-	looked uint32      // the grid's count of snapshots at the last Look
-	weighs bool        // lanes are not all 0
-	floor  int         // of the last Pick
+	grid        Config
+	words       int
+	visible     []uint64
+	selected    []uint64
+	ahead       []uint64
+	hysteresis  [4][]uint64 // bits of a counter: snapshots for which a row stays visible
+	priority    []uint64    // 4 rows a word, 16 bits a row, at most maxPriority
+	ties        []uint64    // of Select; from UpdateVisible until then: rows that became visible
+	turn        int         // slot at which rows of equal priority begin
+	updated     uint32      // the grid's count of snapshots at the last update
+	hasPriority bool        // priority is not all 0
+	threshold   int         // of the last Select
 }
 
-// top is where a row's weight stays: a lane's highest bit is room for the sum.
-const top = 1<<15 - 1
+// maxPriority is where a row's priority stays. The highest bit of a lane is room for the sum.
+const maxPriority = 1<<15 - 1
 
-// NewClient returns a client of a grid that saw nothing yet.
+// NewClient returns a client of a grid to which nothing was visible yet.
 func NewClient(g *Grid) *Client {
 	c := &Client{grid: g.cfg, words: g.words}
 	sets := make([]uint64, (8+16)*g.words)
@@ -40,107 +40,119 @@ func NewClient(g *Grid) *Client {
 		s, sets = sets[:n:n], sets[n:]
 		return s
 	}
-	c.seen, c.picked, c.ahead, c.ties = cut(g.words), cut(g.words), cut(g.words), cut(g.words)
-	for i := range c.linger {
-		c.linger[i] = cut(g.words)
+	c.visible, c.selected, c.ahead, c.ties = cut(g.words), cut(g.words), cut(g.words), cut(g.words)
+	for i := range c.hysteresis {
+		c.hysteresis[i] = cut(g.words)
 	}
-	c.lanes = cut(g.words * 16)
+	c.priority = cut(g.words * 16)
 	return c
 }
 
-// Reset makes it a client that saw nothing yet.
+// Reset makes it a client to which nothing was visible yet.
 func (c *Client) Reset() {
-	clear(c.seen)
-	clear(c.lanes)
-	c.weighs = false
-	for _, plane := range c.linger {
+	clear(c.visible)
+	clear(c.priority)
+	c.hasPriority = false
+	for _, plane := range c.hysteresis {
 		clear(plane)
 	}
 }
 
-// Seen is the set of rows that the client may see since the last Look. It belongs to the client.
-func (c *Client) Seen() []uint64 { return c.seen }
+// Visible is the set of visible rows as of the last update. It belongs to the client.
+func (c *Client) Visible() []uint64 { return c.visible }
 
-// Picked is the set that the last Pick chose. It belongs to the client.
-func (c *Client) Picked() []uint64 { return c.picked }
+// Selected is the set that the last Select has chosen. It belongs to the client.
+func (c *Client) Selected() []uint64 { return c.selected }
 
-// Floor is the weight from which on the last Pick chose: all rows that weigh more, some that weigh this; 0 if it chose all.
-func (c *Client) Floor() int { return c.floor }
+// Threshold is the priority at which the last Select has stopped: it chose all rows above, and some
+// at it; 0 if it chose all.
+func (c *Client) Threshold() int { return c.threshold }
 
-// Weight is what a slot has gained since it was sent.
-func (c *Client) Weight(slot int) int { return int(c.lanes[slot>>2] >> (slot & 3 * 16) & 0xffff) }
+// Priority is what a slot has gained since it was sent.
+func (c *Client) Priority(slot int) int {
+	return int(c.priority[slot>>2] >> (slot & 3 * 16) & 0xffff)
+}
 
-// Look finds what a viewer may see in the grid's snapshot, and adds to the weights of these rows. fights is the set of rows that
-// fight with the viewer, nil for none: it makes nobody seen.
-func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
+// Update computes the visible rows in the grid's snapshot, and adds to their priorities. opponents
+// is the set of rows in combat with the viewer, nil for none; it makes no row visible.
+func (c *Client) Update(g *Grid, v Viewer, opponents []uint64) {
 	cell := g.Cell(v.X, v.Z)
 	from := g.from(cell)
 	g.rings(cell, from)
 	team := g.team(v.Team)
 	c.cone(g, v)
-	c.weighs = true
+	c.hasPriority = true
 	for i := range g.here {
-		seen := c.seenNow(g, i, from, team, v.Slot)
-		if seen|c.seen[i] == 0 {
-			continue // and all weights are 0
+		visible := c.visibleNow(g, i, from, team, v.Slot)
+		if visible|c.visible[i] == 0 {
+			continue // all priorities are 0
 		}
-		fight := g.hot[i]
-		if i < len(fights) {
-			fight |= fights[i]
-		}
-		g.gains.add((*[16]uint64)(c.lanes[i*16:]), seen, from.mid[i], from.near[i], c.ahead[i], fight, seen&^c.seen[i])
-		c.seen[i] = seen
+		c.addGains(g, from, i, &criteria{
+			visible: visible, fresh: visible &^ c.visible[i], combat: inSet(opponents, i),
+		})
+		c.visible[i] = visible
 	}
-	c.looked = g.fills
+	c.updated = g.fills
 }
 
-// See is Look for a client that is told all that it sees: it takes a part of the time, and all weights begin anew.
-// There is nothing to Pick until the next Look, or Weigh.
-func (c *Client) See(g *Grid, v Viewer) {
-	if c.weighs {
-		clear(c.lanes)
-		c.weighs = false
+// UpdateVisible is Update for a client that is sent all visible rows: it takes a part of the time,
+// and all priorities become 0. Select then needs an AddPriority first.
+func (c *Client) UpdateVisible(g *Grid, v Viewer) {
+	if c.hasPriority {
+		clear(c.priority)
+		c.hasPriority = false
 	}
 	from, team := g.from(g.Cell(v.X, v.Z)), g.team(v.Team)
 	for i := range g.here {
-		seen := c.seenNow(g, i, from, team, v.Slot)
-		c.ties[i] = seen &^ c.seen[i]
-		c.seen[i] = seen
+		visible := c.visibleNow(g, i, from, team, v.Slot)
+		c.ties[i] = visible &^ c.visible[i]
+		c.visible[i] = visible
 	}
-	c.looked = g.fills
+	c.updated = g.fills
 }
 
-// Weigh makes of See what Look would have been, for a client that cannot be told all that it sees after all. The viewer is that of See.
-func (c *Client) Weigh(g *Grid, v Viewer, fights []uint64) {
+// AddPriority makes of an UpdateVisible what Update would have been, for a client that cannot be
+// sent all visible rows after all. The viewer is that of UpdateVisible.
+func (c *Client) AddPriority(g *Grid, v Viewer, opponents []uint64) {
 	cell := g.Cell(v.X, v.Z)
 	from := g.from(cell)
 	g.rings(cell, from)
 	c.cone(g, v)
-	c.weighs = true
-	for i, seen := range c.seen {
-		if seen == 0 {
-			continue
+	c.hasPriority = true
+	for i, visible := range c.visible {
+		if visible != 0 {
+			c.addGains(g, from, i, &criteria{visible: visible, fresh: c.ties[i], combat: inSet(opponents, i)})
 		}
-		fight := g.hot[i]
-		if i < len(fights) {
-			fight |= fights[i]
-		}
-		g.gains.add((*[16]uint64)(c.lanes[i*16:]), seen, from.mid[i], from.near[i], c.ahead[i], fight, c.ties[i])
 	}
 }
 
-// Caught takes in that the client was told of everybody in snapshots in which it did not look, the last time of those of seen: nobody
-// waits. It is for a client to which nobody is hidden.
-func (c *Client) Caught(seen []uint64) {
-	copy(c.seen, seen)
-	if c.weighs {
-		clear(c.lanes)
-		c.weighs = false
+// addGains adds the gains of word i, of which visible, fresh and the viewer's own combat are given.
+func (c *Client) addGains(g *Grid, from *view, i int, of *criteria) {
+	of.mid, of.near, of.ahead = from.mid[i], from.near[i], c.ahead[i]
+	of.combat |= g.inCombat[i]
+	g.gains.add((*[16]uint64)(c.priority[i*16:]), of)
+}
+
+// inSet is word i of a set that may be shorter.
+func inSet(set []uint64, i int) uint64 {
+	if i < len(set) {
+		return set[i]
+	}
+	return 0
+}
+
+// MarkAllSent takes in that the client was sent the rows of visible without an update. No row
+// waits. It is for clients from which no row is hidden.
+func (c *Client) MarkAllSent(visible []uint64) {
+	copy(c.visible, visible)
+	if c.hasPriority {
+		clear(c.priority)
+		c.hasPriority = false
 	}
 }
 
-// seenNow is which rows of word i are seen from a cell, by a team, or were a moment ago.
-func (c *Client) seenNow(g *Grid, i int, from *view, team []uint64, own int) (seen uint64) {
+// visibleNow is which rows of word i are visible from a cell, to a team, or were a moment ago.
+func (c *Client) visibleNow(g *Grid, i int, from *view, team []uint64, own int) (visible uint64) {
 	here, now := g.here[i], from.all[i]
 	if team != nil {
 		now |= team[i]
@@ -149,42 +161,43 @@ func (c *Client) seenNow(g *Grid, i int, from *view, team []uint64, own int) (se
 		now |= 1 << (own & 63)
 	}
 	if planted.On(planted.SightTooFar) {
-		now |= c.seen[i]
+		now |= c.visible[i]
 	}
 	now &= here
-	seen = now | c.stay(i, now)&here
-	if late := seen &^ now; late != 0 {
-		if others := g.replaced(i, late, c.looked); others != 0 {
-			seen &^= others
-			for _, plane := range c.linger {
+	visible = now | c.countDown(i, now)&here
+	if kept := visible &^ now; kept != 0 {
+		if others := g.replaced(i, kept, c.updated); others != 0 {
+			visible &^= others
+			for _, plane := range c.hysteresis {
 				plane[i] &^= others
 			}
 		}
 	}
-	return seen
+	return visible
 }
 
-// stay sets the counters of rows that are seen now and counts the others down. It returns those that had not run out.
-func (c *Client) stay(i int, now uint64) (kept uint64) {
-	if c.grid.Linger == 0 {
+// countDown sets the hysteresis counters of rows that are visible now, and counts the others down.
+// It returns the rows whose counters had not run out.
+func (c *Client) countDown(i int, now uint64) (kept uint64) {
+	if c.grid.Hysteresis == 0 {
 		return 0
 	}
-	a, b, d, e := c.linger[0][i], c.linger[1][i], c.linger[2][i], c.linger[3][i]
+	a, b, d, e := c.hysteresis[0][i], c.hysteresis[1][i], c.hysteresis[2][i], c.hysteresis[3][i]
 	kept = a | b | d | e
-	borrow := kept // less one, where it is not 0
+	borrow := kept // subtracts 1 where the counter is not 0
 	a, borrow = a^borrow, borrow&^a
 	b, borrow = b^borrow, borrow&^b
 	d, borrow = d^borrow, borrow&^d
 	e ^= borrow
-	n := uint64(c.grid.Linger)
-	c.linger[0][i] = a&^now | now&-(n&1)
-	c.linger[1][i] = b&^now | now&-(n>>1&1)
-	c.linger[2][i] = d&^now | now&-(n>>2&1)
-	c.linger[3][i] = e&^now | now&-(n>>3&1)
+	n := uint64(c.grid.Hysteresis)
+	c.hysteresis[0][i] = a&^now | now&-(n&1)
+	c.hysteresis[1][i] = b&^now | now&-(n>>1&1)
+	c.hysteresis[2][i] = d&^now | now&-(n>>2&1)
+	c.hysteresis[3][i] = e&^now | now&-(n>>3&1)
 	return kept
 }
 
-// cone fills ahead with the rows in the cells of the viewer's cone.
+// cone sets ahead to the rows in the cells of the viewer's cone.
 func (c *Client) cone(g *Grid, v Viewer) {
 	clear(c.ahead)
 	if v.DirX == 0 && v.DirZ == 0 || c.grid.Weights.Ahead == 0 {

@@ -2,8 +2,9 @@ package interest
 
 import "math"
 
-// cone is where a viewer looks: the cells whose centres lie at most 45 degrees from there. That is where two linear functions of the
-// way to the centre are not negative, a*dx + b*dz, so of a row of cells it is one span.
+// cone has the cells whose centres lie at most 45 degrees off the direction of view. That is where
+// two linear functions a*dx + b*dz of the way to the centre are not negative, so it is one span of
+// each row of cells.
 type cone struct {
 	x, z   float32 // the point from which it opens, in cells
 	planes [2]plane
@@ -11,7 +12,7 @@ type cone struct {
 
 type plane struct{ a, b, slope float32 } // slope is b/a
 
-// newCone opens half a cell's diagonal behind the viewer, so that whoever stands beside it counts.
+// newCone opens half a cell's diagonal behind the viewer, so that rows beside it count.
 func (g *Grid) newCone(v Viewer) cone {
 	length := float32(math.Sqrt(float64(v.DirX*v.DirX) + float64(v.DirZ*v.DirZ)))
 	back := math.Sqrt2 / 2 / length
@@ -20,7 +21,7 @@ func (g *Grid) newCone(v Viewer) cone {
 	return cone{x, z, [2]plane{{a, b, b / a}, {b, -a, -a / b}}}
 }
 
-// bounds is from where to where columns of a row of cells are in the cone.
+// bounds is the first and the last column of a row of cells in the cone, as fractions.
 func (c *cone) bounds(row int) (lo, hi float32) {
 	x, dz := c.x-0.5, float32(row)+0.5-c.z
 	lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
@@ -37,7 +38,8 @@ func (c *cone) bounds(row int) (lo, hi float32) {
 	return lo, hi
 }
 
-// span is the first and the last column, of wide, of a row in the cone; last is before first if there is none.
+// span is the first and the last column, of wide, of a row in the cone; last is before first if
+// there is none.
 func (c *cone) span(row, wide int) (first, last int) {
 	lo, hi := c.bounds(row)
 	if lo, hi = max(lo, 0), min(hi, float32(wide-1)); !(lo <= hi) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConeIs45Degrees: the span of a row is those cells whose centres are at most 45 degrees from the view, by their angle, but for
-// those that lie on the edge as well as a float32 can tell.
+// TestConeIs45Degrees: the span of a row is those cells whose centres are at most 45 degrees from
+// the view, by their angle, but for those that lie on the edge as well as a float32 can tell.
 func TestConeIs45Degrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := NewGrid(Config{Slots: 1, MinX: -20, MinZ: 7, Cell: 4, Wide: 30, Deep: 20})

@@ -1,31 +1,35 @@
-// Package interest decides which rows a client may see and which of these it is told first. Columns of positions, teams and
-// views go in; sets of slots come out: bit s%64 of word s/64 is slot s, as ecs/snapshot's Packer takes them.
+// Package interest decides which rows a client may see, and which of them it is sent first. Columns
+// of positions, teams and views go in; sets of slots come out: bit s%64 of word s/64 is slot s, as
+// ecs/snapshot.Packer takes them. A server calls it from the goroutine of its tick.
 //
-// What depends on where somebody stands is worked out once for a cell of the grid and shared by all who stand in it, 64 rows
-// to a word. What is left for each client is a few operations a word:
+// What depends on a position is computed once for a cell of the grid, for all viewers in it, 64
+// rows to a word. A few operations a word are left for each client:
 //
-//	seen  = in range of its cell, and in sight of it        Grid, by cell
-//	      | its team | itself                               Grid, by team
-//	      | seen in one of the last Linger snapshots        Client, a counter of 4 bits a row, as 4 sets
-//	weight = Seen + Mid + Near + Ahead + Fight + New        Client, 16 bits a row, added up until the row is sent
+//	visible  = in view distance and in sight of the viewer's cell   Grid, by cell
+//	         | of its team | itself                                 Grid, by team
+//	         | visible in one of the last Hysteresis snapshots      Client, 4 bits a row, as 4 sets
+//	priority = Visible + Mid + Near + Ahead + Combat + New          Client, 16 bits a row,
+//	                                                                added up until the row is sent
 //
 // A snapshot:
 //
-//	grid.Fill(ids, x, z, teams, hot)
+//	grid.Fill(ids, x, z, teams, combat)
 //	for each client:
-//	    client.Look(grid, viewer, fights)
-//	    cost, fixed := ...                    // snapshot.Packer.Weigh(client.Seen())
-//	    client.Pick(cost, budgetBits-fixed)   // snapshot.Packer.Pick(client.Picked())
-//	    client.Sent(said)                     // snapshot.Packer.Said
+//	    client.Update(grid, viewer, opponents)
+//	    cost, fixed := ...                      // snapshot.Packer.Costs(client.Visible())
+//	    client.Select(cost, budgetBits-fixed)   // snapshot.Packer.Select(client.Selected())
+//	    client.MarkSent(sent)                   // snapshot.Packer.SentRows
 //
-// or, for a client that is told all it sees, client.See(grid, viewer) alone.
+// A client that is sent all visible rows needs client.UpdateVisible(grid, viewer) alone.
 //
-// No row starves. A weight is at least 1, so a row that waits n snapshots stands at n or more, and who goes before it stands as
-// high. One that was sent begins at 0 and gains at most W a snapshot; so of two turns in which it passes the waiting row, the
-// later is W/(W-1) times as late at least: up to snapshot n there are at most 1 + W*(1 + ln n). Where R rows are seen and every
-// snapshot takes at least m of them, a row that is still waiting has
+// No row starves. A row gains at least 1 a snapshot, so a row that waits for n snapshots has a
+// priority of n or more, and so has each row that goes before it. A row that was sent begins at 0
+// and gains at most W a snapshot; of two turns in which it passes the waiting row, the later is at
+// least W/(W-1) times as late. Up to snapshot n that makes at most 1 + W*(1 + ln n) turns. With R
+// visible rows, and at least m rows in each snapshot, a row that still waits has
 //
 //	n * m <= (R-1) * (1 + W * (1 + ln n))
 //
-// which bounds n; Bound solves it. In practice a row of weight w waits for about the sum of all weights over w*m.
+// which bounds n; Bound solves it. In practice a row that gains w a snapshot waits for about the
+// sum of all gains over w*m.
 package interest

@@ -8,46 +8,49 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Config says how far one sees and what counts. Zero fields mean the defaults named.
+// Config describes a grid. Zero fields mean the defaults named. Rows outside the grid count for the
+// nearest cell.
 type Config struct {
-	Slots      int       // rows, 1 to 65536; required
-	MinX, MinZ float32   // corner of the grid, metres
-	Cell       float32   // edge of a cell, metres; default 8
-	Wide, Deep int       // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
-	Near, Mid  int       // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
-	Far        int       // up to which it is in range; default no limit
-	Linger     int       // snapshots that a row stays seen after it was, 0 to 15
-	Weights    Weights   // default DefaultWeights
-	Sight      SightFunc // default: everything in range is in sight
+	Slots        int         // rows, 1 to 65536; required
+	MinX, MinZ   float32     // corner of the grid, metres
+	Cell         float32     // edge of a cell, metres; default 8
+	Wide, Deep   int         // cells along x and z, 1 to 256 each; default 32
+	Near, Mid    int         // cells to near rows and to rows in the middle; default 2 and 6
+	ViewDistance int         // distance in cells of visible rows; default no limit
+	Hysteresis   int         // snapshots for which a row stays visible, 0 to 15
+	Weights      Weights     // default DefaultWeights
+	Visible      VisibleFunc // default: all rows in view distance are visible
 
-	// Sights, if set, is asked in place of Sight, and must say the same: once a cell, not once a pair of cells.
-	Sights SightsFunc
+	// VisibleFrom, if set, is asked in place of Visible, once a cell. It must give the same
+	// answers.
+	VisibleFrom VisibleFromFunc
 }
 
-// SightFunc reports whether somebody in cell from might see somebody in cell to; cells are z*Wide + x. It is asked for cells in
-// which somebody stands, again for every Fill, so it should be a look into a table. It must not change while a Grid uses it.
-type SightFunc func(from, to int) bool
+// VisibleFunc reports whether a row in cell to might be visible from cell from; cells are z*Wide +
+// x. Every Fill asks it again, for cells with viewers and rows, so it should read a table. Its
+// answers must not change while a Grid uses it.
+type VisibleFunc func(from, to int) bool
 
-// SightsFunc appends to cells those which somebody in cell from might see, in any order, each once; those in which nobody stands
-// may be left out. It must keep to what SightFunc keeps to.
-type SightsFunc func(from int, cells []uint16) []uint16
+// VisibleFromFunc appends to cells those that might be visible from a cell, in any order, each
+// once. Cells without rows may be left out. The rules of VisibleFunc hold.
+type VisibleFromFunc func(from int, cells []uint16) []uint16
 
-// Weights are what a row gains in a snapshot in which it is seen, each for what is true of it. Their sum is at most 4096.
+// Weights are what a visible row gains in a snapshot for each criterion. Their sum is at most 4096.
 type Weights struct {
-	Seen  uint16 // always; at least 1
-	Mid   uint16 // not far
-	Near  uint16 // near; Mid comes on top
-	Ahead uint16 // in the direction of view
-	Fight uint16 // it fights
-	New   uint16 // it was not seen in the snapshot before
+	Visible uint16 // always; at least 1
+	Mid     uint16 // within Config.Mid
+	Near    uint16 // within Config.Near, on top of Mid
+	Ahead   uint16 // in the viewer's cone
+	Combat  uint16 // in combat
+	New     uint16 // not visible in the snapshot before
 }
 
-// DefaultWeights are used where all are 0.
-var DefaultWeights = Weights{Seen: 1, Mid: 3, Near: 8, Ahead: 4, Fight: 16, New: 64}
+// DefaultWeights are used where all weights are 0.
+var DefaultWeights = Weights{Visible: 1, Mid: 3, Near: 8, Ahead: 4, Combat: 16, New: 64}
 
-// Most is the most that a row can gain in a snapshot.
+// Most is the most that a row can gain in one snapshot.
 func (w Weights) Most() int {
-	return int(w.Seen) + int(w.Mid) + int(w.Near) + int(w.Ahead) + int(w.Fight) + int(w.New)
+	return int(w.Visible) + int(w.Mid) + int(w.Near) + int(w.Ahead) + int(w.Combat) + int(w.New)
 }
 
 // MaxSlots is the most rows of a grid.
@@ -63,7 +66,7 @@ func (c Config) withDefaults() Config {
 	or(&c.Deep, 32)
 	or(&c.Near, 2)
 	or(&c.Mid, 6)
-	or(&c.Far, math.MaxInt16)
+	or(&c.ViewDistance, math.MaxInt16)
 	if c.Cell == 0 {
 		c.Cell = 8
 	}
@@ -71,36 +74,37 @@ func (c Config) withDefaults() Config {
 		c.Weights = DefaultWeights
 	}
 	if c.Slots < 1 || c.Slots > MaxSlots || c.Wide < 1 || c.Wide > 256 || c.Deep < 1 || c.Deep > 256 || !(c.Cell > 0) ||
-		c.Linger < 0 || c.Linger > maxLinger || c.Weights.Seen == 0 || c.Weights.Most() > 4096 {
+		c.Hysteresis < 0 || c.Hysteresis > maxHysteresis || c.Weights.Visible == 0 || c.Weights.Most() > 4096 {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c
 }
 
-// Grid knows where all rows are in one snapshot. One serves all clients. It takes a bit for each slot, three times, for each cell
-// in which somebody looks, and 12 bytes a slot.
+// Grid has the positions of all rows in one snapshot, for all clients. It takes 12 bytes a slot
+// and, for each cell with a viewer, three bits a slot.
 type Grid struct {
 	cfg            Config
 	words          int
 	ids            []netid.ID // by slot
-	since          []uint32   // by slot: the snapshot since which it holds that one
-	fills          uint32     // snapshots so far
+	since          []uint32   // by slot: snapshot in which it got that id
+	fills          uint32     // snapshots filled
 	here           []uint64
-	hot            []uint64
+	inCombat       []uint64
 	cells          []uint16 // by slot
-	start          []int32  // by cell: where its rows begin in order; one more at the end
-	order          []uint16 // slots by cell, of those that are here
+	start          []int32  // by cell: first of its rows in order; one more at the end
+	order          []uint16 // slots with rows, by cell
 	gains          *gains
 	near, mid, far disc
-	sights         []uint16 // what Sights said last
+	listed         []uint16 // the last answer of VisibleFrom
 	views          []view   // by cell
 	teams          [256][]uint64
 	inUse          []uint8    // teams that are not empty
-	free           [][]uint64 // sets of teams and views of other snapshots
+	free           [][]uint64 // sets of earlier snapshots
 	sets           [][]uint64 // sets in use
 }
 
-// view is what can be seen from a cell; near and mid are made for the first who weighs.
+// view is what is visible from a cell. near and mid are computed for the first viewer with
+// priorities.
 type view struct {
 	near, mid, all []uint64
 }
@@ -109,7 +113,7 @@ type view struct {
 func NewGrid(c Config) *Grid {
 	c = c.withDefaults()
 	g := &Grid{cfg: c, words: (c.Slots + 63) / 64}
-	g.here, g.hot = make([]uint64, g.words), make([]uint64, g.words)
+	g.here, g.inCombat = make([]uint64, g.words), make([]uint64, g.words)
 	g.ids, g.since = make([]netid.ID, c.Slots), make([]uint32, c.Slots)
 	g.cells = make([]uint16, c.Slots)
 	g.start = make([]int32, c.Wide*c.Deep+1)
@@ -117,17 +121,17 @@ func NewGrid(c Config) *Grid {
 	g.views = make([]view, c.Wide*c.Deep)
 	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
-	if c.Sights != nil {
-		g.sights = make([]uint16, 0, c.Wide*c.Deep)
+	if c.VisibleFrom != nil {
+		g.listed = make([]uint16, 0, c.Wide*c.Deep)
 	}
-	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.Far, most)
+	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.ViewDistance, most)
 	return g
 }
 
 // Config is the grid's configuration, with its defaults.
 func (g *Grid) Config() Config { return g.cfg }
 
-// Words is the length of a set of slots.
+// Words is the length of a set of slots, in words.
 func (g *Grid) Words() int { return g.words }
 
 // Cell is the cell of a position.
@@ -141,9 +145,9 @@ func (g *Grid) Cell(x, z float32) int {
 	return at(z, g.cfg.MinZ, g.cfg.Deep)*g.cfg.Wide + at(x, g.cfg.MinX, g.cfg.Wide)
 }
 
-// Fill takes the rows of a snapshot, by slot: who is there, 0 for nobody; position, metres; team, 0 being none; and hot, the
-// set of rows that fight with anybody, nil for none. Columns are as long as there are slots, and only read.
-func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) {
+// Fill takes the rows of a snapshot, by slot: ids, 0 for none; positions, metres; teams, 0 for
+// none; and the set of rows in combat, nil for none. Columns have Slots entries and are only read.
+func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, combat []uint64) {
 	g.recycle()
 	g.fills++
 	clear(g.here)
@@ -155,8 +159,8 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) 
 			g.ids[slot], g.since[slot] = id, g.fills
 		}
 	}
-	clear(g.hot)
-	copy(g.hot, hot)
+	clear(g.inCombat)
+	copy(g.inCombat, combat)
 	clear(g.start)
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {
@@ -173,10 +177,15 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) 
 			}
 		}
 	}
+	g.sortByCell()
+}
+
+// sortByCell sorts the rows by cell. start has the number of rows of each cell.
+func (g *Grid) sortByCell() {
 	sum := int32(0)
 	for cell := range g.start {
 		sum += g.start[cell]
-		g.start[cell] = sum // its end; filling moves it to its beginning
+		g.start[cell] = sum // the end of the cell's rows; filling moves it to their beginning
 	}
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {
@@ -188,7 +197,7 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) 
 	}
 }
 
-// replaced is which rows of word i have come to hold another one since a snapshot.
+// replaced is which rows of word i have got another id since a snapshot.
 func (g *Grid) replaced(i int, rows uint64, snapshot uint32) (others uint64) {
 	for ; rows != 0; rows &= rows - 1 {
 		if g.since[i*64+bits.TrailingZeros64(rows)] > snapshot {
@@ -198,7 +207,7 @@ func (g *Grid) replaced(i int, rows uint64, snapshot uint32) (others uint64) {
 	return others
 }
 
-// recycle empties the snapshot before.
+// recycle empties the grid of the snapshot before.
 func (g *Grid) recycle() {
 	g.free = append(g.free, g.sets...)
 	g.sets = g.sets[:0]
@@ -230,7 +239,7 @@ func (g *Grid) team(t uint8) []uint64 {
 	return g.teams[t]
 }
 
-// span adds the rows of the cells from x to last of row z to a set. They lie side by side in order.
+// span adds the rows of the cells from x to last of row z, which are neighbours in order, to a set.
 func (g *Grid) span(z, x, last int, set []uint64) {
 	x, last = max(x, 0), min(last, g.cfg.Wide-1)
 	if x > last {
@@ -242,7 +251,7 @@ func (g *Grid) span(z, x, last int, set []uint64) {
 	}
 }
 
-// disc is, for each distance in z, how far in x a circle of cells reaches; it ends where the circle does.
+// disc is a circle of cells: for each distance in z up to its radius, the largest distance in x.
 type disc []int
 
 func newDisc(radius, most int) (d disc) {
@@ -256,7 +265,7 @@ func newDisc(radius, most int) (d disc) {
 	return d
 }
 
-// from is what can be seen from a cell, worked out for the first who looks.
+// from is what is visible from a cell, computed for the first viewer in it.
 func (g *Grid) from(cell int) *view {
 	v := &g.views[cell]
 	if v.all != nil {
@@ -264,33 +273,33 @@ func (g *Grid) from(cell int) *view {
 	}
 	v.all = g.set()
 	switch {
-	case g.cfg.Sights != nil:
-		g.listed(cell, v.all)
-	case g.cfg.Sight != nil:
-		g.sighted(cell, v.all)
-	case g.cfg.Far >= max(g.cfg.Wide, g.cfg.Deep)*2:
+	case g.cfg.VisibleFrom != nil:
+		g.addListed(cell, v.all)
+	case g.cfg.Visible != nil:
+		g.addVisible(cell, v.all)
+	case g.cfg.ViewDistance >= max(g.cfg.Wide, g.cfg.Deep)*2:
 		copy(v.all, g.here)
 	default:
-		g.around(cell, g.far, v.all)
+		g.addDisc(cell, g.far, v.all)
 	}
 	return v
 }
 
-// rings makes near and mid of a cell's view.
+// rings computes near and mid of a cell's view.
 func (g *Grid) rings(cell int, v *view) {
 	if v.near == nil {
 		v.near, v.mid = g.set(), g.set()
-		g.around(cell, g.near, v.near)
-		g.around(cell, g.mid, v.mid)
+		g.addDisc(cell, g.near, v.near)
+		g.addDisc(cell, g.mid, v.mid)
 	}
 }
 
-// listed adds the rows in the far disc that Sights lists.
-func (g *Grid) listed(cell int, set []uint64) {
+// addListed adds the rows in view distance that VisibleFrom lists.
+func (g *Grid) addListed(cell int, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
-	limited := g.cfg.Far < max(g.cfg.Wide, g.cfg.Deep)*2
-	g.sights = g.cfg.Sights(cell, g.sights[:0])
-	for _, to := range g.sights {
+	limited := g.cfg.ViewDistance < max(g.cfg.Wide, g.cfg.Deep)*2
+	g.listed = g.cfg.VisibleFrom(cell, g.listed[:0])
+	for _, to := range g.listed {
 		if limited {
 			dx, dz := int(to)%g.cfg.Wide-x, int(to)/g.cfg.Wide-z
 			if dz = max(dz, -dz); dz >= len(g.far) || max(dx, -dx) > g.far[dz] {
@@ -303,8 +312,8 @@ func (g *Grid) listed(cell int, set []uint64) {
 	}
 }
 
-// around adds the rows in a disc.
-func (g *Grid) around(cell int, d disc, set []uint64) {
+// addDisc adds the rows in a disc.
+func (g *Grid) addDisc(cell int, d disc, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
 	for at := max(z-len(d)+1, 0); at < min(z+len(d), g.cfg.Deep); at++ {
 		reach := d[max(at-z, z-at)]
@@ -312,13 +321,13 @@ func (g *Grid) around(cell int, d disc, set []uint64) {
 	}
 }
 
-// sighted adds the rows in the far disc that are in sight.
-func (g *Grid) sighted(cell int, set []uint64) {
+// addVisible adds the rows in view distance for which Visible is true.
+func (g *Grid) addVisible(cell int, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
 	for at := max(z-len(g.far)+1, 0); at < min(z+len(g.far), g.cfg.Deep); at++ {
 		reach := g.far[max(at-z, z-at)]
 		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
-			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Sight(cell, to) {
+			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Visible(cell, to) {
 				g.span(at, c, c, set)
 			}
 		}

@@ -42,11 +42,11 @@ func TestClientEqualsTwin(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
 		cfg := Config{Slots: slots, MinX: -10, MinZ: 5, Cell: 4, Wide: 12, Deep: 9,
-			Near: 1, Mid: 3, Far: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"), Linger: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
+			Near: 1, Mid: 3, ViewDistance: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"), Hysteresis: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
 		if rapid.Bool().Draw(t, "walls") {
-			cfg.Sight = wall
+			cfg.Visible = wall
 			if rapid.Bool().Draw(t, "lists") {
-				cfg.Sights = func(from int, cells []uint16) []uint16 {
+				cfg.VisibleFrom = func(from int, cells []uint16) []uint16 {
 					for to := 12*9 - 1; to >= 0; to-- {
 						if wall(from, to) {
 							cells = append(cells, uint16(to))
@@ -57,7 +57,7 @@ func TestClientEqualsTwin(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "heavy") {
-			cfg.Weights = Weights{Seen: 400, Mid: 1, Near: 1000, Ahead: 1, Fight: 2000, New: 600}
+			cfg.Weights = Weights{Visible: 400, Mid: 1, Near: 1000, Ahead: 1, Combat: 2000, New: 600}
 		}
 		g := NewGrid(cfg)
 		c, twin, sc := NewClient(g), newSlow(cfg), newScene(slots)
@@ -79,18 +79,18 @@ func TestClientEqualsTwin(t *testing.T) {
 			twin.look(g, sc, v, fights)
 			switch {
 			case late:
-				c.See(g, v)
-				c.Weigh(g, v, fights)
+				c.UpdateVisible(g, v)
+				c.AddPriority(g, v, fights)
 				all = false
 			case all:
-				c.See(g, v)
+				c.UpdateVisible(g, v)
 				clear(twin.weight)
 			default:
-				c.Look(g, v, fights)
+				c.Update(g, v, fights)
 			}
 			for slot := range slots {
-				if has(c.Seen(), slot) != twin.seen[slot] || c.Weight(slot) != twin.weight[slot] {
-					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d", slot, has(c.Seen(), slot), c.Weight(slot), twin.seen[slot], twin.weight[slot])
+				if has(c.Visible(), slot) != twin.seen[slot] || c.Priority(slot) != twin.weight[slot] {
+					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d", slot, has(c.Visible(), slot), c.Priority(slot), twin.seen[slot], twin.weight[slot])
 				}
 			}
 			if all {
@@ -100,11 +100,11 @@ func TestClientEqualsTwin(t *testing.T) {
 				cost[slot] = uint16(rng.IntN(50))
 			}
 			budget := rng.IntN(30 * slots)
-			used := c.Pick(cost, budget)
+			used := c.Select(cost, budget)
 			want, sum := twin.pick(cost, budget, g.Words()*64), 0
 			for slot := range slots {
-				if has(c.Picked(), slot) != want[slot] {
-					t.Fatalf("slot %d of weight %d: picked %v, twin %v", slot, c.Weight(slot), has(c.Picked(), slot), want[slot])
+				if has(c.Selected(), slot) != want[slot] {
+					t.Fatalf("slot %d of weight %d: picked %v, twin %v", slot, c.Priority(slot), has(c.Selected(), slot), want[slot])
 				}
 				if want[slot] {
 					sum += int(cost[slot])
@@ -114,13 +114,13 @@ func TestClientEqualsTwin(t *testing.T) {
 			if used != sum || used > budget {
 				t.Fatalf("used %d, picked %d, budget %d", used, sum, budget)
 			}
-			c.Sent(c.Picked())
+			c.MarkSent(c.Selected())
 		}
 	})
 }
 
-// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the same as who looked each time and was
-// sent all.
+// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the
+// same as who looked each time and was sent all.
 func TestCaught(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
@@ -132,46 +132,46 @@ func TestCaught(t *testing.T) {
 			g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.hot)
 			v = Viewer{Slot: rng.IntN(slots), X: rng.Float32() * 48, Z: rng.Float32() * 36, DirX: 1}
 			fights = []uint64{rng.Uint64() & rng.Uint64()}
-			eager.Look(g, v, fights)
+			eager.Update(g, v, fights)
 			if all {
-				eager.Sent(eager.Seen())
+				eager.MarkSent(eager.Visible())
 			}
 			return v, fights
 		}
 		for range rapid.IntRange(1, 5).Draw(t, "times") {
 			for range rapid.IntRange(0, 3).Draw(t, "thin") {
 				v, fights := look(false)
-				lazy.Look(g, v, fights)
+				lazy.Update(g, v, fights)
 				some := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
-				eager.Sent(some)
-				lazy.Sent(some)
+				eager.MarkSent(some)
+				lazy.MarkSent(some)
 			}
 			for range rapid.IntRange(1, 9).Draw(t, "all") {
 				look(true)
 			}
-			lazy.Caught(eager.Seen())
+			lazy.MarkAllSent(eager.Visible())
 		}
 		v, fights := look(false)
-		lazy.Look(g, v, fights)
+		lazy.Update(g, v, fights)
 		for slot := range slots {
-			if has(lazy.Seen(), slot) != has(eager.Seen(), slot) || lazy.Weight(slot) != eager.Weight(slot) {
-				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d", slot, has(lazy.Seen(), slot), lazy.Weight(slot), has(eager.Seen(), slot), eager.Weight(slot))
+			if has(lazy.Visible(), slot) != has(eager.Visible(), slot) || lazy.Priority(slot) != eager.Priority(slot) {
+				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d", slot, has(lazy.Visible(), slot), lazy.Priority(slot), has(eager.Visible(), slot), eager.Priority(slot))
 			}
 		}
 	})
 }
 
-// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent within Bound snapshots, and in far
-// fewer.
+// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent
+// within Bound snapshots, and in far fewer.
 func TestNobodyStarves(t *testing.T) {
 	for i, c := range []struct {
 		rows, each int
 		weights    Weights
 	}{
 		{200, 10, DefaultWeights},
-		{200, 1, Weights{Seen: 1, Near: 1}},
-		{64, 3, Weights{Seen: 1, Near: 200}},
-		{300, 40, Weights{Seen: 1, Mid: 20, Near: 20}},
+		{200, 1, Weights{Visible: 1, Near: 1}},
+		{64, 3, Weights{Visible: 1, Near: 200}},
+		{300, 40, Weights{Visible: 1, Mid: 20, Near: 20}},
 	} {
 		g := NewGrid(Config{Slots: c.rows, Weights: c.weights, Near: 1, Mid: 2})
 		cl, sc := NewClient(g), newScene(c.rows)
@@ -189,15 +189,15 @@ func TestNobodyStarves(t *testing.T) {
 		bound := Bound(c.rows, c.each, c.weights.Most())
 		for range 4 * min(bound, 3000) {
 			g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
-			cl.Look(g, Viewer{Slot: 1}, nil)
-			cl.Pick(cost, 100*c.each+99)
+			cl.Update(g, Viewer{Slot: 1}, nil)
+			cl.Select(cost, 100*c.each+99)
 			for slot := range waits {
-				if waits[slot]++; has(cl.Picked(), slot) {
+				if waits[slot]++; has(cl.Selected(), slot) {
 					waits[slot] = 0
 				}
 				longest = max(longest, waits[slot])
 			}
-			cl.Sent(cl.Picked())
+			cl.MarkSent(cl.Selected())
 		}
 		t.Logf("case %d: the longest wait is %d snapshots, bound %d", i, longest, bound)
 		if longest > bound || longest < c.rows/c.each {
@@ -208,13 +208,13 @@ func TestNobodyStarves(t *testing.T) {
 
 // TestAnotherInTheSlotDoesNotLinger: who takes a slot over is not seen because the one before was.
 func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
-	g := NewGrid(Config{Slots: 2, Far: 3, Linger: 8})
+	g := NewGrid(Config{Slots: 2, ViewDistance: 3, Hysteresis: 8})
 	c, sc := NewClient(g), newScene(2)
 	at := func(id netid.ID, x float32) bool {
 		sc.ids[1], sc.x[1] = id, x
 		g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
-		c.Look(g, Viewer{}, nil)
-		return has(c.Seen(), 1)
+		c.Update(g, Viewer{}, nil)
+		return has(c.Visible(), 1)
 	}
 	if !at(netid.Make(1, 1), 0) || !at(netid.Make(1, 1), 100) {
 		t.Error("who was near is not seen when it has gone far")
@@ -225,14 +225,14 @@ func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
 		t.Error("another one is seen in its place")
 	}
 	c.Reset()
-	if has(c.Seen(), 1) || c.Weight(1) != 0 {
+	if has(c.Visible(), 1) || c.Priority(1) != 0 {
 		t.Error("Reset keeps something")
 	}
 }
 
 func TestImpossibleConfigurations(t *testing.T) {
-	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Linger: 16}, {Slots: 1, Cell: -1},
-		{Slots: 1, Weights: Weights{Near: 1}}, {Slots: 1, Weights: Weights{Seen: 1, Near: 5000}}} {
+	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Hysteresis: 16}, {Slots: 1, Cell: -1},
+		{Slots: 1, Weights: Weights{Near: 1}}, {Slots: 1, Weights: Weights{Visible: 1, Near: 5000}}} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -43,11 +43,11 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 		dx, dz := to%s.cfg.Wide-from%s.cfg.Wide, to/s.cfg.Wide-from/s.cfg.Wide
 		far := math.Sqrt(float64(dx*dx + dz*dz))
 		now := slot == v.Slot || v.Team != 0 && sc.team[slot] == v.Team ||
-			far <= float64(s.cfg.Far) && (s.cfg.Sight == nil || s.cfg.Sight(from, to))
+			far <= float64(s.cfg.ViewDistance) && (s.cfg.Visible == nil || s.cfg.Visible(from, to))
 		seen := now || s.left[slot] > 0 && s.id[slot] == id
 		s.left[slot] = max(s.left[slot]-1, 0)
 		if now {
-			s.left[slot], s.id[slot] = s.cfg.Linger, id
+			s.left[slot], s.id[slot] = s.cfg.Hysteresis, id
 		}
 		s.seen[slot] = seen
 		if !seen {
@@ -55,7 +55,7 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 			continue
 		}
 		w := s.cfg.Weights
-		gain := int(w.Seen)
+		gain := int(w.Visible)
 		if far <= float64(s.cfg.Mid) {
 			gain += int(w.Mid)
 		}
@@ -69,12 +69,12 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 			}
 		}
 		if has(sc.hot, slot) || has(fights, slot) {
-			gain += int(w.Fight)
+			gain += int(w.Combat)
 		}
 		if !before {
 			gain += int(w.New)
 		}
-		s.weight[slot] = min(s.weight[slot]+gain, top)
+		s.weight[slot] = min(s.weight[slot]+gain, maxPriority)
 	}
 }
 

@@ -53,16 +53,16 @@ type Loop[T any] struct {
 	n, size int
 }
 
-// Share lets r run the loops from now on; nil: the caller runs each whole.
-func (l *Loop[T]) Share(r Runner) {
+// SetRunner lets r run the loops from now on; nil: the caller runs each whole.
+func (l *Loop[T]) SetRunner(r Runner) {
 	l.runner, l.each = r, nil
 	if r != nil {
 		l.each = l.part
 	}
 }
 
-// Shared reports whether loops may be cut.
-func (l *Loop[T]) Shared() bool { return l.runner != nil }
+// Parallel reports whether loops may be cut.
+func (l *Loop[T]) Parallel() bool { return l.runner != nil }
 
 // Wake tells the runner that loops will come soon.
 func (l *Loop[T]) Wake() {
@@ -77,7 +77,7 @@ func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	if n <= 0 {
 		return 0
 	}
-	size := Size(n, grain)
+	size := PartSize(n, grain)
 	if l.runner == nil || size >= n {
 		do(over, Part{0, 1, 0, n})
 		return 1
@@ -89,8 +89,8 @@ func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	return parts
 }
 
-// Size is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and from Align on a multiple of that.
-func Size(n, grain int) int {
+// PartSize is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and from Align on a multiple of that.
+func PartSize(n, grain int) int {
 	size := max(grain, (n+MaxParts-1)/MaxParts, 1)
 	if size < Align {
 		return size

@@ -45,7 +45,7 @@ func TestPartsAreTheRows(t *testing.T) {
 		var want []int
 		for i, r := range []Runner{nil, backwards{}, pool} {
 			var l Loop[table]
-			l.Share(r)
+			l.SetRunner(r)
 			tab := table{rows: make([]int, n), parts: make([]Part, MaxParts)}
 			parts := l.Run(&tab, n, grain, double)
 			l.Run(&tab, n, grain, func(t *table, p Part) { t.parts[p.Index] = p })
@@ -141,7 +141,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	var l Loop[table]
-	l.Share(p)
+	l.SetRunner(p)
 	tab := table{rows: make([]int, 4096)}
 	l.Run(&tab, len(tab.rows), 64, double)
 	for i := range tab.lists {

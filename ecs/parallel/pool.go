@@ -24,7 +24,7 @@ type Pool struct {
 	_    [56]byte
 	busy atomic.Int64 // helpers that are in
 	_    [56]byte
-	next []share // by worker; the caller is 0
+	next []workerParts // by worker; the caller is 0
 
 	fault   atomic.Pointer[any] // what a helper's part panicked with
 	runs    uint64
@@ -32,8 +32,8 @@ type Pool struct {
 	done    sync.WaitGroup
 }
 
-// share is the parts of one worker: how many of them were taken.
-type share struct {
+// workerParts is the parts of one worker: how many of them were taken.
+type workerParts struct {
 	taken atomic.Int64
 	_     [56]byte
 }
@@ -44,13 +44,13 @@ type helper struct {
 	_      [48]byte
 }
 
-// lookout is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
+// spinTime is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
 // some 50 us, in which the caller would be alone.
-const lookout = 200 * time.Microsecond
+const spinTime = 200 * time.Microsecond
 
 // NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
 func NewPool(workers int) *Pool {
-	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]share, max(workers, 1))}
+	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]workerParts, max(workers, 1))}
 	for i := range p.helpers {
 		h := &p.helpers[i]
 		h.wake = make(chan bool, 1)
@@ -100,7 +100,7 @@ func (p *Pool) Run(parts int, do func(part int)) {
 	p.runs++
 	p.open.Store(p.runs)
 	defer p.finish() // even if a part panics
-	p.rouse(parts - 1)
+	p.wake(parts - 1)
 	p.take(0)
 }
 
@@ -120,10 +120,10 @@ func (p *Pool) finish() {
 }
 
 // Wake is Waker's.
-func (p *Pool) Wake() { p.rouse(len(p.helpers)) }
+func (p *Pool) Wake() { p.wake(len(p.helpers)) }
 
-// rouse wakes so many of the helpers, if they sleep.
-func (p *Pool) rouse(n int) {
+// wake wakes so many of the helpers, if they sleep.
+func (p *Pool) wake(n int) {
 	for i := range p.helpers[:min(len(p.helpers), n)] {
 		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
 			h.wake <- true
@@ -179,7 +179,7 @@ func (p *Pool) enter(run uint64, worker int) {
 
 // await returns the number of a run that is not last, 0 for none after a sleep, or closing.
 func (p *Pool) await(h *helper, last uint64) uint64 {
-	for start := time.Now(); time.Since(start) < lookout; {
+	for start := time.Now(); time.Since(start) < spinTime; {
 		for range 64 {
 			if run := p.open.Load(); run != 0 && run != last {
 				return run

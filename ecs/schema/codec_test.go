@@ -37,11 +37,11 @@ func TestDecisionsLearn(t *testing.T) {
 		n.Row(levels, buckets, make([]uint32, 4))
 	}
 	d := schema.Train(player, n).Decisions()
-	if d.Fields[0].Of != schema.MaxFields || d.Fields[2].Of != 0 || d.Fields[3].Of != schema.MaxFields {
-		t.Errorf("fields told before: %d, %d, %d", d.Fields[0].Of, d.Fields[2].Of, d.Fields[3].Of)
+	if d.Fields[0].ContextField != schema.MaxFields || d.Fields[2].ContextField != 0 || d.Fields[3].ContextField != schema.MaxFields {
+		t.Errorf("fields told before: %d, %d, %d", d.Fields[0].ContextField, d.Fields[2].ContextField, d.Fields[3].ContextField)
 	}
 	nodes := func(size int) []uint16 { return d.Fields[2].Nodes[size*16:] }
-	if no, yes := nodes(0)[0], nodes(schema.SizeOf(5))[0]; no < 64000 || yes > 1500 {
+	if no, yes := nodes(0)[0], nodes(schema.SizeClass(5))[0]; no < 64000 || yes > 1500 {
 		t.Errorf("unchanged with probability %d beside no change, %d beside one", no, yes)
 	}
 	if never := d.Fields[3].Nodes[0]; never < 64000 {

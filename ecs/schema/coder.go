@@ -25,7 +25,7 @@ type Coder struct {
 	span            uint32 // greatest value - lo
 	width           uint   // bits of span
 	predict         Predictor
-	classes         [Levels]uint8 // by level; the class of Unknown is 0
+	classes         [ErrorLevels]uint8 // by level; the class of LevelUnknown is 0
 	tables          [MaxClasses]*huffman.Table
 	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
 	small           [MaxClasses * smallDeltas]uint32    // by class, by difference
@@ -55,7 +55,7 @@ func symbolsOf(f Field) int {
 	return sym + 1
 }
 
-func newCoder(f Field, classes [Levels]uint8, tables []*huffman.Table) Coder {
+func newCoder(f Field, classes [ErrorLevels]uint8, tables []*huffman.Table) Coder {
 	lo, hi := f.Range()
 	c := Coder{wrap: f.Wrap, half: f.Wrap / 2, top: (f.Wrap - 1) / 2, lo: lo, span: uint32(hi) - uint32(lo),
 		predict: f.Predict, classes: classes}
@@ -81,11 +81,11 @@ func newCoder(f Field, classes [Levels]uint8, tables []*huffman.Table) Coder {
 	return c
 }
 
-// Class is the class of a level below Levels. That of Unknown is 0.
+// Class is the class of a level below ErrorLevels. That of LevelUnknown is 0.
 func (c *Coder) Class(level uint8) uint8 { return c.classes[level] }
 
-// Levelled reports whether the level of the field decides anything: its table, or what is expected.
-func (c *Coder) Levelled() bool { return c.predict != Hold || c.classes != [Levels]uint8{} }
+// UsesLevel reports whether the level of the field decides anything: its table, or what is expected.
+func (c *Coder) UsesLevel() bool { return c.predict != Hold || c.classes != [ErrorLevels]uint8{} }
 
 // Table is the code of a class's buckets.
 func (c *Coder) Table(class uint8) *huffman.Table { return c.tables[class] }
@@ -116,11 +116,11 @@ func (c *Coder) bucketBits(z uint32, class int) (code uint64, n uint) {
 	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
 }
 
-// Change is what Bits codes: zigzag(difference)-1. The values must differ.
-func (c *Coder) Change(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
+// ZigzagDelta is what Bits codes: zigzag(difference)-1. The values must differ.
+func (c *Coder) ZigzagDelta(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
 
-// Changed undoes Change. ok is false if the value is out of range.
-func (c *Coder) Changed(z uint32, base int32) (v int32, ok bool) {
+// ApplyDelta undoes Change. ok is false if the value is out of range.
+func (c *Coder) ApplyDelta(z uint32, base int32) (v int32, ok bool) {
 	v = base + huffman.Unzigzag(z+1)
 	v += c.wrap & (v >> 31)
 	v -= c.wrap & ((c.wrap - 1 - v) >> 31)

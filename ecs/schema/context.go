@@ -23,21 +23,21 @@ func cost(counts []uint64) float64 {
 	return bits + float64(total*math.Log2(total))
 }
 
-// pickClasses cuts a field's levels, from Calm up and Unknown last, into the neighbours that share a table, so that what was
-// counted takes the fewest bits. It returns each level's class, that of Unknown 0, and each class's counts.
-func pickClasses(counts []uint64, symbols int) (classes [Levels]uint8, seen [][]uint64) {
+// chooseClasses cuts a field's levels, from LevelExact up and LevelUnknown last, into the neighbours that share a table, so that what was
+// counted takes the fewest bits. It returns each level's class, that of LevelUnknown 0, and each class's counts.
+func chooseClasses(counts []uint64, symbols int) (classes [ErrorLevels]uint8, seen [][]uint64) {
 	level := func(i int) []uint64 { // the i-th in order
-		i = (i + Calm) % Levels
+		i = (i + LevelExact) % ErrorLevels
 		return counts[i*symbols : (i+1)*symbols]
 	}
-	var least [MaxClasses + 1][Levels + 1]float64 // by classes, by levels that they cover
-	var from [MaxClasses + 1][Levels + 1]int
-	for n := range Levels + 1 {
+	var least [MaxClasses + 1][ErrorLevels + 1]float64 // by classes, by levels that they cover
+	var from [MaxClasses + 1][ErrorLevels + 1]int
+	for n := range ErrorLevels + 1 {
 		least[0][n] = math.Inf(1)
 	}
 	least[0][0] = 0
 	for k := 1; k <= MaxClasses; k++ {
-		for end := range Levels + 1 {
+		for end := range ErrorLevels + 1 {
 			least[k][end] = math.Inf(1)
 			sum := make([]uint64, symbols)
 			for begin := end - 1; begin >= 0; begin-- {
@@ -52,15 +52,15 @@ func pickClasses(counts []uint64, symbols int) (classes [Levels]uint8, seen [][]
 	}
 	best := 1
 	for k := range least {
-		if least[k][Levels] < least[best][Levels] {
+		if least[k][ErrorLevels] < least[best][ErrorLevels] {
 			best = k
 		}
 	}
 	seen = make([][]uint64, best)
-	for k, end := best, Levels; k > 0; k-- {
+	for k, end := best, ErrorLevels; k > 0; k-- {
 		seen[best-k] = make([]uint64, symbols)
 		for i := from[k][end]; i < end; i++ {
-			classes[(i+Calm)%Levels] = uint8(best - k)
+			classes[(i+LevelExact)%ErrorLevels] = uint8(best - k)
 			for sym, n := range level(i) {
 				seen[best-k][sym] += n
 			}
@@ -76,7 +76,7 @@ func byContext(s Schema, c *Counts, signals []int) [][]uint64 {
 	for range 1 << len(signals) {
 		seen = append(seen, make([]uint64, len(c.Masks[0])))
 	}
-	for k, n := range c.Moves {
+	for k, n := range c.ContextSymbols {
 		context := 1
 		for i, f := range signals {
 			context += int(k>>16>>f&1) << i
@@ -86,8 +86,8 @@ func byContext(s Schema, c *Counts, signals []int) [][]uint64 {
 	return seen
 }
 
-// pickSignals picks the fields whose stirring says most about what happens to a row, one after the other. They ascend.
-func pickSignals(s Schema, c *Counts) (signals []int) {
+// pickContextFields picks the fields whose stirring says most about what happens to a row, one after the other. They ascend.
+func pickContextFields(s Schema, c *Counts) (signals []int) {
 	bits := func(signals []int) (sum float64) {
 		for _, seen := range byContext(s, c, signals) {
 			sum += cost(seen) + tableBits
@@ -95,7 +95,7 @@ func pickSignals(s Schema, c *Counts) (signals []int) {
 		return sum
 	}
 	least := bits(nil)
-	for len(signals) < MaxSignals {
+	for len(signals) < MaxContextFields {
 		at := -1
 		for f := range s.Fields {
 			if slices.Contains(signals, f) {

@@ -9,9 +9,9 @@ import (
 // Decisions are the probabilities of what a range coder is told of an entity row: one byte each in a file, and of being false, in
 // 65536ths, here. It is immutable.
 //
-// Of a field it is told whether it changed, then the bucket of the change, as schema.Coder has them, bit by bit from the highest, then
+// ContextField a field it is told whether it changed, then the bucket of the change, as schema.Coder has them, bit by bit from the highest, then
 // the highest of the extra bits; the others are as likely as not. Field, class, and the size of the change of one field told before,
-// Of, choose the probabilities.
+// ContextField, choose the probabilities.
 type Decisions struct {
 	Idle   uint32 // that a group is not all as expected
 	Spawn  uint32 // that a slot that was empty is still
@@ -21,16 +21,16 @@ type Decisions struct {
 
 // FieldDecisions are those of one field.
 type FieldDecisions struct {
-	Of    int      // a field told before; MaxFields: none
-	Nodes []uint16 // by class, by size, by node: Nodes[(class*Sizes+size)*16:]; node 0: it changed; 1 to 15: a binary tree of the bucket
-	Top   [huffman.Buckets]uint16
+	ContextField int      // a field told before; MaxFields: none
+	Nodes        []uint16 // by class, by size, by node: Nodes[(class*SizeClasses+size)*16:]; node 0: it changed; 1 to 15: a binary tree of the bucket
+	Top          [huffman.Buckets]uint16
 }
 
-// Sizes is how many sizes of change are told apart; SizeOf is the size of a bucket's change, 0 is none.
-const Sizes = 6
+// SizeClasses is how many sizes of change are told apart; SizeClass is the size of a bucket's change, 0 is none.
+const SizeClasses = 6
 
-// SizeOf is the size of a change in a bucket.
-func SizeOf(bucket int) int { return min((bucket+2)/2, Sizes-1) }
+// SizeClass is the size of a change in a bucket.
+func SizeClass(bucket int) int { return min((bucket+2)/2, SizeClasses-1) }
 
 // treeNodes is the nodes for one class and size.
 const treeNodes = 16
@@ -47,13 +47,13 @@ func chance(no, yes float64) uint8 {
 }
 
 // decisions reads what appendDecisions wrote, all of it valid but for the fields named.
-func newDecisions(raw []byte, classes [][Levels]uint8) *Decisions {
+func newDecisions(raw []byte, classes [][ErrorLevels]uint8) *Decisions {
 	d := &Decisions{Idle: probability(raw[0]), Spawn: probability(raw[1]), Leave: probability(raw[2])}
 	raw = raw[3:]
 	for i := range classes {
-		f := FieldDecisions{Of: int(raw[0])}
-		if f.Of == noField || f.Of >= i {
-			f.Of = MaxFields
+		f := FieldDecisions{ContextField: int(raw[0])}
+		if f.ContextField == noField || f.ContextField >= i {
+			f.ContextField = MaxFields
 		}
 		n := fieldBytes(classes[i]) - 1 - huffman.Buckets
 		for _, q := range raw[1 : 1+n] {
@@ -68,16 +68,16 @@ func newDecisions(raw []byte, classes [][Levels]uint8) *Decisions {
 }
 
 // fieldBytes is what a field's decisions take in a file.
-func fieldBytes(classes [Levels]uint8) int {
+func fieldBytes(classes [ErrorLevels]uint8) int {
 	most := 0
 	for _, k := range classes {
 		most = max(most, int(k))
 	}
-	return 1 + (most+1)*Sizes*treeNodes + huffman.Buckets
+	return 1 + (most+1)*SizeClasses*treeNodes + huffman.Buckets
 }
 
 // decisionBytes is what all of them take.
-func decisionBytes(classes [][Levels]uint8) int {
+func decisionBytes(classes [][ErrorLevels]uint8) int {
 	n := 3
 	for _, c := range classes {
 		n += fieldBytes(c)
@@ -89,7 +89,7 @@ func decisionBytes(classes [][Levels]uint8) int {
 const pairSymbols = 1 + huffman.Buckets
 
 // pairSize is the counts of one field and one told before.
-const pairSize = Levels * Sizes * pairSymbols
+const pairSize = ErrorLevels * SizeClasses * pairSymbols
 
 // pairs is the counts of field f and field of before it; of f itself: no other.
 func (c *Counts) pairs(f, of int) []uint64 {
@@ -109,15 +109,15 @@ func (c *Counts) Row(levels []uint8, buckets []int8, extras []uint32) {
 		for of := 0; of <= f; of++ {
 			size := 0
 			if of < f && buckets[of] >= 0 {
-				size = SizeOf(int(buckets[of]))
+				size = SizeClass(int(buckets[of]))
 			}
-			c.pairs(f, of)[(int(level)*Sizes+size)*pairSymbols+int(buckets[f])+1]++
+			c.pairs(f, of)[(int(level)*SizeClasses+size)*pairSymbols+int(buckets[f])+1]++
 		}
 	}
 }
 
 // trainDecisions returns the file's part for what was counted.
-func trainDecisions(s Schema, c *Counts, classes [][Levels]uint8) []byte {
+func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 	here, gone, rest := 8.0, 0.1, 8.0
 	for sym, n := range c.Masks[0] {
 		if sym < Update {
@@ -126,7 +126,7 @@ func trainDecisions(s Schema, c *Counts, classes [][Levels]uint8) []byte {
 			here += float64(n)
 		}
 	}
-	for k, n := range c.Moves {
+	for k, n := range c.ContextSymbols {
 		if k&0xffff < Update {
 			gone += float64(n)
 		} else {
@@ -177,14 +177,14 @@ func trainDecisions(s Schema, c *Counts, classes [][Levels]uint8) []byte {
 }
 
 // pickPair picks the field told before that says most about field f, and returns its counts by class and size.
-func pickPair(c *Counts, f int, classes [Levels]uint8) (of uint8, best []uint64) {
+func pickPair(c *Counts, f int, classes [ErrorLevels]uint8) (of uint8, best []uint64) {
 	least := math.Inf(1)
 	n := (fieldBytes(classes) - 1 - huffman.Buckets) / treeNodes * pairSymbols
 	for other := f; other >= 0; other-- { // f itself first: no other
 		sum := make([]uint64, n)
 		for i, v := range c.pairs(f, other) {
-			level, rest := i/(Sizes*pairSymbols), i%(Sizes*pairSymbols)
-			sum[int(classes[level])*Sizes*pairSymbols+rest] += v
+			level, rest := i/(SizeClasses*pairSymbols), i%(SizeClasses*pairSymbols)
+			sum[int(classes[level])*SizeClasses*pairSymbols+rest] += v
 		}
 		bits := 0.0
 		for i := 0; i < n; i += pairSymbols {

@@ -7,7 +7,7 @@
 //
 // # Schemas from structs
 //
-// A replicated component is a Go struct whose fields have net tags. Reflect reads them and returns a Twin, which turns
+// A replicated component is a Go struct whose fields have net tags. Reflect reads them and returns a ReflectCodec, which turns
 // components into rows and back by reflection; structgen (package schema/gen) writes the same as plain code. A tag is
 // a name, by default the field's in lower case, and options:
 //
@@ -26,7 +26,7 @@
 //	others      any                                     told to all but who plays the entity, in a row of its own
 //	interp      numbers     none, linear, angle         what lies between two rows; none keeps the older value until the
 //	                                                    newer row is the older one; angle takes the shorter way
-//	predict     numbers     hold, linear,               what an encoder may expect of the field, by default hold: see Coder.Expect
+//	predict     numbers     hold, linear,               what an encoder may expect of the field, by default hold: see Coder.Predict
 //	                        quadratic, best
 //	derive      any         a method of the component   not sent: the receiver calls the method, func (*T) M() F, once the
 //	                                                    rest is restored

@@ -39,8 +39,8 @@ func (m *Model) Append(dst []byte) []byte {
 func (m *Model) appendBody(dst []byte) []byte {
 	dst = append(dst, magic...)
 	dst = binary.LittleEndian.AppendUint64(dst, m.schema.Hash())
-	dst = append(dst, byte(len(m.signals)))
-	for _, f := range m.signals {
+	dst = append(dst, byte(len(m.contextFields)))
+	for _, f := range m.contextFields {
 		dst = append(dst, byte(f))
 	}
 	for _, mask := range m.masks {
@@ -92,13 +92,13 @@ func ParseModel(src []byte, s Schema) (*Model, error) {
 }
 
 // parsePlan reads what lies between a file's schema and its checksum.
-func parsePlan(src []byte, s Schema) (p plan, rest []byte, err error) {
+func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 	n := int(src[0])
-	if src = src[1:]; n > MaxSignals || n > len(src) {
+	if src = src[1:]; n > MaxContextFields || n > len(src) {
 		return p, nil, fmt.Errorf("%d signals", n)
 	}
 	for _, f := range src[:n] {
-		p.signals = append(p.signals, int(f))
+		p.contextFields = append(p.contextFields, int(f))
 	}
 	rest = src[n:]
 	table := func() (lengths []uint8) {
@@ -107,7 +107,7 @@ func parsePlan(src []byte, s Schema) (p plan, rest []byte, err error) {
 		}
 		return lengths
 	}
-	for range shape(s, contextsOf(p.signals)) {
+	for range shape(s, contextsOf(p.contextFields)) {
 		p.masks = append(p.masks, table())
 	}
 	for range s.Fields {
@@ -116,7 +116,7 @@ func parsePlan(src []byte, s Schema) (p plan, rest []byte, err error) {
 		}
 		word := binary.LittleEndian.Uint32(rest)
 		rest = rest[4:]
-		var classes [Levels]uint8
+		var classes [ErrorLevels]uint8
 		var tables [][]uint8
 		for level := range classes {
 			classes[level] = uint8(word >> (2 * level) & (MaxClasses - 1))

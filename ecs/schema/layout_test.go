@@ -233,12 +233,12 @@ func TestTagErrors(t *testing.T) {
 		}{}, `option "derive=twice": expected the name of an exported method`},
 		{derived{}, "derived.B: option derive=Twice: expected a method Twice() int8 of derived"},
 	} {
-		_, err := schema.Of(reflect.TypeOf(c.v))
+		_, err := schema.ReflectType(reflect.TypeOf(c.v))
 		if !errors.Is(err, schema.ErrSchema) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("case %d: %v, want %q", i, err, c.want)
 		}
 	}
-	if _, err := schema.Of(nil); !errors.Is(err, schema.ErrSchema) {
+	if _, err := schema.ReflectType(nil); !errors.Is(err, schema.ErrSchema) {
 		t.Errorf("no type: %v", err)
 	}
 }
@@ -298,27 +298,27 @@ func TestRow29Quantisation(t *testing.T) {
 func TestStepsAtTheEdges(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for i, c := range [][2]int32{
-		{schema.Steps(0.5, 1, -9, 9), 1}, {schema.Steps(-0.5, 1, -9, 9), 0}, {schema.Steps(-1.5, 1, -9, 9), -1}, {schema.Steps(0.49999997, 1, -9, 9), 0},
-		{schema.Steps(nan, 1, -9, 9), 0}, {schema.Steps(nan, 1, 2, 9), 2}, {schema.Steps(nan, 1, -9, -2), -2},
-		{schema.Steps(inf, 1, -9, 9), 9}, {schema.Steps(-inf, 1, -9, 9), -9},
-		{schema.Steps(inf, 1, math.MinInt32, math.MaxInt32), math.MaxInt32}, {schema.Steps(-3e9, 1, math.MinInt32, math.MaxInt32), math.MinInt32},
-		{schema.StepsRound(359.95, 10, 3600), 0}, {schema.StepsRound(359.94, 10, 3600), 3599}, {schema.StepsRound(-0.05, 10, 3600), 3599},
-		{schema.StepsRound(360, 10, 3600), 0}, {schema.StepsRound(-0.1, 10, 3600), 3599}, {schema.StepsRound(-720, 10, 3600), 0},
-		{schema.StepsRound(nan, 10, 3600), 0}, {schema.StepsRound(inf, 10, 3600), 0}, {schema.StepsRound(1e30, 1, 4096), 0},
-		{schema.IntSteps(8, 16, -9, 9), 1}, {schema.IntSteps(7, 16, -9, 9), 0}, {schema.IntSteps(-8, 16, -9, 9), 0}, {schema.IntSteps(-9, 16, -9, 9), -1},
-		{schema.IntSteps(math.MaxInt64, 3, -9, 9), 9}, {schema.IntSteps(math.MinInt64, 3, -9, 9), -9},
-		{schema.IntStepsRound(65528, 16, 4096), 0}, {schema.IntStepsRound(65527, 16, 4096), 4095}, {schema.IntStepsRound(-1, 1, 359), 358},
-		{schema.Round(0, 2048, 4096), -2048}, {schema.Round(2048, 0, 4096), -2048}, {schema.Round(0, 2047, 4096), 2047}, {schema.Round(1, 2, 3), 1}, {schema.Round(0, 2, 3), -1},
-		{int32(schema.IntBetween(0, -1, 1)), -1}, {int32(schema.IntBetween(0, -256, 1)), -1}, {int32(schema.IntBetween(5, 9, 0)), 5},
-		{int32(schema.IntBetweenRound(4095, 1, 16, 4096, 128)), 0}, {int32(schema.IntBetweenRound(0, 4095, 16, 4096, 255)), 65520},
+		{schema.Quantize(0.5, 1, -9, 9), 1}, {schema.Quantize(-0.5, 1, -9, 9), 0}, {schema.Quantize(-1.5, 1, -9, 9), -1}, {schema.Quantize(0.49999997, 1, -9, 9), 0},
+		{schema.Quantize(nan, 1, -9, 9), 0}, {schema.Quantize(nan, 1, 2, 9), 2}, {schema.Quantize(nan, 1, -9, -2), -2},
+		{schema.Quantize(inf, 1, -9, 9), 9}, {schema.Quantize(-inf, 1, -9, 9), -9},
+		{schema.Quantize(inf, 1, math.MinInt32, math.MaxInt32), math.MaxInt32}, {schema.Quantize(-3e9, 1, math.MinInt32, math.MaxInt32), math.MinInt32},
+		{schema.QuantizeWrapped(359.95, 10, 3600), 0}, {schema.QuantizeWrapped(359.94, 10, 3600), 3599}, {schema.QuantizeWrapped(-0.05, 10, 3600), 3599},
+		{schema.QuantizeWrapped(360, 10, 3600), 0}, {schema.QuantizeWrapped(-0.1, 10, 3600), 3599}, {schema.QuantizeWrapped(-720, 10, 3600), 0},
+		{schema.QuantizeWrapped(nan, 10, 3600), 0}, {schema.QuantizeWrapped(inf, 10, 3600), 0}, {schema.QuantizeWrapped(1e30, 1, 4096), 0},
+		{schema.QuantizeInt(8, 16, -9, 9), 1}, {schema.QuantizeInt(7, 16, -9, 9), 0}, {schema.QuantizeInt(-8, 16, -9, 9), 0}, {schema.QuantizeInt(-9, 16, -9, 9), -1},
+		{schema.QuantizeInt(math.MaxInt64, 3, -9, 9), 9}, {schema.QuantizeInt(math.MinInt64, 3, -9, 9), -9},
+		{schema.QuantizeIntWrapped(65528, 16, 4096), 0}, {schema.QuantizeIntWrapped(65527, 16, 4096), 4095}, {schema.QuantizeIntWrapped(-1, 1, 359), 358},
+		{schema.WrapDelta(0, 2048, 4096), -2048}, {schema.WrapDelta(2048, 0, 4096), -2048}, {schema.WrapDelta(0, 2047, 4096), 2047}, {schema.WrapDelta(1, 2, 3), 1}, {schema.WrapDelta(0, 2, 3), -1},
+		{int32(schema.LerpInt(0, -1, 1)), -1}, {int32(schema.LerpInt(0, -256, 1)), -1}, {int32(schema.LerpInt(5, 9, 0)), 5},
+		{int32(schema.LerpIntWrapped(4095, 1, 16, 4096, 128)), 0}, {int32(schema.LerpIntWrapped(0, 4095, 16, 4096, 255)), 65520},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("case %d: %d, want %d", i, c[0], c[1])
 		}
 	}
 	for i, c := range [][2]float32{
-		{schema.BetweenRound(7, 1, 8, 1, 128), 0}, {schema.BetweenRound(7, 1, 8, 1, 127), 7.9921875}, {schema.BetweenRound(0, 3, 4, 1, 64), 3.75}, {schema.BetweenRound(3, 0, 4, 1, 255), 3.99609375},
-		{schema.Between(2, 4, 64), 2.5}, {schema.Between(-1, 1, 0), -1},
+		{schema.LerpWrapped(7, 1, 8, 1, 128), 0}, {schema.LerpWrapped(7, 1, 8, 1, 127), 7.9921875}, {schema.LerpWrapped(0, 3, 4, 1, 64), 3.75}, {schema.LerpWrapped(3, 0, 4, 1, 255), 3.99609375},
+		{schema.Lerp(2, 4, 64), 2.5}, {schema.Lerp(-1, 1, 0), -1},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("float case %d: %v, want %v", i, c[0], c[1])

@@ -17,14 +17,14 @@ const (
 // Model is a schema with the codes of its rows. It is immutable and may be shared by any number of encoders and
 // decoders.
 type Model struct {
-	schema  Schema
-	masks   []Mask
-	signals []int // fields
-	coders  []Coder
-	hash    uint64
-	codec   Codec
-	raw     []byte     // of decisions; nil for a single row
-	decide  *Decisions // of raw
+	schema        Schema
+	masks         []Mask
+	contextFields []int // fields
+	coders        []Coder
+	hash          uint64
+	codec         Codec
+	raw           []byte     // of decisions; nil for a single row
+	decide        *Decisions // of raw
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each context, whose alphabet begins
@@ -63,11 +63,11 @@ func (m *Mask) Lookup(window uint64) (sym int, n uint) {
 	return m.Table.Lookup(window)
 }
 
-// MaxSignals is how many fields may choose a row's context: each says whether it was calm.
-const MaxSignals = 3
+// MaxContextFields is how many fields may choose a row's context: each says whether it was calm.
+const MaxContextFields = 3
 
 // MaxContexts is how many contexts there are at most.
-const MaxContexts = 1 + 1<<MaxSignals
+const MaxContexts = 1 + 1<<MaxContextFields
 
 // shape lists the masks of a schema, without tables. contexts counts those of an entity row.
 func shape(s Schema, contexts int) []Mask {
@@ -96,19 +96,19 @@ func (s Schema) symbols(m Mask) int {
 	return Update + 1<<m.Fields
 }
 
-// plan is what a model is made of: what chooses its tables, and code lengths.
-type plan struct {
-	signals []int
-	masks   [][]uint8 // by mask
-	classes [][Levels]uint8
-	fields  [][][]uint8 // by field, by class
-	raw     []byte
+// modelPlan is what a model is made of: what chooses its tables, and code lengths.
+type modelPlan struct {
+	contextFields []int
+	masks         [][]uint8 // by mask
+	classes       [][ErrorLevels]uint8
+	fields        [][][]uint8 // by field, by class
+	raw           []byte
 }
 
 // newModel makes a model of a plan.
-func newModel(s Schema, p plan) (*Model, error) {
-	m := &Model{schema: s, masks: shape(s, contextsOf(p.signals)), signals: p.signals}
-	if err := s.checkSignals(p.signals); err != nil {
+func newModel(s Schema, p modelPlan) (*Model, error) {
+	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields}
+	if err := s.checkContextFields(p.contextFields); err != nil {
 		return nil, err
 	}
 	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) {
@@ -149,8 +149,8 @@ func newModel(s Schema, p plan) (*Model, error) {
 // contextsOf is how many contexts an entity row has: nothing known, and each combination of signals.
 func contextsOf(signals []int) int { return 1 + 1<<len(signals) }
 
-func (s Schema) checkSignals(signals []int) error {
-	if len(signals) > MaxSignals || s.Single && len(signals) > 0 {
+func (s Schema) checkContextFields(signals []int) error {
+	if len(signals) > MaxContextFields || s.Single && len(signals) > 0 {
 		return fmt.Errorf("%d signals of %s", len(signals), s.Name)
 	}
 	for i, f := range signals {
@@ -161,8 +161,8 @@ func (s Schema) checkSignals(signals []int) error {
 	return nil
 }
 
-// checkClasses wants each of n classes to have a level, and that of Unknown to be 0.
-func checkClasses(classes [Levels]uint8, n int) error {
+// checkClasses wants each of n classes to have a level, and that of LevelUnknown to be 0.
+func checkClasses(classes [ErrorLevels]uint8, n int) error {
 	var used [MaxClasses]bool
 	for _, k := range classes {
 		if int(k) >= n || n > MaxClasses {
@@ -171,7 +171,7 @@ func checkClasses(classes [Levels]uint8, n int) error {
 		used[k] = true
 	}
 	for _, u := range used[:n] {
-		if !u || classes[Unknown] != 0 {
+		if !u || classes[LevelUnknown] != 0 {
 			return fmt.Errorf("classes %v, want %d in use and the first to be 0", classes, n)
 		}
 	}
@@ -209,9 +209,9 @@ func (m *Model) Decisions() *Decisions { return m.decide }
 // not change it.
 func (m *Model) Masks() []Mask { return m.masks }
 
-// Signals lists the fields, at most MaxSignals, that choose an entity row's context: 0 if nothing is known, else 1 and
-// 1<<i more for each signal i that was not Calm. Do not change it.
-func (m *Model) Signals() []int { return m.signals }
+// ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0 if nothing is known, else 1 and
+// 1<<i more for each signal i that was not LevelExact. Do not change it.
+func (m *Model) ContextFields() []int { return m.contextFields }
 
 // Coders lists the codes of the fields. Do not change it.
 func (m *Model) Coders() []Coder { return m.coders }

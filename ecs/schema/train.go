@@ -6,30 +6,30 @@ import (
 
 // Counts says how often each symbol occurred: what an encoder collects and Train uses.
 type Counts struct {
-	Masks  [][]uint64        // by mask, by symbol; of entity rows those of which nothing was known
-	Moves  map[uint32]uint64 // of the other entity rows, by Move
-	Fields [][]uint64        // by field, by level times the field's buckets + bucket
-	Pairs  []uint64          // of entity rows, by field and field before, level, size and symbol: see Row
-	Tops   []uint64          // of entity rows, by field, bucket and highest extra bit
+	Masks          [][]uint64        // by mask, by symbol; of entity rows those of which nothing was known
+	ContextSymbols map[uint32]uint64 // of the other entity rows, by ContextSymbol
+	Fields         [][]uint64        // by field, by level times the field's buckets + bucket
+	Pairs          []uint64          // of entity rows, by field and field before, level, size and symbol: see Row
+	Tops           []uint64          // of entity rows, by field, bucket and highest extra bit
 }
 
-// Move names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
-func Move(stirred uint16, symbol int) uint32 { return uint32(stirred)<<16 | uint32(symbol) }
+// ContextSymbol names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
+func ContextSymbol(stirred uint16, symbol int) uint32 { return uint32(stirred)<<16 | uint32(symbol) }
 
 // Field counts bucket sym of a change of field f at a level.
 func (c *Counts) Field(f int, level uint8, sym int) {
-	c.Fields[f][int(level)*(len(c.Fields[f])/Levels)+sym]++
+	c.Fields[f][int(level)*(len(c.Fields[f])/ErrorLevels)+sym]++
 }
 
 // NewCounts returns counts of zero in the shape of s, which must pass Check.
 func NewCounts(s Schema) *Counts {
 	mustCheck(s)
-	c := &Counts{Moves: map[uint32]uint64{}}
+	c := &Counts{ContextSymbols: map[uint32]uint64{}}
 	for _, m := range shape(s, 1) {
 		c.Masks = append(c.Masks, make([]uint64, s.symbols(m)))
 	}
 	for _, f := range s.Fields {
-		c.Fields = append(c.Fields, make([]uint64, Levels*symbolsOf(f)))
+		c.Fields = append(c.Fields, make([]uint64, ErrorLevels*symbolsOf(f)))
 	}
 	if n := len(s.Fields); !s.Single {
 		c.Pairs, c.Tops = make([]uint64, n*(n+1)/2*pairSize), make([]uint64, n*huffman.Buckets*2)
@@ -49,8 +49,8 @@ func (c *Counts) Add(o *Counts) {
 	add(c.Masks, o.Masks)
 	add(c.Fields, o.Fields)
 	add([][]uint64{c.Pairs, c.Tops}, [][]uint64{o.Pairs, o.Tops})
-	for k, n := range o.Moves {
-		c.Moves[k] += n
+	for k, n := range o.ContextSymbols {
+		c.ContextSymbols[k] += n
 	}
 }
 
@@ -70,15 +70,15 @@ const (
 // Train returns the model that codes the counted traffic in the fewest bits, with the prior of DefaultModel for what
 // was never seen. Counts must have the shape of s, which must pass Check. The same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
-	p := plan{}
+	p := modelPlan{}
 	if s.Single {
 		for i, m := range shape(s, 1) {
 			p.masks = append(p.masks, lengthsOf(counts.Masks[i], nil, maskPrior(s, m), huffman.MaxLength))
 		}
 	} else {
-		p.signals = pickSignals(s, counts)
-		seen, all := byContext(s, counts, p.signals), pool(counts.Masks[0])
-		for k, n := range counts.Moves {
+		p.contextFields = pickContextFields(s, counts)
+		seen, all := byContext(s, counts, p.contextFields), pool(counts.Masks[0])
+		for k, n := range counts.ContextSymbols {
 			all[k&0xffff] += n
 		}
 		prior := maskPrior(s, Mask{Fields: len(s.Fields)})
@@ -87,7 +87,7 @@ func Train(s Schema, counts *Counts) *Model {
 		}
 	}
 	for i, f := range s.Fields {
-		classes, seen := pickClasses(counts.Fields[i], symbolsOf(f))
+		classes, seen := chooseClasses(counts.Fields[i], symbolsOf(f))
 		var tables [][]uint8
 		for _, c := range seen {
 			tables = append(tables, lengthsOf(c, pool(seen...), fieldPrior(f), MaxFieldCode))

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -39,9 +38,9 @@ func newCrowd(baselines int, lossy bool) *crowd {
 	training := NewEncoder(schema.DefaultModel(playerSchema), crowdSlots)
 	training.Count(counts)
 	training.Begin(c.now, c.ring)
-	for _, age := range ages[2:6] {
+	for _, age := range baselineAges[2:6] {
 		training.whole(setOf(crowdTicks - tick.Tick(age)))
-		training.whole(Bases{crowdTicks - tick.Tick(age)})
+		training.whole(Baselines{crowdTicks - tick.Tick(age)})
 	}
 	c.model = schema.Train(playerSchema, counts)
 	c.encoder = NewEncoder(c.model, crowdSlots)
@@ -51,12 +50,12 @@ func newCrowd(baselines int, lossy bool) *crowd {
 		for t := tick.Tick(1); t <= crowdTicks; t++ {
 			k.Advance(t)
 		}
-		base := crowdTicks - tick.Tick(ages[i%baselines])
+		base := crowdTicks - tick.Tick(baselineAges[i%baselines])
 		if lossy && i%10 == 0 {
 			lost := i / 10 % 4 * 15
 			k.Acked(base, 0, lost)
 			k.Acked(base, lost+15, groups)
-			k.Acked(base-tick.Tick(ages[1]), 0, groups)
+			k.Acked(base-tick.Tick(baselineAges[1]), 0, groups)
 		}
 		k.Acked(base, 0, groups)
 		k.Acked(base-1, 0, groups)
@@ -68,14 +67,14 @@ func newCrowd(baselines int, lossy bool) *crowd {
 }
 
 // setOf is a tick and the two before.
-func setOf(t tick.Tick) Bases { return Bases{t, t - 1, t - 2} }
+func setOf(t tick.Tick) Baselines { return Baselines{t, t - 1, t - 2} }
 
 // heldBy finds the frames of baselines.
-func heldBy(ring *Ring, b Bases) (h held) {
+func heldBy(ring *Ring, b Baselines) (h baselineFrames) {
 	for i, t := range b[:b.count()] {
 		h.frames[i] = ring.At(t)
 	}
-	h.times = b.times(crowdTicks)
+	h.spacing = b.spacing(crowdTicks)
 	return h
 }
 
@@ -94,25 +93,26 @@ func (c *crowd) shared() (bytes int) {
 
 // perClient is the same with each client coded by itself: the same kernel, the same bits, nothing remembered.
 func (c *crowd) perClient() (bytes int) {
-	var room [11]lane
+	var room [11]fieldBlock
 	var runs []Run
-	var lanes []lane
+	var lanes []fieldBlock
 	for _, k := range c.trackers {
 		left := crowdBudget
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
-			baseIDs, ctx, h := &empty, &unknown, held{}
-			if runs = k.Runs(runs[:0], g, g+1); runs[0].Base[0] != 0 {
-				h = heldBy(c.ring, runs[0].Base)
+			baseIDs, ctx, h := &empty, &unknown, baselineFrames{}
+			lanes = c.now.group(g)
+			if runs = k.Runs(runs[:0], g, g+1); runs[0].Baselines[0] != 0 {
+				h = heldBy(c.ring, runs[0].Baselines)
 				baseIDs = &h.frames[0].ids[g]
-				if h.times.Alone() {
+				if h.spacing.Single() {
 					lanes = h.frames[0].group(g)
 				} else {
 					lanes, ctx = room[:], &contexts{}
-					c.encoder.codec.expect(&h, g, lanes, ctx)
+					c.encoder.codec.predict(&h, g, lanes, ctx)
 				}
 			}
-			next := c.encoder.codec.group(out, &c.now.ids[g], c.now.group(g), baseIDs, lanes, ctx)
+			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: lanes, ctx: ctx})
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)
@@ -130,7 +130,7 @@ func (c *crowd) copied() (bytes int) {
 	c.encoder.Begin(c.now, c.ring)
 	groups := c.ring.Groups()
 	for _, k := range c.trackers {
-		for all := c.encoder.Run(0, groups, k.Runs(nil, 0, 1)[0].Base); len(all) > 0; {
+		for all := c.encoder.Run(0, groups, k.Runs(nil, 0, 1)[0].Baselines); len(all) > 0; {
 			n := min(len(all), crowdBudget)
 			bytes += len(append(c.out[:0], all[:n]...))
 			all = all[n:]
@@ -182,7 +182,7 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 		sees = append(sees, see)
 		// As if every snapshot had been by rows, and these the newest of which anything was acked.
 		held := tick.Tick(0)
-		for _, age := range ages {
+		for _, age := range baselineAges {
 			if t := crowdTicks - tick.Tick(age); crowdTicks > t && k.bits(k.row(t))[0] != 0 {
 				held = t
 				break
@@ -195,9 +195,9 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 			k.beginRows()
 			here := make([]uint64, len(see))
 			for w := range here {
-				here[w] = see[w] & c.ring.At(t).here[w]
+				here[w] = see[w] & c.ring.At(t).occupied[w]
 			}
-			k.said(0, c.ring.Groups(), here, make([]uint64, len(see)), here)
+			k.noteRows(0, c.ring.Groups(), here, make([]uint64, len(see)), here)
 			if t <= held || lossy && t == held+1 && i%10 == 0 {
 				k.Acked(t, 0, c.ring.Groups()>>(max(t, held)-held))
 			}
@@ -206,7 +206,7 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 	return sees
 }
 
-// rows is one snapshot by rows for all clients.
+// ownerRows is one snapshot by rows for all clients.
 func (c *crowd) rows(sees [][]uint64) (bytes int) {
 	c.encoder.Begin(c.now, c.ring)
 	for i, k := range c.trackers {
@@ -223,7 +223,7 @@ func (c *crowd) rows(sees [][]uint64) (bytes int) {
 func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 	c.encoder.Begin(c.now, c.ring)
 	for i, k := range c.trackers {
-		left := half - c.packer.Weigh(c.encoder, k, sees[i], cost)
+		left := half - c.packer.Costs(c.encoder, k, sees[i], cost)
 		pick := [(crowdSlots + 63) / 64]uint64{}
 		for slot, n := range cost {
 			if n != 0 && left >= int(n) {
@@ -231,7 +231,7 @@ func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 				pick[slot>>6] |= 1 << (slot & 63)
 			}
 		}
-		c.packer.Pick(pick[:])
+		c.packer.Select(pick[:])
 		for !c.packer.Done() {
 			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
 			bytes += len(out)
@@ -244,12 +244,14 @@ func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	buf := make([]byte, c.encoder.codec.bound+8)
 	var w bitio.Writer
-	var room [11]lane
+	var room [11]fieldBlock
 	var levels [schema.MaxFields]uint8
+	var ctx contexts
+	var ends [GroupRows]uint32
 	for i, k := range c.trackers {
-		var h held
+		var h baselineFrames
 		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
-			if row := k.row(t); k.sent[row] == t && k.ledger.holds>>row&1 != 0 {
+			if row := k.row(t); k.sent[row] == t && k.rows.hasAcked>>row&1 != 0 {
 				h = heldBy(c.ring, setOf(t))
 				break
 			}
@@ -261,12 +263,18 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 				g, r := slot/GroupRows, slot%GroupRows
 				if id := c.now.ids[g][r]; id != 0 {
 					w.Bits(uint64(r), 6)
-					was, depth, ctx := netid.ID(0), h.depth(g, r), uint32(0)
-					if depth > 0 {
-						was, ctx = h.frames[0].ids[g][r], c.encoder.codec.expectRow(&h, depth, g, r, room[:], &levels)
+					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
+					var masks [GroupRows]uint16
+					if depth := h.depth(g, r); depth > 0 {
+						x.was = &h.frames[0].ids[g]
+						ctx[r] = c.encoder.codec.predictRow(&h, depth, g, r, room[:], &levels)
+						if x.was[r] == id {
+							masks[r] = rowMask(r, x.now, x.base)
+						}
 					}
-					n := c.encoder.codec.row(buf, id, was, r, c.now.group(g), room[:], ctx)
-					w.AppendBits(buf, 0, int(n))
+					sink := bitSink{buf: buf, ends: &ends}
+					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r, 1)
+					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 				}
 			}
 		}
@@ -326,7 +334,7 @@ func BenchmarkEntity(b *testing.B) {
 		perEntity(b, 0)
 	})
 	for i, name := range []string{"delta", "deep", "spawn", "range"} {
-		base := []Bases{{crowdTicks - age}, setOf(crowdTicks - age), {}, setOf(crowdTicks - age)}[i]
+		base := []Baselines{{crowdTicks - age}, setOf(crowdTicks - age), {}, setOf(crowdTicks - age)}[i]
 		if name == "range" {
 			c.model = c.model.With(schema.Range)
 			c.encoder = NewEncoder(c.model, crowdSlots)
@@ -346,7 +354,7 @@ func BenchmarkEntity(b *testing.B) {
 			for _, f := range framesAt(c.ring, base) {
 				mustSection(b, d, f, nil, c.model)
 			}
-			src := append(AppendRun(nil, Run{First: 0, Count: groups, Base: base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
+			src := append(AppendRun(nil, Run{First: 0, Count: groups, Baselines: base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
 			for b.Loop() {
 				d.slot(crowdTicks).Tick = 0 // forget it, or it would be read and not kept
 				if err := d.Section(crowdTicks, src); err != nil {

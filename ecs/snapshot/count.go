@@ -8,34 +8,34 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// count adds the symbols that group g would code against what is held. It walks the rows a second time so that the encoder
-// itself pays nothing when nobody counts.
-func (c *codec) count(n *schema.Counts, h *held, g int, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) {
+// count adds the symbols that a block of a group has against what is held. It walks the rows a second time so that the
+// encoder itself pays nothing when nobody counts.
+func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 	var masks [GroupRows]uint16
-	if baseIDs != &empty {
-		compare(&masks, lanes, base)
+	if g.was != &empty {
+		compare(&masks, g.now, g.base)
 	}
-	changed := *ids != *baseIDs
-	for r, id := range ids {
+	changed := *g.ids != *g.was
+	for r, id := range g.ids {
 		changed = changed || id != 0 && masks[r] != 0
 	}
 	if !changed {
 		return // an idle block has no symbols
 	}
-	for r := range GroupRows {
-		c.countRow(n, h, ids[r], baseIDs[r], g, r, lanes)
+	for r, id := range g.ids {
+		c.countRow(n, h, id, g.was[r], g.index, r, g.now)
 	}
 }
 
 // countRow adds the symbols of a row.
-func (c *codec) countRow(n *schema.Counts, h *held, id, was netid.ID, g, r int, lanes []lane) {
+func (c *codec) countRow(n *schema.Counts, h *baselineFrames, id, was netid.ID, g, r int, lanes []fieldBlock) {
 	if was == 0 {
 		return
 	}
-	var room [schema.MaxFields]lane
+	var room [schema.MaxFields]fieldBlock
 	var levels [schema.MaxFields]uint8
 	base, depth := room[:len(lanes)], h.depth(g, r)
-	c.expectRow(h, depth, g, r, base, &levels)
+	c.predictRow(h, depth, g, r, base, &levels)
 	sym := schema.Gone
 	switch {
 	case id == was:
@@ -48,7 +48,7 @@ func (c *codec) countRow(n *schema.Counts, h *held, id, was netid.ID, g, r int, 
 		sym = schema.Update + int(mask)
 		for m := mask; m != 0; m &= m - 1 {
 			f := bits.TrailingZeros16(m)
-			sym, extra, _ := huffman.Bucket(c.coders[f].Change(lanes[f][r], base[f][r]))
+			sym, extra, _ := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r], base[f][r]))
 			buckets[f], extras[f] = int8(sym), extra
 			n.Field(f, levels[f], sym)
 		}
@@ -62,9 +62,9 @@ func (c *codec) countRow(n *schema.Counts, h *held, id, was netid.ID, g, r int, 
 	}
 	stirred := uint16(0)
 	for f, level := range levels[:len(lanes)] {
-		if level > schema.Calm {
+		if level > schema.LevelExact {
 			stirred |= 1 << f
 		}
 	}
-	n.Moves[schema.Move(stirred, sym)]++
+	n.ContextSymbols[schema.ContextSymbol(stirred, sym)]++
 }

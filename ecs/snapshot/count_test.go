@@ -10,9 +10,9 @@ import (
 
 // symbolBits adds up what the counted symbols take, extra bits included.
 func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
-	for k, count := range n.Moves {
+	for k, count := range n.ContextSymbols {
 		context := 1
-		for i, f := range m.Signals() {
+		for i, f := range m.ContextFields() {
 			context += int(k>>16>>f&1) << i
 		}
 		_, length := m.Masks()[context].Table.Code(int(k & 0xffff))
@@ -26,7 +26,7 @@ func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
 	}
 	for f, table := range n.Fields {
 		for i, count := range table {
-			buckets := len(table) / schema.Levels
+			buckets := len(table) / schema.ErrorLevels
 			sym := i % buckets
 			_, extra := huffman.BucketRange(sym)
 			bits += int(count) * (fieldCode(m, f, sym, m.Coders()[f].Class(uint8(i/buckets))) + int(extra))
@@ -62,7 +62,7 @@ func TestCountsAddUpToTheBits(t *testing.T) {
 	for i := range m.Coders() {
 		spawn += int(m.Coders()[i].Width())
 	}
-	for i, base := range []Bases{{}, {1}, {2}, {3}, {4}, {5}, {5, 4}, {5, 4, 3}, {5, 3, 1}, {4, 3, 1}, {3, 2, 1}} {
+	for i, base := range []Baselines{{}, {1}, {2}, {3}, {4}, {5}, {5, 4}, {5, 4, 3}, {5, 3, 1}, {4, 3, 1}, {3, 2, 1}} {
 		for g := range ring.Groups() {
 			n := schema.NewCounts(playerSchema)
 			e.Count(n)

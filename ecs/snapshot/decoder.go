@@ -1,20 +1,10 @@
 package snapshot
 
 import (
-	"errors"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-)
-
-// Reasons for which a decoder refuses a group.
-var (
-	ErrNoBaseline = errors.New("snapshot: baseline is not held")
-	ErrStale      = errors.New("snapshot: older than the window")
-	ErrGroup      = errors.New("snapshot: no such group")
 )
 
 // Decoder rebuilds frames from blocks and remembers the last Window intervals of them, as baselines and for a client
@@ -22,21 +12,10 @@ var (
 // not be acknowledged, or the server would go on to use as a baseline what is not there.
 // It takes (Window+1) * slots * (4*fields+4.25) + 4 * slots bytes.
 type Decoder struct {
-	codec    codec
-	interval tick.Tick
-	frames   [Window]*Frame
-	newest   []tick.Tick // by slot
-	last     tick.Tick   // newest of all
-	stage    *Frame      // where rows wait until their section is known to be good
-	staged   []staged    // ascending: no group twice
-	contexts contexts    // of the group in hand
-	coder    rangecoder.Tracker
-}
-
-// staged names rows of a group that wait.
-type staged struct {
-	group int
-	rows  uint16
+	sectionReader
+	frames [Window]*Frame
+	newest []tick.Tick // by slot
+	last   tick.Tick   // newest of all
 }
 
 // NewDecoder returns a decoder for frames of up to slots slots that come every interval ticks.
@@ -45,12 +24,12 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 		panic("snapshot: decoder without an interval")
 	}
 	frames := newFrames(m.Schema(), slots, 1+Window)
-	d := &Decoder{codec: newCodec(m), interval: interval, stage: &frames[Window]}
+	d, c := &Decoder{}, newCodec(m)
+	d.sectionReader = newSectionReader(&c, &frames[Window], interval, d.At)
 	for i := range d.frames {
 		d.frames[i] = &frames[i]
 	}
 	d.newest = make([]tick.Tick, d.stage.Slots())
-	d.staged = make([]staged, 0, len(d.stage.ids))
 	return d
 }
 
@@ -69,52 +48,12 @@ func (d *Decoder) read(t tick.Tick, src []byte) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
-	for !padded(src) {
-		run, rest, err := ParseRun(src, t, d.interval)
-		if err != nil {
-			return err
-		}
-		if run.Rows {
-			n, err := d.rows(t, run, rest)
-			if err != nil {
-				return err
-			}
-			src = rest[n:]
-			continue
-		}
-		h, there := d.held(t, run.Base)
-		for g := run.First; g < run.First+run.Count; g++ {
-			n, err := d.decode(g, &h, there, rest)
-			if err != nil {
-				return err
-			}
-			rest = rest[n:]
-		}
-		src = rest
-	}
-	return nil
-}
-
-// Group decodes one block, of group g of the snapshot of tick t against those of base. r stands at the
-// block's first byte, and behind its last one afterwards; after an error it has not moved.
-func (d *Decoder) Group(t tick.Tick, g int, base Bases, r *bitio.Reader) error {
-	if err := d.begin(t); err != nil {
-		return err
-	}
-	h, there := d.held(t, base)
-	n, err := d.decode(g, &h, there, r.Rest())
-	if err != nil {
-		return err
-	}
-	r.Skip(uint(n) * 8)
-	d.commit(t)
-	return nil
+	return readSection[unmetered](&d.sectionReader, t, src, nil)
 }
 
 func (d *Decoder) slot(t tick.Tick) *Frame { return d.frames[int(t/d.interval)&(Window-1)] }
 
 func (d *Decoder) begin(t tick.Tick) error {
-	d.staged = d.staged[:0]
 	if t == 0 || d.slot(t).Tick > t || d.past(t) {
 		return ErrStale
 	}
@@ -124,75 +63,6 @@ func (d *Decoder) begin(t tick.Tick) error {
 // past reports whether tick t is a window or more behind the newest. Such a frame is forgotten even while nothing has taken its place,
 // because the snapshot that would have was lost or empty: one behind it may have said that somebody in it is gone, and that may have been replaced.
 func (d *Decoder) past(t tick.Tick) bool { return t <= d.last && d.last-t >= Window*d.interval }
-
-// open reports whether group g exists and stands behind those that are staged.
-func (d *Decoder) open(g int) bool {
-	n := len(d.staged)
-	return uint(g) < uint(len(d.stage.ids)) && (n == 0 || d.staged[n-1].group < g)
-}
-
-// held finds the frames of baselines of tick t. ok is false if one of them is not there, does not lie before the one newer, or no whole number of intervals
-// back.
-func (d *Decoder) held(t tick.Tick, base Bases) (h held, ok bool) {
-	last := t
-	for i, at := range base[:base.count()] {
-		if h.frames[i] = d.At(at); h.frames[i] == nil || at >= last || (t-at)%d.interval != 0 {
-			return h, false
-		}
-		last = at
-	}
-	h.times = base.times(t)
-	return h, true
-}
-
-// hasGroup reports whether all baselines know all of group g.
-func (h *held) hasGroup(g int) bool {
-	for _, f := range h.frames {
-		if f != nil && !f.Has(g) {
-			return false
-		}
-	}
-	return true
-}
-
-// hasRow reports whether all baselines know a slot.
-func (h *held) hasRow(slot int) bool {
-	for _, f := range h.frames {
-		if f != nil && !f.HasRow(slot) {
-			return false
-		}
-	}
-	return true
-}
-
-// decode reads one block into the stage. there says whether h, the block's baselines, are there at all.
-func (d *Decoder) decode(g int, h *held, there bool, src []byte) (n int, err error) {
-	if !d.open(g) {
-		return 0, ErrGroup
-	}
-	if !there || !h.hasGroup(g) {
-		return 0, ErrNoBaseline
-	}
-	lanes, baseIDs, ctx := d.stage.group(g), &empty, &unknown
-	if f := h.frames[0]; f != nil {
-		baseIDs = &f.ids[g]
-		if h.times.Alone() {
-			copy(lanes, f.group(g))
-		} else {
-			ctx = &d.contexts
-			d.codec.expect(h, g, lanes, ctx)
-		}
-	}
-	if d.codec.ranged() && baseIDs != &empty {
-		n, err = d.codec.rangeDecode(&d.coder, src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
-	} else {
-		n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
-	}
-	if err == nil {
-		d.staged = append(d.staged, staged{g, allRows})
-	}
-	return n, err
-}
 
 // commit takes the stage over into the frame of tick t, which replaces one that is a window older.
 func (d *Decoder) commit(t tick.Tick) {
@@ -207,7 +77,7 @@ func (d *Decoder) commit(t tick.Tick) {
 		return
 	}
 	for _, s := range d.staged {
-		g, rows := s.group, s.rows&^rowsOf(f.have, s.group)
+		g, rows := s.group, s.rows&^rowsOf(f.known, s.group)
 		d.know(f, g, rows, t)
 		if rows == allRows {
 			f.ids[g] = d.stage.ids[g]
@@ -230,7 +100,7 @@ func (d *Decoder) commit(t tick.Tick) {
 func (d *Decoder) adopt(t tick.Tick) {
 	f, next := d.slot(t), 0
 	f.Tick, f.groups = t, 0
-	clear(f.have)
+	clear(f.known)
 	for _, s := range d.staged {
 		clear(f.ids[next:s.group])
 		next = s.group + 1
@@ -245,7 +115,7 @@ func (d *Decoder) adopt(t tick.Tick) {
 // know notes that rows of a group of frame f, of tick t, are there.
 func (d *Decoder) know(f *Frame, g int, rows uint16, t tick.Tick) {
 	f.groups = max(f.groups, g+1)
-	f.have[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
+	f.known[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
 	newest := (*[GroupRows]tick.Tick)(d.newest[g*GroupRows:])
 	if rows == allRows {
 		for r := range newest {

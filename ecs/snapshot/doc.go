@@ -4,7 +4,7 @@
 //
 // A row's place in a frame is its slot, NetID.Index. 16 slots in a row make a group. A group is coded against the same
 // group of up to three older frames, its baselines, into a block of whole bytes that does not depend on who gets it. From the
-// baselines both ends work out what they expect of each field (schema.Coder.Expect) and how far that may be off, which
+// baselines both ends work out what they expect of each field (schema.Coder.Predict) and how far that may be off, which
 // chooses among the tables of the model:
 //
 //	1  all as expected: 0, and nothing follows
@@ -25,7 +25,7 @@
 // far apart as the client's snapshots are, if it holds those too. A Packer fills datagrams with whole groups. Datagrams
 // stand alone: what one lacks, the next sends again, against whatever baseline the client does hold.
 //
-// A client that may not see every row, or cannot be sent every row, is told single rows (Packer.BeginRows, Packer.Weigh). Their
+// A client that may not see every row, or cannot be sent every row, is told single rows (Packer.BeginRows, Packer.Costs). Their
 // bits are made once for each (row, set of baselines), too. Of a row that it may not see nothing is in the bytes but, until it is
 // acknowledged, that nobody is there; when it is seen again it is coded against a snapshot that showed it, or none. Rows that
 // are just left out leave standing what the client knew of them.

@@ -19,30 +19,31 @@ type Encoder struct {
 	coder  rangecoder.Encoder
 	stored bool // nothing has a baseline
 
-	frame   *Frame
-	ring    *Ring
-	inUse   int // groups that ever held an entity
-	columns []*column
-	used    int // columns of this frame
+	frame  *Frame
+	ring   *Ring
+	inUse  int // groups that ever held an entity
+	caches []*encodeCache
+	used   int           // columns of this frame
+	reader sectionReader // of Explain
 }
 
-// column holds the blocks of one frame against one baseline.
-type column struct {
-	base   Bases
-	held   held
-	made   []bool // by group
-	blocks []span // by group, into buf
-	whole  bool   // the blocks of all groups lie in order, one behind the other
-	buf    []byte
-	byRow  bool      // rows and long are of this frame
-	rows   []rowBits // by slot
-	asked  []uint8   // by group: rows that were made by themselves
-	long   []byte
+// cache holds the blocks of one frame against one baseline.
+type encodeCache struct {
+	base      Baselines
+	frames    baselineFrames
+	made      []bool // by group
+	blocks    []span // by group, into buf
+	whole     bool   // the blocks of all groups lie in order, one behind the other
+	buf       []byte
+	byRow     bool      // rows and long are of this frame
+	rows      []rowBits // by slot
+	requested []uint8   // by group: rows that were made by themselves
+	long      []byte
 
 	// What the rows are expected to be; only if there are older baselines than one.
-	foreseen []bool // by group
-	lanes    []lane // as a frame's
-	contexts []contexts
+	predicted   []bool       // by group
+	predictions []fieldBlock // as a frame's
+	contexts    []contexts
 }
 
 type span struct{ off, end uint32 }
@@ -53,15 +54,15 @@ type span struct{ off, end uint32 }
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
 	e.codec.writes(m)
-	for range 1 + len(ages) + deepAge*maxStep { // all that trackers of one interval ask for
-		e.columns = append(e.columns, e.newColumn())
+	for range 1 + len(baselineAges) + deepAge*maxStep { // all that trackers of one interval ask for
+		e.caches = append(e.caches, e.newCache())
 	}
 	return e
 }
 
-// newColumn has room for every group at its worst twice: once coded by itself and once more in a run.
-func (e *Encoder) newColumn() *column {
-	return &column{
+// newCache has room for every group at its worst twice: once coded by itself and once more in a run.
+func (e *Encoder) newCache() *encodeCache {
+	return &encodeCache{
 		made:   make([]bool, e.groups),
 		blocks: make([]span, e.groups),
 		buf:    make([]byte, 0, 2*e.groups*e.codec.bound+8),
@@ -86,8 +87,8 @@ func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 // Group returns the block of group g against the frames of base. They must be in the ring and before the frame: a Tracker names
 // no other as long as the ring reaches back MaxAge intervals. The block belongs to
 // the encoder and is valid until the next Begin.
-func (e *Encoder) Group(g int, base Bases) []byte {
-	c := e.column(base)
+func (e *Encoder) Group(g int, base Baselines) []byte {
+	c := e.cache(base)
 	if !c.made[g] {
 		e.encode(c, g)
 	}
@@ -97,7 +98,7 @@ func (e *Encoder) Group(g int, base Bases) []byte {
 
 // Run returns the blocks of count groups from first on, one behind the other, as Group would. The groups must lie below
 // Ring.Groups. The first run of a baseline codes all of those, so it pays where most of them are wanted.
-func (e *Encoder) Run(first, count int, base Bases) []byte {
+func (e *Encoder) Run(first, count int, base Baselines) []byte {
 	if count == 0 {
 		return nil
 	}
@@ -105,8 +106,8 @@ func (e *Encoder) Run(first, count int, base Bases) []byte {
 	return c.buf[c.blocks[first].off:c.blocks[first+count-1].end]
 }
 
-func (e *Encoder) whole(base Bases) *column {
-	c := e.column(base)
+func (e *Encoder) whole(base Baselines) *encodeCache {
+	c := e.cache(base)
 	if !c.whole {
 		for g := range e.inUse {
 			e.encode(c, g) // again if made before: a run wants them in a row, and blocks already lent out must stay
@@ -116,9 +117,9 @@ func (e *Encoder) whole(base Bases) *column {
 	return c
 }
 
-// column finds the blocks of a baseline. The list is short and clients come in no order, so a scan does.
-func (e *Encoder) column(base Bases) *column {
-	for _, c := range e.columns[:e.used] {
+// cache finds the blocks of a baseline. The list is short and clients come in no order, so a scan does.
+func (e *Encoder) cache(base Baselines) *encodeCache {
+	for _, c := range e.caches[:e.used] {
 		if c.base == base {
 			return c
 		}
@@ -126,13 +127,13 @@ func (e *Encoder) column(base Bases) *column {
 	return e.open(base)
 }
 
-func (e *Encoder) open(base Bases) *column {
-	for _, c := range e.columns[:e.used] {
+func (e *Encoder) open(base Baselines) *encodeCache {
+	for _, c := range e.caches[:e.used] {
 		if planted.On(planted.BlockShared) && c.base[0] == base[0] {
 			return c
 		}
 	}
-	h := held{times: base.times(e.frame.Tick)}
+	h := baselineFrames{spacing: base.spacing(e.frame.Tick)}
 	last := e.frame.Tick
 	for i, t := range base[:base.count()] {
 		if h.frames[i] = e.ring.At(t); h.frames[i] == nil || t >= last {
@@ -140,62 +141,70 @@ func (e *Encoder) open(base Bases) *column {
 		}
 		last = t
 	}
-	if e.used == len(e.columns) {
-		e.columns = append(e.columns, e.newColumn())
+	if e.used == len(e.caches) {
+		e.caches = append(e.caches, e.newCache())
 	}
-	c := e.columns[e.used]
+	c := e.caches[e.used]
 	e.used++
-	c.base, c.held, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
+	c.base, c.frames, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
 	clear(c.made)
-	if !h.times.Alone() {
-		if c.foreseen == nil {
-			e.Foresee()
+	if !h.spacing.Single() {
+		if c.predicted == nil {
+			e.ReservePredictions()
 		}
-		clear(c.foreseen)
+		clear(c.predicted)
 	}
 	return c
 }
 
-// Foresee makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to: the first against more
+// ReservePredictions makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to: the first against more
 // than one baseline does it otherwise.
-func (e *Encoder) Foresee() {
+func (e *Encoder) ReservePredictions() {
 	fields := len(e.codec.coders)
-	for _, c := range e.columns {
-		if c.foreseen == nil {
-			c.foreseen, c.lanes, c.contexts = make([]bool, e.groups), make([]lane, e.groups*fields), make([]contexts, e.groups)
+	for _, c := range e.caches {
+		if c.predicted == nil {
+			c.predicted, c.predictions, c.contexts = make([]bool, e.groups), make([]fieldBlock, e.groups*fields), make([]contexts, e.groups)
 		}
 	}
 }
 
-// expected is who is in group g of a column's newest baseline, what the group is expected to be now, and its contexts.
-func (e *Encoder) expected(c *column, g int) (ids *idLane, lanes []lane, ctx *contexts) {
-	newest := c.held.frames[0]
+// predicted is who is in group g of a column's newest baseline, what the group is expected to be now, and its contexts.
+func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, lanes []fieldBlock, ctx *contexts) {
+	newest := c.frames.frames[0]
 	switch {
 	case newest == nil:
 		return &empty, nil, &unknown
-	case c.held.times.Alone():
+	case c.frames.spacing.Single():
 		return &newest.ids[g], newest.group(g), &unknown
 	}
 	fields := len(e.codec.coders)
-	lanes, ctx = c.lanes[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
-	if !c.foreseen[g] {
-		e.codec.expect(&c.held, g, lanes, ctx)
-		c.foreseen[g] = true
+	lanes, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
+	if !c.predicted[g] {
+		e.codec.predict(&c.frames, g, lanes, ctx)
+		c.predicted[g] = true
 	}
 	return &newest.ids[g], lanes, ctx
 }
 
-func (e *Encoder) encode(c *column, g int) {
+// group is group g of the frame against a column's baselines.
+func (e *Encoder) group(c *encodeCache, g int) rowGroup {
+	x := rowGroup{index: g, ids: &e.frame.ids[g], now: e.frame.group(g)}
+	if x.was, x.base, x.ctx = e.predicted(c, g); x.was == &empty {
+		x.base = x.now
+	}
+	return x
+}
+
+func (e *Encoder) encode(c *encodeCache, g int) {
 	off := len(c.buf)
-	ids, lanes := &e.frame.ids[g], e.frame.group(g)
-	baseIDs, base, ctx := e.expected(c, g)
-	if e.codec.ranged() && baseIDs != &empty {
-		c.buf = e.codec.rangeGroup(&e.coder, c.buf, ids, lanes, baseIDs, base, ctx)
+	x := e.group(c, g)
+	if e.codec.ranged() && x.was != &empty {
+		c.buf = e.codec.putRange(&e.coder, c.buf, &x)
 	} else {
-		c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base, ctx)
+		c.buf = e.codec.putBlock(c.buf, &x)
 	}
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
-		e.codec.count(e.counts, &c.held, g, ids, lanes, baseIDs, base)
+		e.codec.count(e.counts, &c.frames, &x)
 	}
 }

@@ -12,11 +12,11 @@ import (
 // GroupRows is the number of rows in a group.
 const GroupRows = 16
 
-// lane is one field of a group: a cache line.
-type lane [GroupRows]int32
+// fieldBlock is one field of a group: a cache line.
+type fieldBlock [GroupRows]int32
 
-// idLane is the identities of a group; 0 is an empty slot.
-type idLane [GroupRows]netid.ID
+// idBlock is the identities of a group; 0 is an empty slot.
+type idBlock [GroupRows]netid.ID
 
 // Frame is the state of all rows at one tick. Values are kept group by group, and in a group field by field, 16 rows
 // side by side, because groups are what is coded and compared:
@@ -26,13 +26,13 @@ type idLane [GroupRows]netid.ID
 //
 // A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16.
 type Frame struct {
-	Tick   tick.Tick
-	fields []schema.Field
-	ids    []idLane
-	lanes  []lane
-	have   []uint64 // bit per slot: it has been captured or decoded, be it empty
-	here   []uint64 // bit per slot: it was Set
-	groups int      // groups up to the last one with an entity
+	Tick     tick.Tick
+	fields   []schema.Field
+	ids      []idBlock
+	blocks   []fieldBlock
+	known    []uint64 // bit per slot: it has been captured or decoded, be it empty
+	occupied []uint64 // bit per slot: it was Set
+	groups   int      // groups up to the last one with an entity
 }
 
 // wordGroups is how many groups' rows fill a word of a bit set over slots: slot s is bit s%64 of word s/64, and so the
@@ -53,15 +53,15 @@ func newFrames(s schema.Schema, slots, n int) []Frame {
 	}
 	groups := (slots + GroupRows - 1) / GroupRows
 	words := (groups + wordGroups - 1) / wordGroups
-	frames, ids, sets := make([]Frame, n), make([]idLane, n*groups), make([]uint64, 2*n*words)
-	lanes := make([]lane, n*groups*len(s.Fields))
+	frames, ids, sets := make([]Frame, n), make([]idBlock, n*groups), make([]uint64, 2*n*words)
+	lanes := make([]fieldBlock, n*groups*len(s.Fields))
 	for i := range frames {
 		f := &frames[i]
 		f.fields = s.Fields
 		f.ids, ids = cut(ids, groups)
-		f.lanes, lanes = cut(lanes, groups*len(s.Fields))
-		f.have, sets = cut(sets, words)
-		f.here, sets = cut(sets, words)
+		f.blocks, lanes = cut(lanes, groups*len(s.Fields))
+		f.known, sets = cut(sets, words)
+		f.occupied, sets = cut(sets, words)
 	}
 	return frames
 }
@@ -73,25 +73,27 @@ func cut[T any](all []T, n int) (first, rest []T) { return all[:n:n], all[n:] }
 func (f *Frame) Reset(t tick.Tick) {
 	f.Tick, f.groups = t, 0
 	clear(f.ids)
-	clear(f.here)
-	for i := range f.have {
-		f.have[i] = ^uint64(0)
+	clear(f.occupied)
+	for i := range f.known {
+		f.known[i] = ^uint64(0)
 	}
 }
 
 // Slots is the number of slots, a multiple of GroupRows.
 func (f *Frame) Slots() int { return len(f.ids) * GroupRows }
 
-// Has reports whether all rows of group g are known: always on a server, as far as datagrams arrived and said them on a
+// HasGroup reports whether all rows of group g are known: always on a server, as far as datagrams arrived and said them on a
 // client.
-func (f *Frame) Has(g int) bool { return uint(g) < uint(len(f.ids)) && rowsOf(f.have, g) == allRows }
+func (f *Frame) HasGroup(g int) bool {
+	return uint(g) < uint(len(f.ids)) && rowsOf(f.known, g) == allRows
+}
 
 const allRows = 1<<GroupRows - 1
 
 // HasRow reports whether it is known who is in a slot, or that nobody is: always on a server, as far as datagrams arrived
 // and said it on a client. Row and ID tell of a slot that is not known that nobody is there.
 func (f *Frame) HasRow(slot int) bool {
-	return uint(slot) < uint(f.Slots()) && f.have[slot>>6]>>(slot&63)&1 != 0
+	return uint(slot) < uint(f.Slots()) && f.known[slot>>6]>>(slot&63)&1 != 0
 }
 
 // Set fills a slot. row has one value per field; values out of range are clamped, and those that wrap are wrapped, so
@@ -102,7 +104,7 @@ func (f *Frame) Set(slot int, id netid.ID, row []int32) {
 	}
 	g, r := slot/GroupRows, slot%GroupRows
 	f.ids[g][r] = id
-	f.here[slot>>6] |= 1 << (slot & 63)
+	f.occupied[slot>>6] |= 1 << (slot & 63)
 	f.groups = max(f.groups, g+1)
 	lanes := f.group(g)
 	row = row[:len(lanes)]
@@ -135,7 +137,7 @@ func (f *Frame) Row(slot int, dst []int32) netid.ID {
 
 // Value is one field of whoever is in a slot, which must be in use (ID). It spares a Row where one field is enough.
 func (f *Frame) Value(slot, field int) int32 {
-	return f.lanes[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
+	return f.blocks[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
 }
 
 // Used is the number of slots up to the end of the last group of which anything was set or decoded: those behind are empty.
@@ -143,7 +145,7 @@ func (f *Frame) Used() int { return f.groups * GroupRows }
 
 // Len is the number of slots that somebody is in.
 func (f *Frame) Len() (n int) {
-	for _, w := range f.here {
+	for _, w := range f.occupied {
 		n += bits.OnesCount64(w)
 	}
 	return n
@@ -172,7 +174,7 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 }
 
 // group returns the lanes of a group, one per field.
-func (f *Frame) group(g int) []lane {
+func (f *Frame) group(g int) []fieldBlock {
 	n := len(f.fields)
-	return f.lanes[g*n : (g+1)*n : (g+1)*n]
+	return f.blocks[g*n : (g+1)*n : (g+1)*n]
 }

@@ -19,7 +19,7 @@ func TestBlocksArePinned(t *testing.T) {
 		e := NewEncoder(schema.DefaultModel(c.schema), 100)
 		e.Begin(ring.At(6), ring)
 		n, h := 0, uint64(14695981039346656037)
-		for _, base := range []Bases{{}, {1}, {2}, {3}, {4}, {5}, {5, 4, 3}, {4, 2, 1}, {5, 2}} {
+		for _, base := range []Baselines{{}, {1}, {2}, {3}, {4}, {5}, {5, 4, 3}, {4, 2, 1}, {5, 2}} {
 			for _, b := range e.Run(0, ring.Groups(), base) {
 				h = (h ^ uint64(b)) * 1099511628211
 				n++
@@ -43,7 +43,7 @@ func TestTrainingShrinksUnseenTraffic(t *testing.T) {
 			w.capture(ring.Begin(now))
 			if now > 4 {
 				e.Begin(ring.At(now), ring)
-				bytes += len(e.Run(0, ring.Groups(), Bases{now - 4}))
+				bytes += len(e.Run(0, ring.Groups(), Baselines{now - 4}))
 			}
 		}
 		return bytes

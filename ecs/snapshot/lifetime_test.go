@@ -44,7 +44,7 @@ func TestRow35Lifetimes(t *testing.T) {
 			}
 			send := func(base tick.Tick) {
 				e.Begin(f, ring)
-				src := append(AppendRun(nil, Run{First: 0, Count: 1, Base: Bases{base}}, now, 1), e.Group(0, Bases{base})...)
+				src := append(AppendRun(nil, Run{First: 0, Count: 1, Baselines: Baselines{base}}, now, 1), e.Group(0, Baselines{base})...)
 				if err := d.Section(now, src); err != nil {
 					t.Fatalf("case %d (%s): tick %d: %v", i, c.name, now, err)
 				}

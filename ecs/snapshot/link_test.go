@@ -104,8 +104,8 @@ func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 		l.packer.BeginRows(l.encoder, c.tracker, see)
 		return false
 	}
-	l.packer.Weigh(l.encoder, c.tracker, see, c.sight.cost)
-	l.packer.Pick(c.sight.picks.next())
+	l.packer.Costs(l.encoder, c.tracker, see, c.sight.cost)
+	l.packer.Select(c.sight.picks.next())
 	return false
 }
 
@@ -231,7 +231,7 @@ func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 	}
 	first, count := p.part.first, p.part.count
 	for g := first; g < first+count; g++ {
-		if f := c.decoder.At(p.t); c.sight == nil && (f == nil || !f.Has(g)) {
+		if f := c.decoder.At(p.t); c.sight == nil && (f == nil || !f.HasGroup(g)) {
 			return fmt.Errorf("tick %d, group %d is not there", p.t, g)
 		}
 	}
@@ -310,7 +310,7 @@ func TestRow35ModelChecker(t *testing.T) {
 					if newest := cl.decoder.Newest(g * GroupRows); newest+l.interval <= tick.Tick(now) {
 						t.Errorf("case %d, seed %d: client %d is at tick %d of %d in group %d", i, seed, n, newest, now, g)
 					}
-					if base := cl.tracker.Base(g); base == 0 {
+					if base := cl.tracker.Baseline(g); base == 0 {
 						t.Errorf("case %d, seed %d: client %d has no baseline for group %d on a clean link", i, seed, n, g)
 					}
 				}
@@ -369,7 +369,7 @@ func TestRowsModelChecker(t *testing.T) {
 	}
 }
 
-// shows compares what a client shows at tick t, its newest, with what it may see.
+// hasVisible compares what a client shows at tick t, its newest, with what it may see.
 func (l *lifeModel) shows(c *lifeClient, t tick.Tick) error {
 	got, want := make([]int32, len(l.schema.Fields)), make([]int32, len(l.schema.Fields))
 	for slot := range l.ring.Groups() * GroupRows {
@@ -435,8 +435,8 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 				if seed%2 == 0 {
 					s.p.BeginRows(s.e, s.k, see)
 				} else {
-					fixed[i] = s.p.Weigh(s.e, s.k, see, s.cost)
-					s.p.Pick(pick)
+					fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
+					s.p.Select(pick)
 				}
 				for !s.p.Done() {
 					out, first, count := s.p.Next(nil, 400)

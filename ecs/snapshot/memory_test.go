@@ -31,9 +31,9 @@ func TestMemoryOfAThousand(t *testing.T) {
 			w.capture(ring.Begin(now))
 			e.Begin(ring.At(now), ring)
 			for back := tick.Tick(1); back < min(now, 13); back++ {
-				base := Bases{now - back}
+				base := Baselines{now - back}
 				if now > 2*back+2 {
-					base = Bases{now - back, now - back - 1, now - back - 2}
+					base = Baselines{now - back, now - back - 1, now - back - 2}
 				}
 				e.whole(base)
 				c := e.rows(base)

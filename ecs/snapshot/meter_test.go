@@ -613,7 +613,7 @@ func BenchmarkMeter(b *testing.B) {
 	mustSection(b, d, ring.At(5), nil, m)
 	var src []byte
 	for g := range 16 {
-		src = append(AppendRun(src, Run{First: g, Count: 1, Base: Bases{5}}, 6, 1), e.Group(g, Bases{5})...)
+		src = append(AppendRun(src, Run{First: g, Count: 1, Baselines: Baselines{5}}, 6, 1), e.Group(g, Baselines{5})...)
 	}
 	b.Run("decode", func(b *testing.B) {
 		for range b.N {

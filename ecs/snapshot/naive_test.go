@@ -39,7 +39,7 @@ func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 }
 
 // framesAt are the frames of baselines.
-func framesAt(ring *Ring, b Bases) (frames []*Frame) {
+func framesAt(ring *Ring, b Baselines) (frames []*Frame) {
 	for _, t := range b[:b.count()] {
 		frames = append(frames, ring.At(t))
 	}
@@ -107,7 +107,7 @@ func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope
 		}
 	}
 	h.context = 1
-	for i, f := range m.Signals() {
+	for i, f := range m.ContextFields() {
 		if h.levels[f] > 1 {
 			h.context += 1 << i
 		}
@@ -234,10 +234,8 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 		if len(got) > MaxGroupBytes(m) {
 			t.Fatalf("%d bytes, bound %d", len(got), MaxGroupBytes(m))
 		}
-		var r bitio.Reader
-		r.Reset(append(bytes.Clone(got), 0xAA, 0xBB))
-		if err := d.Group(now, g, base, &r); err != nil || len(r.Rest()) != 2 {
-			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(r.Rest()))
+		if rest, err := decodeBlock(d, now, Run{First: g, Count: 1, Baselines: base}, append(bytes.Clone(got), 0xAA, 0xBB)); err != nil || len(rest) != 2 {
+			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(rest))
 		}
 		if !d.At(now).GroupEqual(cur, g) {
 			t.Fatalf("group %d against %d decodes to something else", g, base)
@@ -246,7 +244,7 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 }
 
 // drawBases are none to three ticks before now.
-func drawBases(t *rapid.T, now tick.Tick) (b Bases) {
+func drawBases(t *rapid.T, now tick.Tick) (b Baselines) {
 	at := now
 	for i := range b {
 		if at = tick.Tick(rapid.IntRange(0, int(at)-1).Draw(t, "base")); at == 0 {
@@ -263,7 +261,7 @@ func mustSection(t interface{ Fatal(...any) }, d *Decoder, f, base *Frame, m *sc
 	for g := range f.ids {
 		run := Run{First: g, Count: 1}
 		if base != nil {
-			run.Base[0] = base.Tick
+			run.Baselines[0] = base.Tick
 		}
 		src = append(AppendRun(src, run, f.Tick, d.interval), naiveCoded(m, f, g, base)...)
 	}
@@ -354,7 +352,7 @@ func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, fl
 			}
 		}
 	}
-	return e.FinishAmong()
+	return e.FinishEmbedded()
 }
 
 func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
@@ -363,7 +361,7 @@ func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
 	for f := range row {
 		c, d := &m.Coders()[f], m.Decisions().Fields[f]
 		size := 0
-		if b, ok := buckets[d.Of]; ok {
+		if b, ok := buckets[d.ContextField]; ok {
 			size = min((b+2)/2, 5)
 		}
 		p := d.Nodes[(int(c.Class(h.levels[f]))*6+size)*16:]

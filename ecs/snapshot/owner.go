@@ -47,11 +47,20 @@ func differ(row, base []int32) (mask uint32) {
 // DecodeRow reads what EncodeRow wrote into dst, which has room for one value per field. On ErrBlock dst holds
 // anything.
 func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
+	return decodeRow[unmetered](r, m, base, dst, nil)
+}
+
+// decodeRow is DecodeRow; a measured one notes in meter what the bits are for.
+func decodeRow[M metered](r *bitio.Reader, m *schema.Model, base, dst []int32, meter *Meter) error {
+	var on M
 	coders, good := m.Coders(), true
 	if base == nil {
 		for f := range coders {
 			v, ok := coders[f].RawValue(r.Bits(coders[f].Width()))
 			dst[f], good = v, good && ok
+			if len(on) == 1 {
+				meter.field(f, ReasonSpawn, coders[f].Width())
+			}
 		}
 	} else {
 		base, dst = base[:len(coders)], dst[:len(coders)]
@@ -67,6 +76,9 @@ func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 			if mask < 0 {
 				return ErrBlock
 			}
+			if len(on) == 1 {
+				meter.head(schema.Update+mask, n)
+			}
 			window, left = window>>(n&63), left-n
 			for m := uint(mask); m != 0; m &= m - 1 {
 				f := part.First + bits.TrailingZeros(m)
@@ -74,6 +86,9 @@ func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 				if n > left || n == 0 {
 					window, left = refill(r, left)
 					v, n, ok = coders[f].Value(window, base[f], 0)
+				}
+				if len(on) == 1 {
+					meter.field(f, ReasonUpdate, n)
 				}
 				window, left = window>>(n&63), left-n
 				dst[f], good = v, good && ok
@@ -93,39 +108,60 @@ func refill(r *bitio.Reader, left uint) (uint64, uint) {
 	return r.Peek(bitio.MaxBits), bitio.MaxBits
 }
 
-// rows remembers single rows over a window.
-type rows struct {
+// ownerRows remembers single rows over a window.
+type ownerRows struct {
 	model    *schema.Model
 	interval tick.Tick
 	ticks    [Window]tick.Tick
 	values   []int32
 }
 
-func newRows(m *schema.Model, interval tick.Tick) rows {
+func newOwnerRows(m *schema.Model, interval tick.Tick) ownerRows {
 	if !m.Schema().Single || interval == 0 {
 		panic("snapshot: owner rows want a single-row schema and an interval")
 	}
-	return rows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
+	return ownerRows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
 }
 
 // at returns the place for tick t and whether it holds that tick.
-func (o *rows) at(t tick.Tick) (i int, row []int32, held bool) {
+func (o *ownerRows) at(t tick.Tick) (i int, row []int32, held bool) {
 	i = int(t/o.interval) & (Window - 1)
 	n := len(o.model.Coders())
 	return i, o.values[i*n : (i+1)*n], t != 0 && o.ticks[i] == t
 }
 
+// baseline is the row against which the row of tick t at the front of src is coded, nil for none.
+func (o *ownerRows) baseline(t tick.Tick, src []byte) (base []int32, err error) {
+	if len(src) == 0 || src[0] >= Window {
+		return nil, ErrRun
+	}
+	age := tick.Tick(src[0])
+	if age == 0 {
+		return nil, nil
+	}
+	if uint64(age)*uint64(o.interval) >= uint64(t) {
+		return nil, ErrRun
+	}
+	_, base, held := o.at(t - age*o.interval)
+	if !held {
+		return nil, ErrNoBaseline
+	}
+	return base, nil
+}
+
 // OwnerWriter sends one client its own row, against the newest one that it has acknowledged.
 type OwnerWriter struct {
-	sent   rows
+	sent   ownerRows
 	acked  uint64 // bit n: what was sent in the interval with index n is held by the client
+	newest tick.Tick
+	next   []int32 // of Explain
 	counts *schema.Counts
 }
 
 // NewOwnerWriter returns a writer for a single-row model and a client that gets a row every interval ticks.
 // It takes Window*4 bytes a field.
 func NewOwnerWriter(m *schema.Model, interval tick.Tick) *OwnerWriter {
-	return &OwnerWriter{sent: newRows(m, interval)}
+	return &OwnerWriter{sent: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
 // Reset takes the client to hold nothing: what it acknowledges later of rows sent before counts for nothing.
@@ -146,7 +182,7 @@ func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
 	for f := range fields {
 		kept[f] = fields[f].Clamp(row[f])
 	}
-	o.sent.ticks[i] = t
+	o.sent.ticks[i], o.newest = t, t
 	o.acked &^= 1 << i
 	age, base := o.base(t)
 	var w bitio.Writer
@@ -180,13 +216,13 @@ func (o *OwnerWriter) Acked(t tick.Tick) {
 
 // OwnerReader receives a client's own row.
 type OwnerReader struct {
-	got  rows
+	got  ownerRows
 	next []int32
 }
 
 // NewOwnerReader returns the other end of NewOwnerWriter.
 func NewOwnerReader(m *schema.Model, interval tick.Tick) *OwnerReader {
-	return &OwnerReader{got: newRows(m, interval), next: make([]int32, len(m.Coders()))}
+	return &OwnerReader{got: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
 // Parse reads the row of tick t and returns what follows. The row belongs to the reader and stays until one a window
@@ -196,18 +232,9 @@ func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, 
 	if t == 0 || o.got.ticks[i] > t {
 		return nil, src, ErrStale
 	}
-	if len(src) == 0 || src[0] >= Window {
-		return nil, src, ErrRun
-	}
-	var base []int32
-	if age := tick.Tick(src[0]); age != 0 {
-		if uint64(age)*uint64(o.got.interval) >= uint64(t) {
-			return nil, src, ErrRun
-		}
-		var ok bool
-		if _, base, ok = o.got.at(t - age*o.got.interval); !ok {
-			return nil, src, ErrNoBaseline
-		}
+	base, err := o.got.baseline(t, src)
+	if err != nil {
+		return nil, src, err
 	}
 	var r bitio.Reader
 	r.Reset(src[1:])
@@ -232,7 +259,7 @@ func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
 		for i := range part.Fields {
 			if f := part.First + i; row[f] != base[f] {
 				mask |= 1 << i
-				n.Field(f, schema.Unknown, coders[f].Symbol(row[f], base[f]))
+				n.Field(f, schema.LevelUnknown, coders[f].Symbol(row[f], base[f]))
 			}
 		}
 		n.Masks[k][mask]++

@@ -37,7 +37,7 @@ func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool {
 	p.blocks(e, k, first, end)
 	for _, run := range p.runs {
-		if run.Base[0] == 0 && !e.stored {
+		if run.Baselines[0] == 0 && !e.stored {
 			return false
 		}
 	}
@@ -46,7 +46,7 @@ func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool 
 			return false
 		}
 	}
-	k.showsAll(e.frame.here)
+	k.noteAllRows(e.frame.occupied)
 	return true
 }
 
@@ -69,10 +69,10 @@ func (p *Packer) bytes(run Run) (n int) {
 		count := min(run.Count, MaxRun)
 		if n += RunBytes; p.few(count) {
 			for g := range count {
-				n += len(p.encoder.Group(run.First+g, run.Base))
+				n += len(p.encoder.Group(run.First+g, run.Baselines))
 			}
 		} else {
-			n += len(p.encoder.Run(run.First, count, run.Base))
+			n += len(p.encoder.Run(run.First, count, run.Baselines))
 		}
 		run.First += count
 	}
@@ -138,12 +138,12 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 	if p.few(run.Count) {
 		return p.packBlocks(dst, room, run)
 	}
-	blocks := p.encoder.whole(run.Base).blocks[run.First : run.First+run.Count]
+	blocks := p.encoder.whole(run.Baselines).blocks[run.First : run.First+run.Count]
 	if run.Count = fit(blocks, room); run.Count == 0 {
 		return dst, 0
 	}
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
-	return append(dst, p.encoder.Run(run.First, run.Count, run.Base)...), run.Count
+	return append(dst, p.encoder.Run(run.First, run.Count, run.Baselines)...), run.Count
 }
 
 // packBlocks is pack for a run of few groups: it codes no more than it sends.
@@ -151,7 +151,7 @@ func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count in
 	head := len(dst)
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
 	for count < run.Count {
-		block := p.encoder.Group(run.First+count, run.Base)
+		block := p.encoder.Group(run.First+count, run.Baselines)
 		if len(block) > room {
 			break
 		}

@@ -105,7 +105,7 @@ func TestPackerFillsDatagrams(t *testing.T) {
 				t.Fatalf("groups %d+%d, want from %d; %d bytes, budget %d", at, count, next, len(payload), budget)
 			}
 			if next += count; !p.Done() {
-				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Runs(nil, next, next+1)[0].Base)) {
+				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Runs(nil, next, next+1)[0].Baselines)) {
 					t.Fatalf("%d bytes left, enough for group %d", left, next)
 				}
 			}
@@ -152,10 +152,10 @@ func TestBeginWithin(t *testing.T) {
 		end := rapid.IntRange(first, groups+5).Draw(t, "end")
 		bits, based := 0, true
 		for _, run := range k.Runs(nil, first, min(end, groups)) {
-			based = based && run.Base[0] != 0
+			based = based && run.Baselines[0] != 0
 			bits += 8 * RunBytes
 			for g := range run.Count {
-				bits += 8 * len(e.Group(run.First+g, run.Base))
+				bits += 8 * len(e.Group(run.First+g, run.Baselines))
 			}
 		}
 		most := max(0, bits+rapid.IntRange(-400, 400).Draw(t, "spare"))
@@ -167,7 +167,7 @@ func TestBeginWithin(t *testing.T) {
 		ok := p.BeginWithin(e, k, first, end, most)
 		told := k.whole
 		if accounts {
-			told = !k.whole && slices.Equal(k.ledger.told, e.frame.here[:len(k.ledger.told)])
+			told = !k.whole && slices.Equal(k.rows.maybeVisible, e.frame.occupied[:len(k.rows.maybeVisible)])
 		}
 		if ok != (based && bits <= most) || ok != told {
 			t.Fatalf("%d bits of %d, all with baselines: %v; begun: %v, the tracker was told: %v", bits, most, based, ok, told)

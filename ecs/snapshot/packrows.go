@@ -11,12 +11,12 @@ import (
 // whole, too. Of a row that it does not see nothing is sent but, as long as it may still take somebody to be there, that
 // nobody is.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
-	p.plan(e, k, see)
-	p.share(see)
-	p.resolve()
+	p.planRows(e, k, see)
+	p.planBlocks(see)
+	p.resolveBaselines()
 }
 
-// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PackageBits more for each package after the
+// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PacketOverheadBits more for each package after the
 // first. If not, Weigh begins anew. It makes the rows that Next needs, and blocks, which others get as well.
 func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
 	p.BeginRows(e, k, see)
@@ -27,7 +27,7 @@ func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int)
 func (p *Packer) mostBits() int {
 	r := &p.rows
 	hides, all := 0, 0
-	for _, w := range r.places {
+	for _, w := range r.entries {
 		if w&hidden != 0 {
 			hides++
 			continue
@@ -36,40 +36,40 @@ func (p *Packer) mostBits() int {
 		slot := w.slot()
 		s := b.rows[slot]
 		if s == 0 {
-			s = p.encoder.row(b.column, slot)
+			s = p.encoder.row(b.cache, slot)
 		}
-		all += int(s.size()) + placeBits
+		all += int(s.size()) + entryBits
 	}
 	for _, run := range p.runs {
-		all += 8*p.bytes(run) + PackageBits // the rows behind it are another run
+		all += 8*p.bytes(run) + PacketOverheadBits // the rows behind it are another run
 	}
-	all += switchBits * (len(r.places) - hides - r.major())
-	return p.encoder.aside(len(r.places), hides, r.end) + all
+	all += switchBits * (len(r.entries) - hides - r.commonestLen())
+	return p.encoder.overheadBits(len(r.entries), hides, r.end) + all
 }
 
-// major is how many rows have the commonest baseline.
-func (r *rowPlan) major() (n int) {
+// commonestLen is how many rows have the commonest baseline.
+func (r *rowPlan) commonestLen() (n int) {
 	for a := range r.bases {
 		n = max(n, r.bases[a].count)
 	}
 	return n
 }
 
-// Said is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
+// RowSent is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
 // that is advanced. Rows of Weigh that are not in it wait for the next snapshot.
-func (p *Packer) Said(dst []uint64) []uint64 {
+func (p *Packer) SentRows(dst []uint64) []uint64 {
 	r := &p.rows
 	if !r.on {
 		panic("snapshot: Said of a packer that packs whole groups")
 	}
-	l, row := r.ledger, r.tracker.at
+	l, row := r.state, r.tracker.at
 	for i := range l.words {
 		w := uint64(0)
-		if l.shows>>row&1 != 0 {
-			w = l.shown(row)[i]
+		if l.hasVisible>>row&1 != 0 {
+			w = l.visible(row)[i]
 		}
-		if l.goes>>row&1 != 0 {
-			w |= l.gone(row)[i]
+		if l.hasRemoved>>row&1 != 0 {
+			w |= l.removed(row)[i]
 		}
 		dst = append(dst, w)
 	}
@@ -86,7 +86,7 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 		if p.next < len(p.runs) && p.runs[p.next].First == from {
 			run := &p.runs[p.next]
 			dst, n = p.pack(dst, limit-len(dst), *run)
-			r.set(from, n, p.encoder.frame.here)
+			r.set(from, n, p.encoder.frame.occupied)
 			run.First += n
 			run.Count -= n
 			if run.Count == 0 {
@@ -98,9 +98,9 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 		if n == 0 {
 			break
 		}
-		r.tracker.said(from, from+n, r.say, r.hide, p.encoder.frame.here)
+		r.tracker.noteRows(from, from+n, r.send, r.remove, p.encoder.frame.occupied)
 		count = from + n - first
-		p.skip()
+		p.advance()
 	}
 	return dst, first, count
 }
@@ -118,17 +118,17 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
 	cur := places[0].base()
-	run := Run{First: from, Base: bases[cur].bases, Rows: true}
+	run := Run{First: from, Baselines: bases[cur].baselines, Rows: true}
 	width := uint(1 + ageBits) // of a row's own baseline
 	if r.deepest >= 0 {
 		width++
 		if bases[cur].middle == nil { // somebody must name the spacing
 			cur = uint8(r.deepest)
-			run.Base = bases[cur].bases
+			run.Baselines = bases[cur].baselines
 		}
 	}
 	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
-	like, rows := place(cur), bases[cur].rows // places of rows of this baseline
+	like, rows := planEntry(cur), bases[cur].rows // places of rows of this baseline
 	head := run.headBytes()
 	acc, n, pos, count := uint64(0), uint(0), head, 0
 	for _, w := range places {
@@ -151,8 +151,8 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		if s == 0 { // it has not been made, or has another baseline, or is hidden
 			a := w.base()
 			b := &bases[a]
-			if s = p.rowBits(b, w); place(a) != like {
-				like, rows, skip = place(a), b.rows, 1
+			if s = p.rowBits(b, w); planEntry(a) != like {
+				like, rows, skip = planEntry(a), b.rows, 1
 				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
 				if s>>56 != long { // but for the bit that says that the baseline is that of the row before
@@ -167,7 +167,7 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 			acc >>= n & 56
 			n &= 7
 			if size == long {
-				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].column.long[uint32(s):cap(bases[like].column.long)], s.size(), skip)
+				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].cache.long[uint32(s):cap(bases[like].cache.long)], s.size(), skip)
 				s, size = 0, 0
 			}
 		}
@@ -200,8 +200,8 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 }
 
 // run is the places that a run may have: up to where blocks follow, MaxRun at most.
-func (r *rowPlan) run(p *Packer) []place {
-	places := r.places[r.at:]
+func (r *rowPlan) run(p *Packer) []planEntry {
+	places := r.entries[r.at:]
 	if p.next < len(p.runs) {
 		end := p.runs[p.next].First * GroupRows
 		for n, w := range places[:min(len(places), MaxRun)] {
@@ -215,9 +215,9 @@ func (r *rowPlan) run(p *Packer) []place {
 
 // cut is how many of the first count rows of a run go out, of which only the last may end beyond most bits: those of groups of which
 // all rows are among them.
-func (r *rowPlan) cut(places []place, count int, most uint32) int {
+func (r *rowPlan) cut(places []planEntry, count int, most uint32) int {
 	if last := places[count-1].slot(); r.ends[count] > most ||
-		r.at+count < len(r.places) && r.places[r.at+count].slot()/GroupRows == last/GroupRows {
+		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {
 		for count > 0 && places[count-1].slot()/GroupRows == last/GroupRows {
 			count--
 		}
@@ -226,7 +226,7 @@ func (r *rowPlan) cut(places []place, count int, most uint32) int {
 }
 
 // rowBits is the bits of a row, made on first use.
-func (p *Packer) rowBits(b *rowBase, w place) rowBits {
+func (p *Packer) rowBits(b *rowBaseline, w planEntry) rowBits {
 	slot := w.slot()
 	if w&hidden != 0 {
 		return p.goneBits(b, slot)
@@ -234,7 +234,7 @@ func (p *Packer) rowBits(b *rowBase, w place) rowBits {
 	if s := b.rows[slot]; s != 0 {
 		return s
 	}
-	return p.encoder.row(b.column, slot)
+	return p.encoder.row(b.cache, slot)
 }
 
 // appendLong appends the bits of a long row but for the first skip.
@@ -254,13 +254,13 @@ func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip 
 }
 
 // goneBits says that a row that the client holds of a baseline, or may hold, is not there.
-func (p *Packer) goneBits(b *rowBase, slot int) rowBits {
+func (p *Packer) goneBits(b *rowBaseline, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56
 	}
 	code := p.encoder.codec.codes[schema.Gone]
 	if b.middle != nil {
-		_, _, ctx := p.encoder.expected(b.column, slot/GroupRows)
+		_, _, ctx := p.encoder.predicted(b.cache, slot/GroupRows)
 		code = p.encoder.codec.of(ctx[slot%GroupRows])[schema.Gone]
 	}
 	return rowBits(code>>16+1)<<56 | rowBits(code&0xffff)<<1

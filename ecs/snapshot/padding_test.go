@@ -16,7 +16,7 @@ func TestPaddingIsIgnored(t *testing.T) {
 		if err := d.Section(5, append(bytes.Clone(section), bytes.Repeat([]byte{Padding}, n)...)); err != nil {
 			t.Fatalf("%d bytes of padding: %v", n, err)
 		}
-		if d.At(5) == nil || !d.At(5).Has(1) || d.At(5).Has(0) {
+		if d.At(5) == nil || !d.At(5).HasGroup(1) || d.At(5).HasGroup(0) {
 			t.Fatalf("%d bytes of padding: not the group that was sent", n)
 		}
 	}

@@ -29,51 +29,51 @@ const (
 // ranged reports whether blocks with a baseline are messages of a range coder.
 func (c *codec) ranged() bool { return c.decide != nil }
 
-// rangeGroup is group for schema.Range; there is a baseline.
-func (c *codec) rangeGroup(e *rangecoder.Encoder, dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane, ctx *contexts) []byte {
+// putRange appends the block of a group that has a baseline.
+func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte {
 	var masks [GroupRows]uint16
-	compare(&masks, lanes, base)
-	changed := *ids != *baseIDs
-	for r, id := range ids {
+	compare(&masks, g.now, g.base)
+	changed := *g.ids != *g.was
+	for r, id := range g.ids {
 		changed = changed || id != 0 && masks[r] != 0
 	}
 	e.Reset(dst)
 	e.Bit(false, escapeP)
 	if e.Bit(changed, c.decide.Idle); changed {
 		for r := range GroupRows {
-			switch id, was := ids[r], baseIDs[r]; {
+			switch id, was := g.ids[r], g.was[r]; {
 			case was == 0:
 				if e.Bit(id != 0, c.decide.Spawn); id != 0 {
-					c.rangeSpawn(e, id, r, lanes)
+					c.putRangeSpawn(e, id, r, g.now)
 				}
 			case id != was:
 				e.Bit(true, c.decide.Leave)
 				if e.Bit(id != 0, evenly); id != 0 {
-					c.rangeSpawn(e, id, r, lanes)
+					c.putRangeSpawn(e, id, r, g.now)
 				}
 			default:
 				e.Bit(false, c.decide.Leave)
-				c.rangeRow(e, r, masks[r], lanes, base, ctx[r])
+				c.putRangeRow(e, g, r, masks[r])
 			}
 		}
 	}
-	out := e.FinishAmong()
+	out := e.FinishEmbedded()
 	if len(out)-len(dst) < c.bound {
 		return out
 	}
-	return c.group(append(out[:len(dst)], escape), ids, lanes, baseIDs, base, ctx)
+	return c.putBlock(append(out[:len(dst)], escape), g)
 }
 
-func (c *codec) rangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []lane) {
+func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []fieldBlock) {
 	e.Bits(uint32(id.Generation()), schema.GenerationBits)
 	for f := range lanes {
 		code, n := c.coders[f].Raw(lanes[f][r])
-		evenBits(e, uint32(code), n)
+		putEven(e, uint32(code), n)
 	}
 }
 
-// evenBits codes the lowest n bits of v, the lowest 16 first.
-func evenBits(e *rangecoder.Encoder, v uint32, n uint) {
+// putEven codes the lowest n bits of v, the lowest 16 first.
+func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 	if n > 16 {
 		e.Bits(v&0xffff, 16)
 		v, n = v>>16, n-16
@@ -83,19 +83,20 @@ func evenBits(e *rangecoder.Encoder, v uint32, n uint) {
 	}
 }
 
-// rangeRow codes a row that stays.
-func (c *codec) rangeRow(e *rangecoder.Encoder, r int, mask uint16, lanes, base []lane, ctx uint32) {
+// putRangeRow codes a row that stays.
+func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
+	lanes, base, ctx := g.now, g.base, g.ctx[r&15]
 	var sizes [schema.MaxFields + 1]uint8 // of the changes; behind the last a place for those who look at none
 	for f := range lanes {
 		d := &c.decide.Fields[f]
-		nodes := d.Nodes[(class(ctx, f)*schema.Sizes+uint32(sizes[d.Of]))*huffman.Buckets:][:huffman.Buckets]
+		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := mask>>f&1 != 0
 		e.Bit(changed, uint32(nodes[0]))
 		if !changed {
 			continue
 		}
-		sym, extra, n := huffman.Bucket(c.coders[f].Change(lanes[f][r&15], base[f][r&15]))
-		sizes[f] = uint8(schema.SizeOf(sym))
+		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r&15], base[f][r&15]))
+		sizes[f] = uint8(schema.SizeClass(sym))
 		node := 1
 		for i := 3; i >= 0; i-- {
 			b := sym >> i & 1
@@ -105,57 +106,96 @@ func (c *codec) rangeRow(e *rangecoder.Encoder, r int, mask uint16, lanes, base 
 		if n > 0 {
 			n--
 			e.Bit(extra>>n&1 != 0, uint32(d.Top[sym&15]))
-			evenBits(e, extra&(1<<n-1), n)
+			putEven(e, extra&(1<<n-1), n)
 		}
 	}
 }
 
-// rangeDecode is decode for schema.Range.
-func (c *codec) rangeDecode(d *rangecoder.Tracker, src []byte, g int, ids *idLane, lanes []lane, baseIDs *idLane, ctx *contexts) (n int, err error) {
+// rangeSource is what a read of a range-coded block stands on.
+type rangeSource struct {
+	*rangecoder.EmbeddedDecoder
+	bad   bool   // a generation of 0, or a value out of range
+	meter *Meter // of a measured read
+}
+
+// takeRange is takeBlock for a block that putRange wrote.
+func takeRange[M metered](c *codec, d *rangecoder.EmbeddedDecoder, src []byte, g *rowGroup, m *Meter) (n int, err error) {
+	var meter M
 	if len(src) > 0 && src[0] == escape {
-		n, err = c.decode(src[1:], g, ids, lanes, baseIDs, ctx)
+		if len(meter) == 1 {
+			m.row(ReasonHead, 8)
+		}
+		n, err = takeBlock[M](c, src[1:], g, m)
 		return n + 1, err
 	}
-	*ids = *baseIDs
-	good := true
+	*g.ids = *g.was
+	x := rangeSource{EmbeddedDecoder: d, meter: m}
 	d.Reset(src)
+	if len(meter) == 1 {
+		m.spent = 0
+	}
 	d.Bit(escapeP)
 	if d.Bit(c.decide.Idle) {
-		for r := range GroupRows {
-			switch {
-			case baseIDs[r] == 0:
-				if d.Bit(c.decide.Spawn) {
-					good = c.rangeSpawned(d, g, r, ids, lanes) && good
-				}
-			case !d.Bit(c.decide.Leave):
-				good = c.rangeDecodeRow(d, r, lanes, ctx[r]) && good
-			case d.Bit(evenly):
-				good = c.rangeSpawned(d, g, r, ids, lanes) && good
-			default:
-				ids[r] = 0
-			}
+		if len(meter) == 1 {
+			m.row(ReasonHead, m.took(d))
 		}
+		takeRangeRows[M](c, &x, g)
+	} else if len(meter) == 1 {
+		m.row(ReasonSame, m.took(d))
 	}
-	if n = d.Size(); !good || n > len(src) {
+	if n = d.Size(); x.bad || n > len(src) {
 		return 0, ErrBlock
+	}
+	if len(meter) == 1 {
+		m.row(ReasonAlign, 8*n-int(m.spent))
 	}
 	return n, nil
 }
 
-func (c *codec) rangeSpawned(d *rangecoder.Tracker, g, r int, ids *idLane, lanes []lane) (good bool) {
-	generation := uint8(d.Bits(schema.GenerationBits))
-	ids[r] = netid.Make(g*GroupRows+r, generation)
-	good = generation != 0
-	for f := range lanes {
-		v, ok := c.coders[f].RawValue(uint64(evenlyBits(d, c.coders[f].Width())))
-		lanes[f][r] = v
-		good = good && ok
+func takeRangeRows[M metered](c *codec, x *rangeSource, g *rowGroup) {
+	var meter M
+	for r := range GroupRows {
+		switch {
+		case g.was[r] == 0:
+			if x.Bit(c.decide.Spawn) {
+				takeRangeSpawn[M](c, x, g, r, ReasonSpawn)
+			} else if len(meter) == 1 {
+				x.meter.row(ReasonAbsent, x.meter.took(x.EmbeddedDecoder))
+			}
+		case !x.Bit(c.decide.Leave):
+			takeRangeRow[M](c, x, g, r)
+		case x.Bit(evenly):
+			takeRangeSpawn[M](c, x, g, r, ReasonReplace)
+		default:
+			g.ids[r] = 0
+			if len(meter) == 1 {
+				x.meter.row(ReasonGone, x.meter.took(x.EmbeddedDecoder))
+			}
+		}
 	}
-	return good
 }
 
-// evenlyBits undoes evenBits.
-func evenlyBits(d *rangecoder.Tracker, n uint) (v uint32) {
+func takeRangeSpawn[M metered](c *codec, x *rangeSource, g *rowGroup, r int, why Reason) {
+	var meter M
+	generation := uint8(x.Bits(schema.GenerationBits))
+	g.ids[r] = netid.Make(g.index*GroupRows+r, generation)
+	if len(meter) == 1 {
+		x.meter.row(why, x.meter.took(x.EmbeddedDecoder))
+	}
+	bad := generation == 0
+	for f := range g.now {
+		v, ok := c.coders[f].RawValue(uint64(takeEven(x.EmbeddedDecoder, c.coders[f].Width())))
+		if len(meter) == 1 {
+			x.meter.field(f, why, uint(x.meter.took(x.EmbeddedDecoder)))
+		}
+		g.now[f][r] = v
+		bad = bad || !ok
+	}
+	x.bad = x.bad || bad
+}
+
+// takeEven undoes putEven.
+func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 	if n <= 16 {
 		if n > 0 {
 			v = d.Bits(n)
@@ -166,34 +206,49 @@ func evenlyBits(d *rangecoder.Tracker, n uint) (v uint32) {
 	return v | d.Bits(n-16)<<16
 }
 
-func (c *codec) rangeDecodeRow(d *rangecoder.Tracker, r int, lanes []lane, ctx uint32) (good bool) {
+func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
+	var meter M
 	var sizes [schema.MaxFields + 1]uint8
-	good = true
+	d, ctx, lanes := x.EmbeddedDecoder, g.ctx[r&15], g.now
+	maskBits, why := 0, ReasonSame
+	if len(meter) == 1 {
+		maskBits = x.meter.took(d) // that the row stays
+	}
 	for f := range lanes {
 		p := &c.decide.Fields[f]
-		nodes := p.Nodes[(class(ctx, f)*schema.Sizes+uint32(sizes[p.Of]))*huffman.Buckets:][:huffman.Buckets]
-		if !d.Bit(uint32(nodes[0])) {
+		nodes := p.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[p.ContextField]))*huffman.Buckets:][:huffman.Buckets]
+		changed := d.Bit(uint32(nodes[0]))
+		if len(meter) == 1 {
+			maskBits += x.meter.took(d)
+		}
+		if !changed {
 			continue
 		}
-		sym := decideBucket(d, nodes)
-		sizes[f] = uint8(schema.SizeOf(sym))
+		why = ReasonMask
+		sym := takeBucket(d, nodes)
+		sizes[f] = uint8(schema.SizeClass(sym))
 		first, n := huffman.BucketRange(sym)
 		if n > 0 {
 			n--
 			if d.Bit(uint32(p.Top[sym])) {
 				first += 1 << n
 			}
-			first += evenlyBits(d, n)
+			first += takeEven(d, n)
 		}
-		v, ok := c.coders[f].Changed(first, lanes[f][r&15])
+		if len(meter) == 1 {
+			x.meter.field(f, ReasonUpdate, uint(x.meter.took(d)))
+		}
+		v, ok := c.coders[f].ApplyDelta(first, lanes[f][r&15])
 		lanes[f][r&15] = v
-		good = good && ok
+		x.bad = x.bad || !ok
 	}
-	return good
+	if len(meter) == 1 {
+		x.meter.row(why, maskBits)
+	}
 }
 
-// decideBucket reads a bucket, by what it is likely to be.
-func decideBucket(d *rangecoder.Tracker, nodes []uint16) (sym int) {
+// takeBucket reads a bucket, by what it is likely to be.
+func takeBucket(d *rangecoder.EmbeddedDecoder, nodes []uint16) (sym int) {
 	node := 1
 	for range bits.Len(huffman.Buckets - 1) {
 		node <<= 1

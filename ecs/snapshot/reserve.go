@@ -7,25 +7,25 @@ func (p *Packer) Reserve(slots int) {
 	words := (groups + wordGroups - 1) / wordGroups
 	r := &p.rows
 	p.runs, r.spans = make([]Run, 0, 2*groups), make([]Run, 0, 2*groups)
-	for _, set := range []*[]uint64{&r.say, &r.hide, &r.odd, &r.rest, &r.hits} {
+	for _, set := range []*[]uint64{&r.send, &r.remove, &r.uncommon, &r.rest, &r.hits} {
 		*set = make([]uint64, words)
 	}
-	r.plain = make([]uint64, (len(ages)+2*deepAge*maxStep)*words)
-	r.bases = make([]rowBase, 0, 2*len(ages)+1)
-	r.baseOf, r.places = make([]uint8, words*64), make([]place, words*64+64)
+	r.wholeSets = make([]uint64, (len(baselineAges)+2*deepAge*maxStep)*words)
+	r.bases = make([]rowBaseline, 0, 2*len(baselineAges)+1)
+	r.baseOf, r.entries = make([]uint8, words*64), make([]planEntry, words*64+64)
 	r.buf = make([]byte, 0, 1<<12)
 }
 
 // Reserve makes room for single rows in all columns, which they otherwise take with the first.
-func (e *Encoder) Reserve() { e.roomForRows() }
+func (e *Encoder) Reserve() { e.reserveRows() }
 
 // Reserve makes room for what the tracker keeps of snapshots that leave rows out, which it otherwise takes with the first such.
 func (k *Tracker) Reserve() {
-	if k.ledger.words == 0 {
-		k.ledger = newLedger(k.groups*GroupRows, k.words)
+	if k.rows.words == 0 {
+		k.rows = newRowState(k.groups*GroupRows, k.words)
 	}
 }
 
-// Alone makes the tracker name one baseline at a time, never older ones with it: for rows whose fields are all expected to stay as they
+// SingleBaseline makes the tracker name one baseline at a time, never older ones with it: for rows whose fields are all expected to stay as they
 // are (schema.Hold). Fewer sets are shared by more clients.
-func (k *Tracker) Alone() { k.alone = true }
+func (k *Tracker) SingleBaseline() { k.single = true }

@@ -45,13 +45,13 @@ func (r *Ring) Begin(t tick.Tick) *Frame {
 	return r.newest
 }
 
-// Follow is Begin for rows of which most stay as they are. Every slot is empty as after Begin, but what lies in it is what lay there in the
+// BeginCopy is Begin for rows of which most stay as they are. Every slot is empty as after Begin, but what lies in it is what lay there in the
 // frame before, so that what nobody sets is found equal at once: of a slot that is empty in both it does not count.
-func (r *Ring) Follow(t tick.Tick) *Frame {
+func (r *Ring) BeginCopy(t tick.Tick) *Frame {
 	before := r.newest
 	f := r.Begin(t)
 	if before != nil && before != f {
-		copy(f.lanes[:r.groups*len(f.fields)], before.lanes)
+		copy(f.blocks[:r.groups*len(f.fields)], before.blocks)
 	}
 	return f
 }

@@ -20,7 +20,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 	row := make([]int32, len(playerSchema.Fields))
 	generation := make([]uint8, slots)
 	for now := tick.Tick(1); now <= ticks; now++ {
-		f, g := begun.Begin(now), followed.Follow(now)
+		f, g := begun.Begin(now), followed.BeginCopy(now)
 		there := 0
 		for slot := range slots {
 			if rng.IntN(40) == 0 {
@@ -42,7 +42,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 		}
 		a.Begin(f, begun)
 		b.Begin(g, followed)
-		for _, base := range []Bases{{}, {now - min(now, 3)}, {now - min(now, 20)}} {
+		for _, base := range []Baselines{{}, {now - min(now, 3)}, {now - min(now, 20)}} {
 			for n := range begun.Groups() {
 				if !f.GroupEqual(g, n) || !bytes.Equal(a.Group(n, base), b.Group(n, base)) {
 					t.Fatalf("tick %d: group %d is another against %v", now, n, base)

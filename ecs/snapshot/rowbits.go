@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
-
-	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // rowBits is one row against one baseline as it is sent to everybody who needs it, so short that it is a number in most
@@ -31,141 +28,100 @@ func (b rowBits) size() uint {
 	return uint(b >> 32 & (1<<24 - 1))
 }
 
-// rows returns the column of a baseline with room for its rows' bits.
-func (e *Encoder) rows(base Bases) *column {
-	c := e.column(base)
+// ownerRows returns the column of a baseline with room for its rows' bits.
+func (e *Encoder) rows(base Baselines) *encodeCache {
+	c := e.cache(base)
 	if !c.byRow {
 		if c.rows == nil {
-			e.roomForRows()
+			e.reserveRows()
 		}
 		clear(c.rows)
-		clear(c.asked)
+		clear(c.requested)
 		c.long, c.byRow = c.long[:0], true
 	}
 	return c
 }
 
-// roomForRows makes room for rows in all columns at once, so that no later snapshot has to.
-func (e *Encoder) roomForRows() {
-	for _, c := range e.columns {
+// reserveRows makes room for rows in all columns at once, so that no later snapshot has to.
+func (e *Encoder) reserveRows() {
+	for _, c := range e.caches {
 		if c.rows == nil {
 			c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
-			c.asked = make([]uint8, e.groups)
+			c.requested = make([]uint8, e.groups)
 		}
 	}
 }
 
-// enough is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
+// batchAfter is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
 // a third, so what that wastes at most is what it saves if they are all wanted.
-const enough = 3
+const batchAfter = 3
 
 // row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
-func (e *Encoder) row(c *column, slot int) rowBits {
-	g, r := slot/GroupRows, slot%GroupRows
-	lanes := e.frame.group(g)
-	baseIDs, base, ctx := e.expected(c, g)
-	if c.asked[g]++; c.asked[g] == enough && baseIDs != &empty && e.counts == nil {
-		rows := (*[GroupRows]rowBits)(c.rows[g*GroupRows:])
-		e.codec.rows(rows, &e.frame.ids[g], lanes, baseIDs, base, ctx)
-		if rows[r] != 0 {
-			return rows[r]
+func (e *Encoder) row(c *encodeCache, slot int) rowBits {
+	index, r := slot/GroupRows, slot%GroupRows
+	g := e.group(c, index)
+	id, was, one := g.ids[r], g.was[r], uint16(1)<<r
+	var masks [GroupRows]uint16
+	if c.requested[index]++; c.requested[index] == batchAfter && g.was != &empty && e.counts == nil {
+		compare(&masks, g.now, g.base)
+		e.putLoose(c, &g, &masks, g.staying()&^made(c.rows[index*GroupRows:]))
+	} else if id == was {
+		masks[r] = rowMask(r, g.now, g.base)
+	}
+	if c.rows[slot] == 0 {
+		e.putLoose(c, &g, &masks, one)
+	}
+	if e.counts != nil {
+		e.codec.countRow(e.counts, &c.frames, id, was, index, r, g.now)
+	}
+	return c.rows[slot]
+}
+
+// staying is the rows that are in the baseline and still there.
+func (g *rowGroup) staying() (rows uint16) {
+	for r, id := range g.ids {
+		if id != 0 && id == g.was[r] {
+			rows |= 1 << r
 		}
 	}
-	id, was := e.frame.ids[g][r], baseIDs[r]
+	return rows
+}
+
+// made is which of a group's rows have been made.
+func made(rows []rowBits) (set uint16) {
+	for r, b := range rows[:GroupRows] {
+		if b != 0 {
+			set |= 1 << r
+		}
+	}
+	return set
+}
+
+// putLoose makes the bits of the rows in which, of long ones only the first.
+func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
-	n := e.codec.row(buf[at:cap(buf)], id, was, r, lanes, base, ctx[r])
-	b := rowBits(n)<<56 | rowBits(binary.LittleEndian.Uint64(buf[at:cap(buf)])&(1<<n-1))
-	if n > inlineBits {
-		b = long<<56 | rowBits(n)<<32 | rowBits(at)
-		buf = buf[:at+int(n+7)/8]
+	var ends [GroupRows]uint32
+	w := bitSink{buf: buf[at:cap(buf)], ends: &ends}
+	putRows[looseRows](&e.codec, &w, g, masks, which, 1)
+	rows, start := (*[GroupRows]rowBits)(c.rows[g.index*GroupRows:]), uint32(0)
+	for ; which != 0; which &= which - 1 {
+		r := bits.TrailingZeros16(which) & 15
+		end := ends[r]
+		if n := end - start; n <= inlineBits {
+			window := binary.LittleEndian.Uint64(w.buf[start>>3:]) >> (start & 7)
+			rows[r] = rowBits(n)<<56 | rowBits(window&(1<<n-1))
+		} else if start == 0 {
+			rows[r] = long<<56 | rowBits(n)<<32 | rowBits(at)
+			buf = buf[:at+int(n+7)/8]
+		}
+		start = end
 	}
-	c.long, c.rows[slot] = buf, b
-	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.held, id, was, g, r, lanes)
-	}
-	return b
-}
-
-// rows makes the bits of all rows of a group that go on, but those that are made and those that would be long.
-func (c *codec) rows(dst *[GroupRows]rowBits, ids *idLane, lanes []lane, baseIDs *idLane, base []lane, ctx *contexts) {
-	var masks [GroupRows]uint16
-	compare(&masks, lanes, base)
-	coders := c.coders[:len(lanes)]
-	base = base[:len(lanes)]
-	for r, id := range ids {
-		if id == 0 || id != baseIDs[r] || dst[r] != 0 {
-			continue
-		}
-		word := ctx[r]
-		code := c.codes[context(word)*c.symbols+schema.Update+int(masks[r])]
-		acc, n := uint64(code&0xffff)<<1, 1+uint(code>>16)
-		for m := masks[r]; m != 0 && n <= inlineBits; m &= m - 1 {
-			f := bits.TrailingZeros16(m)
-			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15], class(word, f))
-			acc |= code << n
-			n += k
-		}
-		if n <= inlineBits {
-			dst[r] = rowBits(n)<<56 | rowBits(acc)
-		}
-	}
-}
-
-// row writes one row behind a zero bit and returns the number of bits: the twin of decodeRow. was is 0 where there is no
-// baseline or nobody in it. The bits behind the last one in its byte are zero.
-func (c *codec) row(buf []byte, id, was netid.ID, r int, lanes, base []lane, ctx uint32) uint {
-	coders := c.coders[:len(lanes)]
-	acc, n, pos := uint64(0), uint(1), 0
-	switch {
-	case was == 0:
-		if id != 0 {
-			acc |= 1 << 1
-		}
-		n++
-	case id == was:
-		mask := rowMask(r, lanes, base)
-		code := c.of(ctx)[schema.Update+int(mask)]
-		acc |= uint64(code&0xffff) << n
-		n += uint(code >> 16)
-		for m := mask; m != 0; m &= m - 1 {
-			binary.LittleEndian.PutUint64(buf[pos:], acc)
-			pos += int(n >> 3)
-			acc >>= n & 56
-			n &= 7
-			f := bits.TrailingZeros16(m)
-			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15], class(ctx, f))
-			acc |= code << (n & 63)
-			n += k
-		}
-	default:
-		sym := schema.Gone
-		if id != 0 {
-			sym = schema.Replace
-		}
-		code := c.of(ctx)[sym]
-		acc |= uint64(code&0xffff) << n
-		n += uint(code >> 16)
-	}
-	if id != was && id != 0 {
-		acc |= uint64(id.Generation()) << (n & 63)
-		n += schema.GenerationBits
-		for f := range coders {
-			binary.LittleEndian.PutUint64(buf[pos:], acc)
-			pos += int(n >> 3)
-			acc >>= n & 56
-			n &= 7
-			code, k := coders[f].Raw(lanes[f][r&15])
-			acc |= code << (n & 63)
-			n += k
-		}
-	}
-	binary.LittleEndian.PutUint64(buf[pos:], acc)
-	return uint(pos)*8 + n
+	c.long = buf
 }
 
 // rowMask has bit f set where field f of row r differs.
-func rowMask(r int, lanes, base []lane) (mask uint16) {
+func rowMask(r int, lanes, base []fieldBlock) (mask uint16) {
 	base = base[:len(lanes)]
 	for f := range lanes {
 		x := uint32(lanes[f][r&15] ^ base[f][r&15])

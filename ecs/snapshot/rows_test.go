@@ -26,7 +26,7 @@ type slowLedger struct {
 type statement struct {
 	slot int
 	show bool
-	base Bases
+	base Baselines
 }
 
 func newSlowLedger() *slowLedger {
@@ -60,7 +60,7 @@ func (l *slowLedger) snapshot(now, interval tick.Tick, cur *Frame, see func(int)
 		if step := l.step(now, interval); step > 0 && s.base[0] != 0 && (now-s.base[0])/interval <= 4*step {
 			holds := func(t tick.Tick) bool { return t < now && l.acked[t][slot] && l.said[t][slot] }
 			if b := s.base[0]; holds(b-step*interval) && holds(b-2*step*interval) {
-				s.base = Bases{b, b - step*interval, b - 2*step*interval}
+				s.base = Baselines{b, b - step*interval, b - 2*step*interval}
 			}
 		}
 		all = append(all, s)
@@ -110,7 +110,7 @@ func (l *slowLedger) ack(now, t, interval tick.Tick, first, count int) {
 
 // naiveRows writes runs of rows by the letter of the format, as many groups as go into budget bytes, and returns the group
 // behind the last one.
-func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all []statement, budget int, named Bases) (out []byte, next int) {
+func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all []statement, budget int, named Baselines) (out []byte, next int) {
 	for len(all) > 0 {
 		first := all[0].slot / GroupRows
 		var good []byte
@@ -120,9 +120,9 @@ func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all 
 				continue // no group is split
 			}
 			w := new(bitio.Writer)
-			run := Run{First: first, Count: n, Base: headOf(named, all), Rows: true}
+			run := Run{First: first, Count: n, Baselines: headOf(named, all), Rows: true}
 			w.Reset(AppendRun(nil, run, cur.Tick, interval))
-			naiveRowsOf(w, m, ring, cur, interval, all[:n], run.Base)
+			naiveRowsOf(w, m, ring, cur, interval, all[:n], run.Baselines)
 			if len(out)+len(w.Bytes()) > budget {
 				break
 			}
@@ -137,14 +137,14 @@ func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all 
 }
 
 // headOf is what a run's header names: the first row's baselines, but some that have older ones if any of the snapshot have.
-func headOf(named Bases, rows []statement) Bases {
+func headOf(named Baselines, rows []statement) Baselines {
 	if named[1] == 0 || rows[0].base[1] != 0 {
 		return rows[0].base
 	}
 	return named
 }
 
-func naiveRowsOf(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, rows []statement, head Bases) {
+func naiveRowsOf(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, rows []statement, head Baselines) {
 	prev, at := head, rows[0].slot/GroupRows*GroupRows
 	row := make([]int32, len(m.Coders()))
 	for _, s := range rows {
@@ -256,13 +256,13 @@ func TestRowsEqualNaive(t *testing.T) {
 				k.Advance(now)
 				see, pick := sees.next(), picks.next()
 				all := twin.snapshot(now, interval, cur, func(slot int) bool { return has(see, slot) })
-				var named Bases
+				var named Baselines
 				for _, s := range all {
 					if s.base[1] != 0 && s.base[0] > named[0] {
 						named = s.base
 					}
 				}
-				fixed, bound := p.Weigh(e, k, see, cost), e.Most(setSize(see))
+				fixed, bound := p.Costs(e, k, see, cost), e.MaxBits(setSize(see))
 				for _, n := range cost {
 					bound -= int(n)
 				}
@@ -270,7 +270,7 @@ func TestRowsEqualNaive(t *testing.T) {
 					t.Fatalf("tick %d: %d bits more than could be", now, fixed-bound)
 				}
 				if rng.IntN(3) > 0 {
-					p.Pick(pick)
+					p.Select(pick)
 					kept := all[:0]
 					for _, s := range all {
 						if !s.show || has(pick, s.slot) {
@@ -308,10 +308,10 @@ func TestRowsEqualNaive(t *testing.T) {
 				if len(rest) != 0 {
 					t.Fatalf("tick %d: done, but %v is left", now, rest)
 				}
-				if most += max(packages-1, 0) * PackageBits; size > most {
+				if most += max(packages-1, 0) * PacketOverheadBits; size > most {
 					t.Fatalf("tick %d: %d bits, weighed as at most %d", now, size, most)
 				}
-				if n := setSize(p.Said(nil)); n != len(all) {
+				if n := setSize(p.SentRows(nil)); n != len(all) {
 					t.Fatalf("tick %d: %d rows said, want %d", now, n, len(all))
 				}
 				for i := 0; i < len(acks); {
@@ -355,7 +355,7 @@ func TestBeginRowsWithin(t *testing.T) {
 			p.BeginRows(e, k, see)
 			bound, runs := p.mostBits(), len(p.runs)
 			blocks += runs
-			weighed := p.Weigh(e, k, see, cost)
+			weighed := p.Costs(e, k, see, cost)
 			for _, n := range cost {
 				weighed += int(n)
 			}
@@ -379,7 +379,7 @@ func TestBeginRowsWithin(t *testing.T) {
 					k.Acked(now, first, count)
 				}
 			}
-			if most := bound + max(packages-1, 0)*PackageBits; size > most {
+			if most := bound + max(packages-1, 0)*PacketOverheadBits; size > most {
 				t.Fatalf("tick %d: %d bits, of at most %d", now, size, most)
 			}
 		}
@@ -418,7 +418,7 @@ func TestRowsAfterForgetting(t *testing.T) {
 			k.Advance(now)
 			p.BeginRows(e, k, []uint64{see})
 			out, _, count := p.Next(nil, 2000)
-			return setSize(p.Said(nil)), len(out), count
+			return setSize(p.SentRows(nil)), len(out), count
 		}
 		if rows, _, _ := pack(1, 1<<5); rows != 1 {
 			t.Fatalf("%s: %d rows, want the one that is seen", c.name, rows)

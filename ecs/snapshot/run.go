@@ -10,7 +10,7 @@ import (
 // many rows from group First on, of which each names what it is coded against if that is not what the one before is.
 type Run struct {
 	First, Count int
-	Base         Bases
+	Baselines    Baselines
 	Rows         bool
 }
 
@@ -46,14 +46,14 @@ var ErrRun = errors.New("snapshot: bad run header")
 // The blocks of the groups, or the rows, follow.
 func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	age := tick.Tick(0)
-	if r.Base[0] != 0 {
-		age = (now - r.Base[0]) / interval
+	if r.Baselines[0] != 0 {
+		age = (now - r.Baselines[0]) / interval
 	}
 	if r.Rows {
 		age |= byRows
 	}
 	dst = append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
-	if r.Base[1] == 0 {
+	if r.Baselines[1] == 0 {
 		return dst
 	}
 	dst[len(dst)-1] |= older
@@ -62,18 +62,18 @@ func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 
 // spacing is how far the run's older baselines lie apart, as its header says it; 0 if there are none.
 func (r *Run) spacing(interval tick.Tick) (n uint8) {
-	if r.Base[1] != 0 {
-		n = uint8((r.Base[0] - r.Base[1]) / interval)
+	if r.Baselines[1] != 0 {
+		n = uint8((r.Baselines[0] - r.Baselines[1]) / interval)
 	}
-	if r.Base[2] != 0 {
-		n |= uint8((r.Base[1]-r.Base[2])/interval) << 4
+	if r.Baselines[2] != 0 {
+		n |= uint8((r.Baselines[1]-r.Baselines[2])/interval) << 4
 	}
 	return n
 }
 
 // headBytes is the size of the run's header.
 func (r *Run) headBytes() int {
-	if r.Base[1] != 0 {
+	if r.Baselines[1] != 0 {
 		return RunBytes
 	}
 	return RunBytes - 1
@@ -106,15 +106,15 @@ func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err erro
 	if r.Rows {
 		last = r.First + 1
 	}
-	if r.Base, ok = agedSet(src[3]&(older-1), spacing, now, interval); !ok || last > MaxGroups {
+	if r.Baselines, ok = agedBaselines(src[3]&(older-1), spacing, now, interval); !ok || last > MaxGroups {
 		return Run{}, src, ErrRun
 	}
 	return r, src[head:], nil
 }
 
-// agedSet is the baselines of which the newest has an age and the others lie before it as a header's spacing says, 0 if there are
+// agedBaselines is the baselines of which the newest has an age and the others lie before it as a header's spacing says, 0 if there are
 // none.
-func agedSet(age, spacing uint8, now, interval tick.Tick) (b Bases, ok bool) {
+func agedBaselines(age, spacing uint8, now, interval tick.Tick) (b Baselines, ok bool) {
 	if b[0], ok = aged(age, now, interval); !ok || spacing == 0 {
 		return b, ok
 	}

@@ -7,18 +7,18 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// ages are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
+// baselineAges are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
 // client's baseline is at most a third older than its newest acknowledgement.
-var ages = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
+var baselineAges = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
 
 // MaxAge is the greatest baseline age in send intervals. Rings of frames must reach further back than that. What it
 // leaves of the Window is how far datagrams may overtake each other before a client has dropped a baseline in use.
 const MaxAge = 48
 
-// AgeInUse reports whether a snapshot may be the baseline of one that is sent so many intervals later. Who sends less often
+// IsBaselineAge reports whether a snapshot may be the baseline of one that is sent so many intervals later. Who sends less often
 // than each interval should leave such gaps, or he sends without baselines.
-func AgeInUse(intervals int) bool {
-	for _, age := range ages {
+func IsBaselineAge(intervals int) bool {
+	for _, age := range baselineAges {
 		if int(age) == intervals {
 			return true
 		}
@@ -45,13 +45,13 @@ type Tracker struct {
 	groups   int
 	words    int
 	at       int               // its interval's index
-	alone    bool              // baselines come one at a time
+	single   bool              // baselines come one at a time
 	whole    bool              // some snapshot since the last one that accounts for whom it shows has said whole groups
-	ledger   ledger            // without memory until Reserve, or until a snapshot leaves rows out
+	rows     rowState          // without memory until Reserve, or until a snapshot leaves rows out
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
-	held     *Held             // what Keep was given
+	history  *AckHistory       // what Keep was given
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
@@ -68,21 +68,21 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 func (k *Tracker) Reset() {
 	k.Forget()
 	k.whole = false
-	clear(k.ledger.told)
+	clear(k.rows.maybeVisible)
 }
 
 // Forget takes the client to have lost all baselines: snapshots begin anew. What it was shown it may show still: unlike
 // Reset, rows that it must not see any more are said to be gone.
 func (k *Tracker) Forget() {
 	for row := range k.sent {
-		k.drop(row)
+		k.dropInterval(row)
 	}
 	clear(k.acked)
 	clear(k.sent[:])
 }
 
-// Keep makes the tracker tell h which rows it sends; nil ends it. Snapshots of whole groups are told by Held.Sent.
-func (k *Tracker) Keep(h *Held) { k.held = h }
+// KeepHistory makes the tracker tell h which rows it sends; nil ends it. Snapshots of whole groups are told by AckHistory.Sent.
+func (k *Tracker) KeepHistory(h *AckHistory) { k.history = h }
 
 func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1) }
 
@@ -98,7 +98,7 @@ func (k *Tracker) Advance(t tick.Tick) {
 		if !planted.On(planted.BaselineStale) {
 			clear(k.bits(row))
 		}
-		k.drop(row)
+		k.dropInterval(row)
 	}
 	k.now, k.at = t, k.row(t)
 	if k.sent[k.at] = t; planted.On(planted.BaselineUnheld) {
@@ -114,11 +114,11 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		return
 	}
 	end := min(first+count, k.groups)
-	switch l := &k.ledger; {
+	switch l := &k.rows; {
 	case l.byRow>>row&1 != 0:
 		k.ackedRows(row, t, first, end)
 		return
-	case l.known>>row&1 != 0:
+	case l.wholeKnown>>row&1 != 0:
 		k.ackedAll(row, t, first, end)
 	default:
 		k.whole = true
@@ -126,10 +126,10 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 	setRange(k.bits(row), first, end)
 }
 
-// Base returns the tick of the newest snapshot of which the client holds all of group g and whose age is one of those in use,
+// Baselines returns the tick of the newest snapshot of which the client holds all of group g and whose age is one of those in use,
 // or 0.
-func (k *Tracker) Base(g int) tick.Tick {
-	for _, age := range ages {
+func (k *Tracker) Baseline(g int) tick.Tick {
+	for _, age := range baselineAges {
 		row, ok := k.aged(age)
 		if ok && k.bits(row)[g>>6]>>(g&63)&1 != 0 {
 			return k.sent[row]
@@ -147,7 +147,7 @@ func (k *Tracker) aged(age uint8) (row int, ok bool) {
 
 // step is how many intervals lie between the two newest snapshots, 0 if there are none or more than maxStep.
 func (k *Tracker) step() uint8 {
-	if k.alone {
+	if k.single {
 		return 0
 	}
 	newest := uint8(0)
@@ -163,8 +163,8 @@ func (k *Tracker) step() uint8 {
 	return 0
 }
 
-// deeper finds the intervals of the two snapshots before the one of an age, a step apart. ok is false if it should be alone.
-func (k *Tracker) deeper(age, step uint8) (middle, oldest int, ok bool) {
+// olderBaselines finds the intervals of the two snapshots before the one of an age, a step apart. ok is false if it should be alone.
+func (k *Tracker) olderBaselines(age, step uint8) (middle, oldest int, ok bool) {
 	if step == 0 || age > deepAge*step {
 		return 0, 0, false
 	}
@@ -183,14 +183,14 @@ func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 	clear(k.rest)
 	setRange(k.rest, first, end)
 	start, step := len(dst), k.step()
-	for _, age := range ages {
+	for _, age := range baselineAges {
 		row, ok := k.aged(age)
 		if !ok {
 			continue
 		}
 		have, left := k.bits(row), uint64(0)
-		if middle, oldest, ok := k.deeper(age, step); ok {
-			base := Bases{k.sent[row], k.sent[middle], k.sent[oldest]}
+		if middle, oldest, ok := k.olderBaselines(age, step); ok {
+			base := Baselines{k.sent[row], k.sent[middle], k.sent[oldest]}
 			older, oldest := k.bits(middle), k.bits(oldest)
 			for i, rest := range k.rest {
 				if hit := have[i] & older[i] & oldest[i] & rest; hit != 0 {
@@ -201,30 +201,30 @@ func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 		}
 		for i, have := range have {
 			if hit := have & k.rest[i]; hit != 0 {
-				dst = appendBits(dst, i*64, hit, Bases{k.sent[row]})
+				dst = appendBits(dst, i*64, hit, Baselines{k.sent[row]})
 				k.rest[i] &^= hit
 			}
 			left |= k.rest[i]
 		}
 		if left == 0 {
-			return order(dst, start)
+			return sortRuns(dst, start)
 		}
 	}
 	for i, hit := range k.rest {
-		dst = appendBits(dst, i*64, hit, Bases{})
+		dst = appendBits(dst, i*64, hit, Baselines{})
 	}
-	return order(dst, start)
+	return sortRuns(dst, start)
 }
 
 // appendBits appends the runs of ones in a word, joining the first to the last run where they touch.
-func appendBits(dst []Run, at int, word uint64, base Bases) []Run {
+func appendBits(dst []Run, at int, word uint64, base Baselines) []Run {
 	for word != 0 {
 		skip := bits.TrailingZeros64(word)
 		n := bits.TrailingZeros64(^(word >> skip))
-		if last := len(dst) - 1; last >= 0 && dst[last].Base == base && dst[last].First+dst[last].Count == at+skip {
+		if last := len(dst) - 1; last >= 0 && dst[last].Baselines == base && dst[last].First+dst[last].Count == at+skip {
 			dst[last].Count += n
 		} else {
-			dst = append(dst, Run{First: at + skip, Count: n, Base: base})
+			dst = append(dst, Run{First: at + skip, Count: n, Baselines: base})
 		}
 		if n+skip >= 64 {
 			return dst
@@ -234,8 +234,8 @@ func appendBits(dst []Run, at int, word uint64, base Bases) []Run {
 	return dst
 }
 
-// order sorts runs by group: insertion, as there are few and they come in ascending stretches.
-func order(runs []Run, start int) []Run {
+// sortRuns sorts runs by group: insertion, as there are few and they come in ascending stretches.
+func sortRuns(runs []Run, start int) []Run {
 	for i := start + 1; i < len(runs); i++ {
 		for j := i; j > start && runs[j].First < runs[j-1].First; j-- {
 			runs[j], runs[j-1] = runs[j-1], runs[j]

@@ -25,8 +25,8 @@ func (k *slowTracker) base(g int) tick.Tick {
 	return 0
 }
 
-// bases adds the two snapshots before that one, as far apart as the two newest are, if they are to be had.
-func (k *slowTracker) bases(g int) (b Bases) {
+// baselines adds the two snapshots before that one, as far apart as the two newest are, if they are to be had.
+func (k *slowTracker) bases(g int) (b Baselines) {
 	b[0] = k.base(g)
 	var steps []tick.Tick
 	for age := tick.Tick(1); age <= 8 && len(steps) < 2; age++ {
@@ -43,7 +43,7 @@ func (k *slowTracker) bases(g int) (b Bases) {
 	if (k.now-b[0])/k.interval > 4*step || oldest > middle || middle > b[0] || !k.acked[middle][g] || !k.acked[oldest][g] {
 		return b
 	}
-	return Bases{b[0], middle, oldest}
+	return Baselines{b[0], middle, oldest}
 }
 
 func TestTrackerEqualsTwin(t *testing.T) {
@@ -83,8 +83,8 @@ func TestTrackerEqualsTwin(t *testing.T) {
 					t.Fatalf("run %+v does not follow group %d", r, g)
 				}
 				for ; g < r.First+r.Count; g++ {
-					if want := twin.bases(g); r.Base != want || k.Base(g) != want[0] {
-						t.Fatalf("tick %d, group %d: run has %d, Base %d, twin %d", now, g, r.Base, k.Base(g), want)
+					if want := twin.bases(g); r.Baselines != want || k.Baseline(g) != want[0] {
+						t.Fatalf("tick %d, group %d: run has %d, Base %d, twin %d", now, g, r.Baselines, k.Baseline(g), want)
 					}
 				}
 			}
@@ -102,7 +102,7 @@ func TestRunsAreAsLongAsTheyCanBe(t *testing.T) {
 	}
 	k.Acked(4, 60, 10)
 	k.Acked(3, 0, 130)
-	want := []Run{{First: 0, Count: 60, Base: Bases{3}}, {First: 60, Count: 10, Base: Bases{4}}, {First: 70, Count: 60, Base: Bases{3}}}
+	want := []Run{{First: 0, Count: 60, Baselines: Baselines{3}}, {First: 60, Count: 10, Baselines: Baselines{4}}, {First: 70, Count: 60, Baselines: Baselines{3}}}
 	if got := k.Runs(nil, 0, 130); !slices.Equal(got, want) {
 		t.Errorf("runs %v, want %v", got, want)
 	}
@@ -114,13 +114,13 @@ func TestRunHeader(t *testing.T) {
 		now := tick.Tick(rapid.IntRange(Window*10, 1<<30).Draw(t, "now"))
 		r := Run{First: rapid.IntRange(0, MaxGroups-MaxRun).Draw(t, "first"), Count: rapid.IntRange(1, MaxRun).Draw(t, "count")}
 		if age := rapid.IntRange(0, Window-1).Draw(t, "age"); age > 0 {
-			r.Base[0] = now - tick.Tick(age)*interval
-			for i, age := 1, age; i < len(r.Base); i++ {
+			r.Baselines[0] = now - tick.Tick(age)*interval
+			for i, age := 1, age; i < len(r.Baselines); i++ {
 				step := rapid.IntRange(0, MaxSpacing).Draw(t, "spacing")
 				if age += step; step == 0 || age >= Window {
 					break
 				}
-				r.Base[i] = r.Base[i-1] - tick.Tick(step)*interval
+				r.Baselines[i] = r.Baselines[i-1] - tick.Tick(step)*interval
 			}
 		}
 		r.Rows = rapid.Bool().Draw(t, "rows")

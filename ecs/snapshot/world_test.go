@@ -143,7 +143,7 @@ func learned(s schema.Schema) *schema.Model {
 		w.capture(ring.Begin(now))
 		if now > 8 {
 			e.Begin(ring.At(now), ring)
-			for _, b := range []Bases{{now - 2, now - 3, now - 4}, {now - 1, now - 2, now - 3}, {now - 4, now - 6, now - 8}, {now - 3, now - 4}, {now - 4}} {
+			for _, b := range []Baselines{{now - 2, now - 3, now - 4}, {now - 1, now - 2, now - 3}, {now - 4, now - 6, now - 8}, {now - 3, now - 4}, {now - 4}} {
 				e.whole(b)
 			}
 		}
@@ -156,8 +156,8 @@ func cloneFrame(f *Frame, s schema.Schema) *Frame {
 	c := &newFrames(s, f.Slots(), 1)[0]
 	c.Reset(f.Tick)
 	copy(c.ids, f.ids)
-	copy(c.here, f.here)
-	copy(c.lanes, f.lanes)
+	copy(c.occupied, f.occupied)
+	copy(c.blocks, f.blocks)
 	c.groups = f.groups
 	return c
 }

@@ -25,7 +25,7 @@ func TestBotPlays(t *testing.T) {
 	}
 	key := netcode.Key{1, 2, 3}
 	host, err := server.NewHost(server.HostConfig{
-		Lobby:  server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Gate: netcode.ServerConfig{PrivateKey: key}},
+		Lobby:  server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Netcode: netcode.ServerConfig{PrivateKey: key}},
 		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 func New() *Pacer {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worst case: the default 50 us, which the spin covers
-	return &Pacer{start: time.Now(), at: clock(unix.CLOCK_MONOTONIC)}
+	return &Pacer{start: time.Now(), at: readClock(unix.CLOCK_MONOTONIC)}
 }
 
 // Join binds the calling goroutine to its thread for good, which may then go by the pacer's clock beside the one that made it. The thread asks for
@@ -47,8 +47,8 @@ func (p *Pacer) Join() {
 	}
 }
 
-// First asks the kernel to prefer the calling thread to others (nice -20), and reports whether it may, which is for who is root, as a rule.
-func First() bool { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil }
+// RaisePriority asks the kernel to prefer the calling thread to others (nice -20), and reports whether it may, which is for who is root, as a rule.
+func RaisePriority() bool { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil }
 
 // shortTurn is shorter than the 1.4 ms that a kernel gives on two processors (more on more), and long enough that what is done in one turn is seldom done in two: with
 // others of 0.1 ms a thread lost the processor in the middle of its work, to get it back with the next timer interrupt, after up to 4 ms.
@@ -77,7 +77,7 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 func (p *Pacer) Sleep(d time.Duration) {
 	p.Park(d)
 	for at := unix.NsecToTimespec(p.at + int64(d)); p.Now() < d; {
-		if doze(&at) != unix.EINTR {
+		if sleepUntil(&at) != unix.EINTR {
 			return
 		}
 	}
@@ -93,10 +93,10 @@ func (p *Pacer) Park(d time.Duration) bool {
 	return left > worthParking
 }
 
-// doze sleeps on the calling thread to an instant of the monotonic clock, or until a signal.
+// sleepUntil sleeps on the calling thread to an instant of the monotonic clock, or until a signal.
 //
 //go:noinline
-func doze(at *unix.Timespec) unix.Errno {
+func sleepUntil(at *unix.Timespec) unix.Errno {
 	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(at)), 0, 0, 0)
 	return errno
 }
@@ -110,8 +110,8 @@ func CPU() int {
 	return int(cpu)
 }
 
-// Keep has the calling thread, to which the goroutine must be bound, on the given processors from now on.
-func Keep(cpus []int) error {
+// SetThreadAffinity has the calling thread, to which the goroutine must be bound, on the given processors from now on.
+func SetThreadAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
 		set.Set(c)
@@ -120,21 +120,21 @@ func Keep(cpus []int) error {
 }
 
 // ThreadCPU is the CPU time, user and system, of the calling thread.
-func ThreadCPU() time.Duration { return time.Duration(clock(unix.CLOCK_THREAD_CPUTIME_ID)) }
+func ThreadCPU() time.Duration { return time.Duration(readClock(unix.CLOCK_THREAD_CPUTIME_ID)) }
 
 // ProcessCPU is the CPU time, user and system, of this process.
-func ProcessCPU() time.Duration { return time.Duration(clock(unix.CLOCK_PROCESS_CPUTIME_ID)) }
+func ProcessCPU() time.Duration { return time.Duration(readClock(unix.CLOCK_PROCESS_CPUTIME_ID)) }
 
-// clock reads one of the kernel's clocks in a call that cannot block, of which the scheduler need not know.
-func clock(id int32) int64 {
+// readClock reads one of the kernel's clocks in a call that cannot block, of which the scheduler need not know.
+func readClock(id int32) int64 {
 	var ts unix.Timespec
 	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(id), uintptr(unsafe.Pointer(&ts)), 0) // these clocks exist on every Linux
 	return ts.Nano()
 }
 
-// Confine keeps every thread this process has, and those they start, to the given processors. Started children
+// SetProcessAffinity keeps every thread this process has, and those they start, to the given processors. Started children
 // inherit it.
-func Confine(cpus []int) error {
+func SetProcessAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
 		set.Set(c)
@@ -161,8 +161,8 @@ func Confine(cpus []int) error {
 	}
 }
 
-// On runs do with the calling thread kept to the given processors, which a process that do starts inherits.
-func On(cpus []int, do func() error) error {
+// WithAffinity runs do with the calling thread kept to the given processors, which a process that do starts inherits.
+func WithAffinity(cpus []int, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, set unix.CPUSet

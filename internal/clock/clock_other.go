@@ -28,14 +28,14 @@ func (p *Pacer) Park(time.Duration) bool { return false }
 // Join does nothing here.
 func (p *Pacer) Join() {}
 
-// First does nothing here, and says so: false.
-func First() bool { return false }
+// RaisePriority does nothing here, and says so: false.
+func RaisePriority() bool { return false }
 
 // CPU is not known here: -1.
 func CPU() int { return -1 }
 
-// Keep does nothing here.
-func Keep([]int) error { return nil }
+// SetThreadAffinity does nothing here.
+func SetThreadAffinity([]int) error { return nil }
 
 var processStart = time.Now()
 
@@ -45,11 +45,11 @@ func ThreadCPU() time.Duration { return time.Since(processStart) }
 // ProcessCPU falls back to elapsed time.
 func ProcessCPU() time.Duration { return time.Since(processStart) }
 
-// Confine does nothing here.
-func Confine([]int) error { return nil }
+// SetProcessAffinity does nothing here.
+func SetProcessAffinity([]int) error { return nil }
 
-// On runs do; processors cannot be chosen here.
-func On(_ []int, do func() error) error { return do() }
+// WithAffinity runs do; processors cannot be chosen here.
+func WithAffinity(_ []int, do func() error) error { return do() }
 
 // CPUs is unknown here: none are listed.
 func CPUs() []int { return nil }

@@ -43,7 +43,7 @@ func TestOnRestoresProcessors(t *testing.T) {
 	if len(all) == 0 {
 		t.Skip("processors cannot be chosen on this system")
 	}
-	err := On(all[:1], func() error {
+	err := WithAffinity(all[:1], func() error {
 		if now := CPUs(); len(now) != 1 || now[0] != all[0] {
 			t.Errorf("running on %v, want %v", now, all[:1])
 		}

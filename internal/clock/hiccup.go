@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Hiccup sleeps on a thread of its own for Beat at a time and tells how much later than it should it woke: what the machine took from
+// Hiccup sleeps on a thread of its own for HiccupPeriod at a time and tells how much later than it should it woke: what the machine took from
 // everybody on that processor, ours and strangers' work alike. It does nothing else, so whatever is late beyond it is late by itself.
 type Hiccup struct {
 	late func(time.Duration)
@@ -14,9 +14,9 @@ type Hiccup struct {
 	done chan struct{}
 }
 
-// Beat is the time between two looks. A look costs some 20 microseconds of CPU time, and those of the process that is measured: it
+// HiccupPeriod is the time between two looks. A look costs some 20 microseconds of CPU time, and those of the process that is measured: it
 // wakes a thread.
-const Beat = 5 * time.Millisecond
+const HiccupPeriod = 5 * time.Millisecond
 
 // NewHiccup starts a meter that calls late from its thread, after every beat, with how late it woke. A gap of many beats is told as the
 // beats that were missed would have seen it: each as late as it would have been. Where processors can be chosen, on says which.
@@ -26,7 +26,7 @@ func NewHiccup(on []int, late func(time.Duration)) *Hiccup {
 		defer close(h.done)
 		runtime.LockOSThread() // not undone: the thread ends with its processors
 		if len(on) > 0 {
-			_ = Keep(on) // then it tells of the others
+			_ = SetThreadAffinity(on) // then it tells of the others
 		}
 		h.run(New())
 	}()
@@ -34,14 +34,14 @@ func NewHiccup(on []int, late func(time.Duration)) *Hiccup {
 }
 
 func (h *Hiccup) run(p *Pacer) {
-	for due := p.Now() + Beat; !h.stop.Load(); due += Beat {
+	for due := p.Now() + HiccupPeriod; !h.stop.Load(); due += HiccupPeriod {
 		p.Sleep(due)
-		for late := p.Now() - due; ; late -= Beat {
+		for late := p.Now() - due; ; late -= HiccupPeriod {
 			h.late(max(late, 0))
-			if late < Beat {
+			if late < HiccupPeriod {
 				break
 			}
-			due += Beat
+			due += HiccupPeriod
 		}
 	}
 }

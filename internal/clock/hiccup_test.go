@@ -23,10 +23,10 @@ func TestHiccup(t *testing.T) {
 	mu.Lock()
 	ran := time.Since(begin)
 	stopped = true
-	most := int(ran/Beat) + 1
+	most := int(ran/HiccupPeriod) + 1
 	if beats < 1 || beats > most {
 		t.Errorf("%d beats in %v, want 1 to %d", beats, ran, most)
 	}
 	mu.Unlock()
-	time.Sleep(3 * Beat)
+	time.Sleep(3 * HiccupPeriod)
 }

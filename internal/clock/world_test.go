@@ -23,7 +23,7 @@ func TestDozeLetsTheWorldStop(t *testing.T) {
 		at := unix.NsecToTimespec(p.at + int64(nap))
 		close(begun)
 		for p.Now() < nap {
-			doze(&at)
+			sleepUntil(&at)
 		}
 		up.Store(true)
 		slept <- p.Now()

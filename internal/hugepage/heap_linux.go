@@ -18,11 +18,11 @@ const (
 	reach = 1 << 36
 )
 
-// Heap asks for what the heap has by now, and has it moved there, one page after the other, between which it calls rest: a page takes
+// CollapseHeap asks for what the heap has by now, and has it moved there, one page after the other, between which it calls rest: a page takes
 // some tenths of a millisecond, in which nobody else can use it. What the heap grows by later needs another call. It returns the bytes that are in
 // large pages by then; 0 where the system has none to give. It changes nothing but where memory is, and that untouched parts of a
 // page are taken with the others. When ctx ends it stops behind the page that it is at.
-func Heap(ctx context.Context, rest func()) (bytes int) {
+func CollapseHeap(ctx context.Context, rest func()) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
@@ -44,24 +44,38 @@ func Heap(ctx context.Context, rest func()) (bytes int) {
 	return bytes
 }
 
-// Touch has the system give this process all the memory that its heap has asked for by now, which otherwise comes with the first write to
+// Prefault has the system give this process all the memory that its heap has asked for by now, which otherwise comes with the first write to
 // each page: where a virtual machine gives free memory back to its host, such a write takes 5 ms for a page of 2 MiB. With large it comes in pages of
-// 2 MiB, where the system has any, and what is there is moved into them, as by Heap; else nothing is moved, so that others may go on. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
+// 2 MiB, where the system has any, and what is there is moved into them, as by CollapseHeap; else nothing is moved, so that others may go on. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
 // as long as all those writes, in which whoever wants more memory waits. When ctx ends it stops behind the page that it is at.
-func Touch(ctx context.Context, large bool) (bytes int) {
+func Prefault(ctx context.Context) (bytes int) { return prefault(ctx, smallPages) }
+
+// PrefaultHuge is Prefault in pages of 2 MiB, where the system has any; memory that is there already is moved into them, as
+// by CollapseHeap, while other threads wait for it.
+func PrefaultHuge(ctx context.Context) (bytes int) { return prefault(ctx, hugePages) }
+
+// pageSize says which pages prefault asks for.
+type pageSize uint8
+
+const (
+	smallPages pageSize = iota
+	hugePages
+)
+
+func prefault(ctx context.Context, size pageSize) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
 		if far(r.from, near) {
 			continue
 		}
-		if large {
+		if size == hugePages {
 			advise(r.from, r.end-r.from, unix.MADV_HUGEPAGE)
 		}
 		for from := r.from; from < r.end && ctx.Err() == nil; {
 			end := min(from&^uintptr(page-1)+page, r.end)
 			// Where some of it has been written to already, the rest would come in small pages.
-			moved := large && end-from == page && advise(from, page, unix.MADV_COLLAPSE) == 0
+			moved := size == hugePages && end-from == page && advise(from, page, unix.MADV_COLLAPSE) == 0
 			if moved || advise(from, end-from, unix.MADV_POPULATE_WRITE) == 0 {
 				bytes += int(end - from)
 			}

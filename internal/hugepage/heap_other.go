@@ -4,8 +4,11 @@ package hugepage
 
 import "context"
 
-// Heap does nothing here: 0.
-func Heap(context.Context, func()) int { return 0 }
+// CollapseHeap does nothing here: 0.
+func CollapseHeap(context.Context, func()) int { return 0 }
 
-// Touch does nothing here: 0.
-func Touch(context.Context, bool) int { return 0 }
+// Prefault does nothing here: 0.
+func Prefault(context.Context) int { return 0 }
+
+// PrefaultHuge does nothing here.
+func PrefaultHuge(context.Context) int { return 0 }

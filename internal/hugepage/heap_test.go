@@ -28,7 +28,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 		t.Fatal("the heap is in no region")
 	}
 	rests := 0
-	got := Heap(context.Background(), func() { rests++ })
+	got := CollapseHeap(context.Background(), func() { rests++ })
 	if rests < got/page {
 		t.Errorf("%d rests for %d pages", rests, got/page)
 	}
@@ -38,7 +38,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	if again := Heap(context.Background(), func() {}); again < got/2 {
+	if again := CollapseHeap(context.Background(), func() {}); again < got/2 {
 		t.Errorf("%d bytes in large pages, then %d", got, again)
 	}
 	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil && !bytes.Contains(mode, []byte("[never]")) && got == 0 {
@@ -47,7 +47,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
-// What the heap has asked for is there after Touch, though nobody has written to it, and holds what it held.
+// What the heap has asked for is there after Prefault, though nobody has written to it, and holds what it held.
 func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		data := make([]byte, 24<<20)
@@ -58,7 +58,11 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			data[i] = byte(1 + i>>20)
 		}
 		before := resident(t, data)
-		got := Touch(context.Background(), large)
+		prefault := Prefault
+		if large {
+			prefault = PrefaultHuge
+		}
+		got := prefault(context.Background())
 		if got == 0 {
 			t.Skip("the system cannot be asked")
 		}
@@ -79,13 +83,13 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	data[0] = 1
 	const least = 3
 	pages, ctx := 0, context.Background()
-	if Heap(ctx, func() { pages++ }); pages < least {
+	if CollapseHeap(ctx, func() { pages++ }); pages < least {
 		t.Skip("the kernel has no large pages for those who ask")
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	pages = 0
-	Heap(ctx, func() {
+	CollapseHeap(ctx, func() {
 		if pages++; pages == least-1 {
 			stop()
 		}
@@ -97,7 +101,7 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 		t.Fatal(errno)
 	}
 	before := resident(t, data)
-	if got := Touch(ctx, false); got != 0 || resident(t, data) != before {
+	if got := Prefault(ctx); got != 0 || resident(t, data) != before {
 		t.Errorf("touched though the context has ended: %d bytes, of %d there are %d, before %d", got, len(data), resident(t, data), before)
 	}
 	runtime.KeepAlive(data)

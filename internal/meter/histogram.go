@@ -21,15 +21,15 @@ type Histogram struct {
 	highest int64
 
 	mu   sync.Mutex // held for one record or one swap, never for a fold
-	live *tally     // takes the records
+	live *histogram // takes the records
 
 	reading sync.Mutex // held by whoever folds; taken before mu
-	rest    *tally     // empty but during a fold; it and total are made by the first
-	total   *tally
+	idle    *histogram // empty but during a fold; it and total are made by the first
+	total   *histogram
 }
 
-// tally is a histogram with the three numbers hdr would only approximate.
-type tally struct {
+// histogram is a histogram with the three numbers hdr would only approximate.
+type histogram struct {
 	hdr     *hdr.Histogram
 	count   int64
 	sum     int64
@@ -49,7 +49,9 @@ func NewHistogram(highest int64) *Histogram {
 	return &Histogram{highest: highest, live: newTally(highest)}
 }
 
-func newTally(highest int64) *tally { return &tally{hdr: hdr.New(1, highest, significantDigits)} }
+func newTally(highest int64) *histogram {
+	return &histogram{hdr: hdr.New(1, highest, significantDigits)}
+}
 
 // Record adds one value. A value below 0 counts as 0, one above the range as the highest; see Clamped.
 func (h *Histogram) Record(v int64) { h.RecordN(v, 1) }
@@ -62,7 +64,7 @@ func (h *Histogram) RecordN(v, n int64) {
 }
 
 // record never meets hdr's error path, which would allocate: the value is in range by then.
-func (t *tally) record(v, n, highest int64) {
+func (t *histogram) record(v, n, highest int64) {
 	if v < 0 || v > highest {
 		v = min(max(v, 0), highest)
 		t.clamped += n
@@ -74,7 +76,7 @@ func (t *tally) record(v, n, highest int64) {
 }
 
 // add pours from into t.
-func (t *tally) add(from *tally) {
+func (t *histogram) add(from *histogram) {
 	if from.count == 0 {
 		return
 	}
@@ -85,23 +87,23 @@ func (t *tally) add(from *tally) {
 	t.clamped += from.clamped
 }
 
-func (t *tally) reset() {
+func (t *histogram) reset() {
 	if t.count != 0 {
 		t.hdr.Reset()
 	}
-	*t = tally{hdr: t.hdr}
+	*t = histogram{hdr: t.hdr}
 }
 
 // fold moves everything recorded so far into the total. The caller holds h.reading.
-func (h *Histogram) fold() *tally {
+func (h *Histogram) fold() *histogram {
 	if h.total == nil {
-		h.rest, h.total = newTally(h.highest), newTally(h.highest)
+		h.idle, h.total = newTally(h.highest), newTally(h.highest)
 	}
 	h.mu.Lock()
-	h.live, h.rest = h.rest, h.live
+	h.live, h.idle = h.idle, h.live
 	h.mu.Unlock()
-	h.total.add(h.rest)
-	h.rest.reset()
+	h.total.add(h.idle)
+	h.idle.reset()
 	return h.total
 }
 

@@ -14,11 +14,11 @@ const slackBound = 0.02
 // farthest is how far any capsule of p reaches from the middle of its bound.
 func farthest(p *Pose) float64 {
 	var body Body
-	Shape(p, &body)
+	LocalCapsules(p, &body)
 	most := 0.0
 	for i := range body {
 		for _, v := range [2]geom.Vec3{body[i].A, body[i].B} {
-			x, y, z := float64(v.X), float64(v.Y)-BoundHigh, float64(v.Z)
+			x, y, z := float64(v.X), float64(v.Y)-BoundHeight, float64(v.Z)
 			most = max(most, math.Sqrt(x*x+y*y+z*z)+float64(body[i].Radius))
 		}
 	}

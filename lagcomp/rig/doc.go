@@ -4,7 +4,7 @@
 //
 // # One function for both ends
 //
-// A pose holds what the wire carries and nothing else, and Lerp and Shape use integers, square roots, geom's sines and
+// A pose holds what the wire carries and nothing else, and Lerp and LocalCapsules use integers, square roots, geom's sines and
 // products that are rounded before they are summed. So a client and a server that hold the same pose hold the same capsules,
 // bit for bit, and nobody stores capsules: they are worked out for the few players that a shot passes near.
 //

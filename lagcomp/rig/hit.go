@@ -2,14 +2,14 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
+// BoundHeight is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
 // the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
-const BoundHigh = 0.9
+const BoundHeight = 0.9
 
 // Bound is a sphere that holds every capsule of p, whatever its parameters but Pos and the hero.
 func Bound(p *Pose) geom.Sphere {
 	return geom.Sphere{
-		Center: geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + BoundHigh, Z: p.Pos.Z}, Radius: Skeletons[p.Form.Hero()].Bound,
+		Center: geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + BoundHeight, Z: p.Pos.Z}, Radius: Skeletons[p.Form.Hero()].Bound,
 	}
 }
 
@@ -27,14 +27,14 @@ type Hit struct {
 func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	// Everything is measured from the feet, and the ray begins where it could first touch the bound: squares of
 	// kilometres would leave nothing of the millimetres.
-	skip, ok := Reaches(&r, grow, p.Pos, p.Form.Hero())
+	skip, ok := MayHit(&r, grow, p.Pos, p.Form.Hero())
 	if !ok {
 		return Hit{}, false
 	}
 	near := geom.Ray{Origin: r.Origin.Sub(p.Pos).Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
 	k := &Skeletons[p.Form.Hero()]
-	var body limbs
-	shape(p, &body)
+	var body capsules
+	solve(p, &body)
 	bone, t, ok := body.first(&near, grow, k)
 	if !ok {
 		return Hit{}, false
@@ -43,12 +43,12 @@ func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	return Hit{bone, bone.Part(), skip + t, normal(&c, near.At(t), r.Dir)}, true
 }
 
-// Reaches reports whether Test may find a hit on somebody of a build who stands there, and how far along the ray at the soonest, in
+// MayHit reports whether Test may find a hit on somebody of a build who stands there, and how far along the ray at the soonest, in
 // metres: Test never finds one nearer, nor one at all where this says no.
-func Reaches(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32, ok bool) {
+func MayHit(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32, ok bool) {
 	reach := Skeletons[hero].Bound + grow
 	start := r.Origin.Sub(feet)
-	middle := geom.Vec3{X: -start.X, Y: BoundHigh - start.Y, Z: -start.Z}
+	middle := geom.Vec3{X: -start.X, Y: BoundHeight - start.Y, Z: -start.Z}
 	along := middle.Dot(r.Dir)
 	from = max(0, along-reach)
 	if along < 0 { // it leads away, so it has to begin within the bound
@@ -68,11 +68,11 @@ func normal(c *geom.Capsule, point, dir geom.Vec3) geom.Vec3 {
 	return n
 }
 
-// Nearest is the bone of p whose surface is nearest to a point in the world, and how far, in metres; 0 within it. Of bones
+// NearestBone is the bone of p whose surface is nearest to a point in the world, and how far, in metres; 0 within it. Of bones
 // equally near the later one. Blasts are measured by it.
-func Nearest(at geom.Vec3, p *Pose) (bone Bone, metres float32) {
+func NearestBone(at geom.Vec3, p *Pose) (bone Bone, metres float32) {
 	var body Body
-	Shape(p, &body)
+	LocalCapsules(p, &body)
 	from := at.Sub(p.Pos)
 	for i := range body {
 		c := &body[i]

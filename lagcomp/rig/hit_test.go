@@ -169,7 +169,7 @@ func TestNearest(t *testing.T) {
 		for _, c := range body {
 			want = min(want, max(distance(at, c), 0))
 		}
-		bone, got := Nearest(at, &p)
+		bone, got := NearestBone(at, &p)
 		if math.Abs(float64(got)-want) > 1e-5 || max(distance(at, body[bone]), 0) > want+1e-5 {
 			t.Fatalf("%v at %v m, want %v m: %v %+v", bone, got, want, at, p)
 		}

@@ -12,7 +12,7 @@ const (
 
 // legs bends both legs and returns how high the hips are above the ground, in metres: as high as the lower foot demands, and
 // higher in the air. Runners are in the air between two steps.
-func (f *figure) legs() float32 {
+func (f *poseSolver) legs() float32 {
 	ahead, right := f.hips.within(f.travel)
 	left := f.leg(ThighL, -1, f.sin, f.cos, ahead, right)
 	other := f.leg(ThighR, 1, -f.sin, -f.cos, ahead, right)
@@ -25,7 +25,7 @@ func (f *figure) legs() float32 {
 
 // leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in metres. sin and cos are
 // of the leg's own phase: at sine 1 it is foremost; while the cosine is positive it swings forward, knee bent.
-func (f *figure) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
+func (f *poseSolver) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
 	k := f.k
 	stride := float32(f.gait * (1 - float32((1-airStride)*max(f.air, f.squat))))
 	swing := float32(float32(k.Swing*stride) * sin)
@@ -35,8 +35,8 @@ func (f *figure) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
 
 	up := float32(swing*ahead) + f.bend + tuck
 	back := up - kneeRest - lift - float32(2*f.bend) - float32(1.7*tuck)
-	f.dir[thigh] = downward(f.hips.along(up, out))
-	f.dir[thigh+1] = downward(f.hips.along(back, out))
+	f.dir[thigh] = unitDown(f.hips.along(up, out))
+	f.dir[thigh+1] = unitDown(f.hips.along(back, out))
 
 	toes := min(max(float32(toesFollow*back)-toesDown, -0.7), 0.4)
 	toesLevel := f.hips.along(geom.Sqrt(1-float32(toes*toes)), 0)

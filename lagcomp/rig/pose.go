@@ -126,7 +126,7 @@ func (s Stance) String() string {
 // another life, another build.
 func Lerp(a, b *Pose, frac uint8) Pose {
 	p := *a
-	if frac == 0 || Broken(a, b) {
+	if frac == 0 || Discontinuous(a, b) {
 		return p
 	}
 	n := int32(frac)
@@ -144,7 +144,7 @@ func Lerp(a, b *Pose, frac uint8) Pose {
 
 func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a))*n>>8) }
 
-// Broken reports that two poses of one slot must not be mixed.
-func Broken(a, b *Pose) bool {
+// Discontinuous reports that two poses of one slot must not be mixed.
+func Discontinuous(a, b *Pose) bool {
 	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
 }

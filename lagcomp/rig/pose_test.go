@@ -60,7 +60,7 @@ func TestLerpAgreesWithItsSlowTwin(t *testing.T) {
 		if got != a {
 			mixed++
 		}
-		if broken := i%16 >= 1 && i%16 <= 4; broken != Broken(&a, &b) || broken && got != a {
+		if broken := i%16 >= 1 && i%16 <= 4; broken != Discontinuous(&a, &b) || broken && got != a {
 			t.Fatalf("broken %v: %+v %+v", broken, a, b)
 		}
 		if Lerp(&a, &b, 0) != a {

@@ -15,7 +15,7 @@ type Joint struct {
 type Skeleton struct {
 	Joints [Bones]Joint
 	Height float32 // crown above the ground, standing, metres
-	Bound  float32 // radius round BoundHigh that holds every pose, metres
+	Bound  float32 // radius round BoundHeight that holds every pose, metres
 
 	Swing  float32 // of a thigh at Gait 255, to either side
 	Knee   float32 // bend while the leg swings forward at Gait 255
@@ -31,11 +31,11 @@ type Skeleton struct {
 	Trail  float32 // the other hand
 	Hollow float32 // how far below the shoulders hands hold it, of the arm's length
 
-	flesh flesh // of Joints, as tests want it
+	radii radii // of Joints, as tests want it
 }
 
-// style is how both heroes move.
-var style = Skeleton{
+// sharedMotion is how both heroes move.
+var sharedMotion = Skeleton{
 	Swing: 0.62, Knee: 0.85, Lean: 0.2, Bank: 0.25, Squat: 0.7, Slump: 0.93, Flight: 0.6, Tuck: 0.5, Splay: 0.05,
 	Pump: 0.45, Reach: 0.82, Trail: 0.62, Hollow: 0.12,
 }
@@ -44,13 +44,13 @@ var style = Skeleton{
 // wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05; Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and
 // 0.11), lengths are what makes its heights of them.
 var Skeletons = [Heroes]Skeleton{
-	Terraformer: build(1.8, 1.11, measures{
+	Terraformer: newSkeleton(1.8, 1.11, proportions{
 		thigh: 0.43, shin: 0.42, foot: 0.19, pelvis: 0.10, spine: 0.14, chest: 0.18, neck: 0.1595, head: 0.16,
 		upper: 0.28, fore: 0.25, hand: 0.08, hips: 0.10, shoulders: 0.2, rise: 0.04,
 		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08, headR: 0.12,
 		upperR: 0.07, foreR: 0.05, handR: 0.05,
 	}),
-	Robot: build(2.2, 1.43, measures{
+	Robot: newSkeleton(2.2, 1.43, proportions{
 		thigh: 0.52, shin: 0.50, foot: 0.24, pelvis: 0.12, spine: 0.16, chest: 0.18, neck: 0.236, head: 0.19,
 		upper: 0.36, fore: 0.33, hand: 0.11, hips: 0.15, shoulders: 0.31, rise: 0.04,
 		thighR: 0.12, shinR: 0.11, footR: 0.085, pelvisR: 0.21, spineR: 0.21, chestR: 0.26, neckR: 0.11, headR: 0.18,
@@ -58,15 +58,15 @@ var Skeletons = [Heroes]Skeleton{
 	}),
 }
 
-// measures are those of a build in metres: lengths, then where limbs hang, then radii.
-type measures struct {
+// proportions are those of a build in metres: lengths, then where limbs hang, then radii.
+type proportions struct {
 	thigh, shin, foot, pelvis, spine, chest, neck, head, upper, fore, hand            float32
 	hips, shoulders, rise                                                             float32
 	thighR, shinR, footR, pelvisR, spineR, chestR, neckR, headR, upperR, foreR, handR float32
 }
 
-func build(height, bound float32, l measures) Skeleton {
-	k := style
+func newSkeleton(height, bound float32, l proportions) Skeleton {
+	k := sharedMotion
 	k.Height, k.Bound = height, bound
 	k.Joints = [Bones]Joint{
 		Pelvis: {Parent: Pelvis, Length: l.pelvis, Radius: l.pelvisR},
@@ -89,6 +89,6 @@ func build(height, bound float32, l measures) Skeleton {
 		ForearmR:  {Parent: UpperArmR, Length: l.fore, Radius: l.foreR},
 		HandR:     {Parent: ForearmR, Length: l.hand, Radius: l.handR},
 	}
-	k.thicken()
+	k.fillRadii()
 	return k
 }

@@ -25,7 +25,7 @@ const (
 
 // Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil, says what a player is called; its text
 // is escaped. Poses far from the shot, or where a number is none, are left out.
-func Append(dst []byte, r *lagcomp.Receipt, name func(id uint32) string) []byte {
+func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []byte {
 	if name == nil {
 		name = func(id uint32) string { return fmt.Sprint(id) }
 	}
@@ -53,15 +53,15 @@ const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}.t{fil
 
 // drawing is one at hand.
 type drawing struct {
-	b      strings.Builder
-	r      *lagcomp.Receipt
-	figure [3]figure // present, seen, rewound: in the order in which they are painted
+	b     strings.Builder
+	r     *lagcomp.ShotRecord
+	poses [3]posedBody // present, seen, rewound: in the order in which they are painted
 }
 
-// figure is one pose of the subject.
-type figure struct {
+// posedBody is one pose of the subject.
+type posedBody struct {
 	class string
-	held  bool
+	shown bool
 	body  rig.Body
 }
 
@@ -69,28 +69,28 @@ type figure struct {
 func (d *drawing) bodies() {
 	for i, f := range [3]struct {
 		class string
-		held  lagcomp.Held
+		held  lagcomp.PoseMask
 		pose  *rig.Pose
-	}{{"present", lagcomp.HeldPresent, &d.r.Present}, {"seen", lagcomp.HeldSeen, &d.r.Seen}, {"rewound", lagcomp.HeldRewound, &d.r.Rewound}} {
-		d.figure[i].class = f.class
-		if d.figure[i].held = d.r.Held&f.held != 0 && d.near(f.pose.Pos); d.figure[i].held {
-			rig.Capsules(f.pose, &d.figure[i].body)
+	}{{"present", lagcomp.PosePresent, &d.r.Present}, {"seen", lagcomp.PoseSeen, &d.r.Seen}, {"rewound", lagcomp.PoseRewound, &d.r.Rewound}} {
+		d.poses[i].class = f.class
+		if d.poses[i].shown = d.r.Poses&f.held != 0 && d.near(f.pose.Pos); d.poses[i].shown {
+			rig.Capsules(f.pose, &d.poses[i].body)
 		}
 	}
 }
 
-// far is the metres from the shot beyond which a pose is not drawn: who has been teleported would make all the rest small.
-const far = 12
+// maxDrawnMetres is the metres from the shot beyond which a pose is not drawn: who has been teleported would make all the rest small.
+const maxDrawnMetres = 12
 
 // near reports that a pose can be drawn with the shot; so nothing that is drawn is no number.
 func (d *drawing) near(feet geom.Vec3) bool {
 	r := d.r
 	end := r.Ray.At(r.Distance)
-	if r.Verdict == lagcomp.HitSomeone || r.Verdict == lagcomp.Unseen {
+	if r.Verdict == lagcomp.HitPlayer || r.Verdict == lagcomp.NotVisible {
 		end = r.Point
 	}
-	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < far && r.Ray.Max >= 0 && r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*far*far &&
-		end.Sub(feet).LenSq() < far*far && r.Ray.At(r.Distance).Sub(feet).LenSq() < far*far
+	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < maxDrawnMetres && r.Ray.Max >= 0 && r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*maxDrawnMetres*maxDrawnMetres &&
+		end.Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres && r.Ray.At(r.Distance).Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres
 }
 
 // plane is what a panel is drawn in: everything is laid out along right and up from a middle.
@@ -141,9 +141,9 @@ func (d *drawing) fit(p *plane) (f frame, ok bool) {
 			lo[i], hi[i] = min(lo[i], v-r), max(hi[i], v+r)
 		}
 	}
-	for i := range d.figure {
-		for _, c := range d.figure[i].body {
-			if d.figure[i].held {
+	for i := range d.poses {
+		for _, c := range d.poses[i].body {
+			if d.poses[i].shown {
 				grow(c.A, c.Radius)
 				grow(c.B, c.Radius)
 			}
@@ -168,8 +168,8 @@ func (d *drawing) panel(i int, p *plane) {
 	f.x, f.y = panelWide/2, panelHigh/2+8
 	if ok {
 		d.ground(&f)
-		for k := range d.figure {
-			d.body(&f, &d.figure[k])
+		for k := range d.poses {
+			d.body(&f, &d.poses[k])
 		}
 		d.shot(&f)
 		d.ruler(&f)
@@ -180,8 +180,8 @@ func (d *drawing) panel(i int, p *plane) {
 }
 
 // body draws a figure as one silhouette: all edges, then all skins.
-func (d *drawing) body(f *frame, g *figure) {
-	if !g.held {
+func (d *drawing) body(f *frame, g *posedBody) {
+	if !g.shown {
 		return
 	}
 	fmt.Fprintf(&d.b, `<g class="%s">`, g.class)
@@ -191,7 +191,7 @@ func (d *drawing) body(f *frame, g *figure) {
 	}{{"edge", 4}, {"skin", 0}} {
 		for n := range g.body {
 			i := (int(d.r.Bone) + 1 + n) % len(g.body) // the one that matters over all others
-			if pass.class == "skin" && g.class == "seen" && d.same() {
+			if pass.class == "skin" && g.class == "seen" && d.sameAsClaimed() {
 				continue // the judged body is painted over it anyway
 			}
 			c := &g.body[i]
@@ -211,12 +211,12 @@ func (d *drawing) body(f *frame, g *figure) {
 	d.b.WriteString("</g>\n")
 }
 
-// same reports that the shot was judged by what its shooter saw.
-func (d *drawing) same() bool { return d.r.Seen == d.r.Rewound }
+// sameAsClaimed reports that the shot was judged by what its shooter saw.
+func (d *drawing) sameAsClaimed() bool { return d.r.Seen == d.r.Rewound }
 
 // ground draws the level of the feet of who was judged.
 func (d *drawing) ground(f *frame) {
-	if f.ground && d.figure[2].held {
+	if f.ground && d.poses[2].shown {
 		_, y := f.at(d.r.Rewound.Pos)
 		fmt.Fprintf(&d.b, `<path class="ground" d="M1 %.1fH%d"/>`+"\n", y, panelWide-1)
 	}
@@ -239,15 +239,15 @@ func (d *drawing) shot(f *frame) {
 	if r.Radius > 0 { // the shot is a sphere
 		fmt.Fprintf(&d.b, `<circle class="ray" cx="%.1f" cy="%.1f" r="%.1f"/>`+"\n", x, y, r.Radius*f.scale)
 	}
-	if d.touched() {
+	if d.hit() {
 		skin := r.Point.Mad(r.Normal, -r.Radius)
 		nx, ny := f.at(skin.Mad(r.Normal, 0.25))
 		px, py := f.at(skin)
 		fmt.Fprintf(&d.b, `<path class="normal" d="M%.1f %.1fL%.1f %.1f"/><circle class="dot" cx="%.1f" cy="%.1f" r="4.5"/>`+"\n", px, py, nx, ny, px, py)
 		return
 	}
-	if d.r.Held&lagcomp.HeldRewound != 0 && int(r.Bone) < int(rig.Bones) {
-		c := d.figure[2].body[r.Bone]
+	if d.r.Poses&lagcomp.PoseRewound != 0 && int(r.Bone) < int(rig.Bones) {
+		c := d.poses[2].body[r.Bone]
 		axis := c.B.Sub(c.A)
 		s := min(max(end.Sub(c.A).Dot(axis)/max(axis.LenSq(), 1e-9), 0), 1)
 		on := c.A.Mad(axis, s)
@@ -256,9 +256,9 @@ func (d *drawing) shot(f *frame) {
 	}
 }
 
-// touched reports that the shot has a point on the subject.
-func (d *drawing) touched() bool {
-	return (d.r.Verdict == lagcomp.HitSomeone || d.r.Verdict == lagcomp.Unseen) && d.r.Normal != (geom.Vec3{})
+// hit reports that the shot has a point on the subject.
+func (d *drawing) hit() bool {
+	return (d.r.Verdict == lagcomp.HitPlayer || d.r.Verdict == lagcomp.NotVisible) && d.r.Normal != (geom.Vec3{})
 }
 
 // ruler draws half a metre, below everything that fit has made room for.

@@ -16,10 +16,10 @@ import (
 )
 
 // shot is one that hits a runner in the chest.
-func shot() lagcomp.Receipt {
-	r := lagcomp.Receipt{
-		Number: 7, Tick: 40, Shooter: 3, Subject: 9, Verdict: lagcomp.HitSomeone, Held: lagcomp.HeldSeen | lagcomp.HeldRewound | lagcomp.HeldPresent,
-		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128}, Candidates: 4, Bounds: 2, Bodies: 1,
+func shot() lagcomp.ShotRecord {
+	r := lagcomp.ShotRecord{
+		Number: 7, Tick: 40, Shooter: 3, Subject: 9, Verdict: lagcomp.HitPlayer, Poses: lagcomp.PoseSeen | lagcomp.PoseRewound | lagcomp.PosePresent,
+		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128}, Candidates: 4, Bounds: 2, PosesTested: 1,
 		Ray: geom.Ray{Origin: geom.Vec3{Y: 1.6}, Dir: geom.Vec3{Z: 1}, Max: 100},
 	}
 	r.Rewound = rig.Pose{ID: 9, Pos: geom.Vec3{Z: 10}, Gait: 200, Phase: 9000, Yaw: 0x4000, Aim: 255, Flags: rig.Flags(true, 1, 1)}
@@ -31,7 +31,7 @@ func shot() lagcomp.Receipt {
 }
 
 // count reads a drawing as XML and counts elements by class; the drawing must be well-formed and have no number that is none.
-func count(t *testing.T, r *lagcomp.Receipt, name func(uint32) string) (classes map[string]int, text string) {
+func count(t *testing.T, r *lagcomp.ShotRecord, name func(uint32) string) (classes map[string]int, text string) {
 	t.Helper()
 	out := string(Append(nil, r, name))
 	if _, drawn, _ := strings.Cut(out, "</text>"); strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") {
@@ -83,7 +83,7 @@ func TestRow71AHitIsDrawn(t *testing.T) {
 
 func TestAMissIsDrawn(t *testing.T) {
 	r := shot()
-	r.Verdict, r.Miss, r.Radius, r.Clamp, r.Moved = lagcomp.Stopped, 0.31, 0.1, lagcomp.ClampCap, 512
+	r.Verdict, r.Miss, r.Radius, r.ClampReason, r.Shift = lagcomp.HitWall, 0.31, 0.1, lagcomp.ClampCap, 512
 	r.Used.From += 2
 	r.Rewound.Pos.Z += 0.2
 	c, text := count(t, &r, nil)
@@ -122,7 +122,7 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 		}
 	}
 	r := shot()
-	r.Held = lagcomp.HeldSeen
+	r.Poses = lagcomp.PoseSeen
 	if text := string(Append(nil, &r, nil)); ground.MatchString(text) {
 		t.Error("nobody was judged, and there is a level of its feet")
 	}
@@ -131,16 +131,16 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 // Whatever numbers a receipt has, the drawing is well-formed.
 func TestAnyReceiptIsDrawn(t *testing.T) {
 	nan := float32(math.NaN())
-	for _, edit := range []func(*lagcomp.Receipt){
-		func(r *lagcomp.Receipt) { *r = lagcomp.Receipt{} },
-		func(r *lagcomp.Receipt) { r.Ray.Dir = geom.Vec3{Y: 1} },
-		func(r *lagcomp.Receipt) { r.Ray.Dir = geom.Vec3{X: nan} },
-		func(r *lagcomp.Receipt) { r.Ray.Origin.X = nan },
-		func(r *lagcomp.Receipt) { r.Rewound.Pos.X, r.Seen.Pos.Z, r.Present.Pos.Y = nan, nan, nan },
-		func(r *lagcomp.Receipt) { r.Bone, r.Verdict, r.Clamp = 200, 200, 200 },
-		func(r *lagcomp.Receipt) { r.Bone, r.Verdict = 200, lagcomp.Missed },
-		func(r *lagcomp.Receipt) { r.Point.X, r.Radius = nan, nan },
-		func(r *lagcomp.Receipt) { r.Present.Pos.X = 1e30 },
+	for _, edit := range []func(*lagcomp.ShotRecord){
+		func(r *lagcomp.ShotRecord) { *r = lagcomp.ShotRecord{} },
+		func(r *lagcomp.ShotRecord) { r.Ray.Dir = geom.Vec3{Y: 1} },
+		func(r *lagcomp.ShotRecord) { r.Ray.Dir = geom.Vec3{X: nan} },
+		func(r *lagcomp.ShotRecord) { r.Ray.Origin.X = nan },
+		func(r *lagcomp.ShotRecord) { r.Rewound.Pos.X, r.Seen.Pos.Z, r.Present.Pos.Y = nan, nan, nan },
+		func(r *lagcomp.ShotRecord) { r.Bone, r.Verdict, r.ClampReason = 200, 200, 200 },
+		func(r *lagcomp.ShotRecord) { r.Bone, r.Verdict = 200, lagcomp.Missed },
+		func(r *lagcomp.ShotRecord) { r.Point.X, r.Radius = nan, nan },
+		func(r *lagcomp.ShotRecord) { r.Present.Pos.X = 1e30 },
 	} {
 		r := shot()
 		edit(&r)

@@ -12,21 +12,21 @@ import (
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // Sentence says in words what came of a shot.
-func Sentence(r *lagcomp.Receipt, name func(id uint32) string) string {
+func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	what := "shot"
 	if r.Melee {
 		what = "punch"
 	}
 	switch r.Verdict {
-	case lagcomp.HitSomeone:
+	case lagcomp.HitPlayer:
 		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), r.Bone, r.Distance)
-	case lagcomp.Unseen:
+	case lagcomp.NotVisible:
 		return fmt.Sprintf("%s would have hit %s, whom it had not been shown", name(r.Shooter), name(r.Subject))
 	case lagcomp.NoHistory:
 		return fmt.Sprintf("%s's %s had no past to be judged by", name(r.Shooter), what)
-	case lagcomp.Struck:
+	case lagcomp.HitObject:
 		what += " struck an object"
-	case lagcomp.Stopped:
+	case lagcomp.HitWall:
 		what += " struck a wall"
 	default:
 		what += " met nobody"
@@ -46,12 +46,12 @@ func (d *drawing) title(name func(uint32) string) {
 func (d *drawing) legend() {
 	x, y := margin, head+panelHigh+26
 	for _, i := range [3]int{1, 2, 0} { // as time went by for the shooter
-		f := &d.figure[i]
+		f := &d.poses[i]
 		text := map[string]string{"present": "where it was by then", "seen": "what the shooter saw", "rewound": "what was judged"}[f.class]
 		switch {
-		case !f.held:
+		case !f.shown:
 			text += ": not here"
-		case f.class == "rewound" && d.figure[1].held && d.same():
+		case f.class == "rewound" && d.poses[1].shown && d.sameAsClaimed():
 			text += ": the same, to the bit"
 		}
 		fmt.Fprintf(&d.b, `<g class="%s"><path class="edge" stroke-width="16" d="M%d %dh12"/><path class="skin" stroke-width="11" d="M%d %dh12"/></g><text class="s" x="%d" y="%d">%s</text>`+"\n",
@@ -64,8 +64,8 @@ func (d *drawing) legend() {
 func (d *drawing) facts() {
 	r := d.r
 	clamp := "believed as it was claimed"
-	if r.Clamp != lagcomp.ClampNone {
-		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Moved)/256, r.Clamp)
+	if r.ClampReason != lagcomp.ClampNone {
+		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Shift)/256, r.ClampReason)
 	}
 	took := "not measured"
 	if r.Nanos != 0 {
@@ -75,7 +75,7 @@ func (d *drawing) facts() {
 		{{"claimed", View(r.Claimed)}, {"judged by", View(r.Used)}, {"view", clamp}},
 		{
 			{"rewound", fmt.Sprintf("%.2f ticks", Behind(r))},
-			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.Bodies)}, {"took", took},
+			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.PosesTested)}, {"took", took},
 		},
 	} {
 		for k, fact := range line {
@@ -86,7 +86,7 @@ func (d *drawing) facts() {
 }
 
 // Behind is how far back a shot was judged, in ticks.
-func Behind(r *lagcomp.Receipt) float64 {
+func Behind(r *lagcomp.ShotRecord) float64 {
 	if !r.Used.Valid() {
 		return 0
 	}

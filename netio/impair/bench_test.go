@@ -9,7 +9,7 @@ import (
 // under mobile.
 func BenchmarkPushPop(b *testing.B) {
 	data := make([]byte, 100)
-	cases := append(Profiles(), Named{Name: "everything", Profile: everything})
+	cases := append(Presets(), Preset{Name: "everything", Profile: everything})
 	const gap = 80 * ms / 64
 	for _, c := range cases {
 		b.Run(c.Name, func(b *testing.B) {
@@ -24,7 +24,7 @@ func BenchmarkPushPop(b *testing.B) {
 		})
 	}
 	b.Run("list", func(b *testing.B) {
-		l, now := slowLink{fate: newFate(Profiles()[2].Profile, 1)}, time.Duration(0)
+		l, now := slowLink{fate: newDecider(Presets()[2].Profile, 1)}, time.Duration(0)
 		b.ReportAllocs()
 		for b.Loop() {
 			now += gap

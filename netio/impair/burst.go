@@ -5,8 +5,8 @@ import "time"
 // burst is the state of a Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, between which
 // every datagram may change it. The length of a stay in the bad one is geometric.
 type burst struct {
-	dice  dice
-	on    bool
+	rng   rng
+	bad   bool
 	since time.Duration
 }
 
@@ -15,13 +15,13 @@ func (b *burst) step(now time.Duration, p *Profile, count *Stats) bool {
 	switch {
 	case p.Burst == 0:
 		return false
-	case !b.on:
-		if b.on = b.dice.share() < p.Burst; b.on {
+	case !b.bad:
+		if b.bad = b.rng.float64() < p.Burst; b.bad {
 			b.since = now
 			count.Bursts++
 		}
-	case p.BurstMax > 0 && now-b.since >= p.BurstMax || b.dice.share()*p.BurstLength < 1:
-		b.on = false
+	case p.BurstMax > 0 && now-b.since >= p.BurstMax || b.rng.float64()*p.BurstLength < 1:
+		b.bad = false
 	}
-	return b.on
+	return b.bad
 }

@@ -14,28 +14,28 @@ const MaxDatagram = 1472
 
 const _ = uint(MaxDatagram - netio.MaxDatagram) // a Conn's datagrams fit
 
-type packet = [MaxDatagram]byte
+type buffer = [MaxDatagram]byte
 
 // Link carries datagrams one way. One goroutine owns it. It keeps copies, in memory that is used again: once it has
 // held as many at a time as it ever will, it allocates nothing.
 type Link struct {
-	fate   fate
-	heap   []entry
-	free   []*packet
-	keep   int     // most buffers that wait in free
-	popped *packet // what the last Pop returned
-	bound  uint32  // the binding it was sent under
-	order  uint64
+	decider decider
+	heap    []entry
+	free    []*buffer
+	keep    int     // most buffers that wait in free
+	popped  *buffer // what the last Pop returned
+	binding uint32  // the binding it was sent under
+	order   uint64
 }
 
 // entry is a datagram on its way, ordered by its arrival and then by its sending.
 type entry struct {
-	due   time.Duration
-	order uint64
-	tag   uint64
-	buf   *packet
-	n     int32
-	bound uint32
+	due     time.Duration
+	order   uint64
+	tag     uint64
+	buf     *buffer
+	n       int32
+	binding uint32
 }
 
 // New returns an empty link. A profile that does not pass Check panics.
@@ -43,16 +43,16 @@ func New(p Profile, seed uint64) *Link {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
 	}
-	return &Link{fate: newFate(p, seed), keep: math.MaxInt}
+	return &Link{decider: newDecider(p, seed), keep: math.MaxInt}
 }
 
-// Change gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
+// SetProfile gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
 // dice roll on. A profile that does not pass Check panics.
-func (l *Link) Change(p Profile) {
+func (l *Link) SetProfile(p Profile) {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
 	}
-	l.fate.set(p)
+	l.decider.set(p)
 }
 
 // Push sends a datagram of at most MaxDatagram bytes at the instant now. The tag comes out with it, and means what the
@@ -61,14 +61,14 @@ func (l *Link) Push(now time.Duration, data []byte, tag uint64) {
 	if len(data) > MaxDatagram {
 		panic(fmt.Sprintf("impair: a datagram of %d bytes", len(data)))
 	}
-	f := &l.fate
+	f := &l.decider
 	f.count.PushedBytes += uint64(len(data))
 	due, arrivals := f.decide(now, len(data))
 	for _, at := range due[:arrivals] {
 		buf := l.buffer()
-		n := f.harm.do(buf[:copy(buf[:], data)], &f.profile, &f.count)
+		n := f.corruption.apply(buf[:copy(buf[:], data)], &f.profile, &f.count)
 		l.order++
-		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: int32(n), bound: f.binding})
+		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: int32(n), binding: f.binding})
 		l.up(len(l.heap) - 1)
 	}
 }
@@ -89,15 +89,15 @@ func (l *Link) Pop(now time.Duration) (data []byte, tag uint64, ok bool) {
 	l.heap[last] = entry{}
 	l.heap = l.heap[:last]
 	l.down(0)
-	l.popped, l.bound = e.buf, e.bound
-	l.fate.count.Delivered++
-	l.fate.count.DeliveredBytes += uint64(e.n)
+	l.popped, l.binding = e.buf, e.binding
+	l.decider.count.Delivered++
+	l.decider.count.DeliveredBytes += uint64(e.n)
 	return e.buf[:e.n:e.n], e.tag, true
 }
 
 // Binding numbers the address from which the datagram of the last Pop was sent: it grows by one with every Rebind that
 // had passed by then. A receiver that keeps senders apart by address takes another number for another port.
-func (l *Link) Binding() uint32 { return l.bound }
+func (l *Link) Binding() uint32 { return l.binding }
 
 // Next is the instant at which the next datagram arrives; not ok if none is on its way.
 func (l *Link) Next() (at time.Duration, ok bool) {
@@ -111,12 +111,12 @@ func (l *Link) Next() (at time.Duration, ok bool) {
 func (l *Link) Len() int { return len(l.heap) }
 
 // Stats counts what happened since New.
-func (l *Link) Stats() Stats { return l.fate.count }
+func (l *Link) Stats() Stats { return l.decider.count }
 
-func (l *Link) buffer() *packet {
+func (l *Link) buffer() *buffer {
 	n := len(l.free)
 	if n == 0 {
-		return new(packet)
+		return new(buffer)
 	}
 	buf := l.free[n-1]
 	l.free = l.free[:n-1]

@@ -9,8 +9,8 @@ import (
 
 // Check says what of a profile is out of range, if anything.
 func (p Profile) Check() error {
-	for i := range knobs {
-		if err := knobs[i].check(&p); err != nil {
+	for i := range parameters {
+		if err := parameters[i].check(&p); err != nil {
 			return fmt.Errorf("impair: %w", err)
 		}
 	}
@@ -40,8 +40,8 @@ func (p Profile) checkTogether() error {
 // String gives the profile as ParseProfile reads it: "clean", or "loss=5%,delay=40ms".
 func (p Profile) String() string {
 	var parts []string
-	for i := range knobs {
-		if k := &knobs[i]; !k.zero(&p) {
+	for i := range parameters {
+		if k := &parameters[i]; !k.zero(&p) {
 			parts = append(parts, k.name+"="+k.format(&p))
 		}
 	}
@@ -51,7 +51,7 @@ func (p Profile) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseProfile reads a profile: a name of Profiles, settings such as "loss=5%,delay=40ms,jitter=10ms", or a name and
+// ParseProfile reads a profile: a name of Presets, settings such as "loss=5%,delay=40ms,jitter=10ms", or a name and
 // settings that change it, "mobile,loss=10%". Settings are named in Profile. What it returns passes Check.
 func ParseProfile(text string) (Profile, error) {
 	p, err := parseProfile(text)
@@ -63,13 +63,13 @@ func ParseProfile(text string) (Profile, error) {
 
 func parseProfile(text string) (p Profile, err error) {
 	if text == "" {
-		return p, errors.New("empty; " + wanted())
+		return p, errors.New("empty; " + presetNames())
 	}
-	seen := map[*knob]bool{}
+	seen := map[*parameter]bool{}
 	for i, part := range strings.Split(text, ",") {
 		name, value, setting := strings.Cut(strings.TrimSpace(part), "=")
 		if !setting {
-			if p, err = named(name); err != nil {
+			if p, err = presetOf(name); err != nil {
 				return p, err
 			}
 			if i > 0 {
@@ -77,10 +77,10 @@ func parseProfile(text string) (p Profile, err error) {
 			}
 			continue
 		}
-		k := find(name)
+		k := findParameter(name)
 		switch {
 		case k == nil:
-			return p, fmt.Errorf("no setting is named %q; there are %s", name, settings())
+			return p, fmt.Errorf("no setting is named %q; there are %s", name, parameterNames())
 		case seen[k]:
 			return p, fmt.Errorf("%s is set twice", k.name)
 		}
@@ -95,27 +95,27 @@ func parseProfile(text string) (p Profile, err error) {
 	return p, nil
 }
 
-func named(name string) (Profile, error) {
-	for _, n := range Profiles() {
+func presetOf(name string) (Profile, error) {
+	for _, n := range Presets() {
 		if n.Name == name {
 			return n.Profile, nil
 		}
 	}
-	return Profile{}, fmt.Errorf("nothing is named %q; %s", name, wanted())
+	return Profile{}, fmt.Errorf("nothing is named %q; %s", name, presetNames())
 }
 
-func wanted() string {
+func presetNames() string {
 	var names []string
-	for _, n := range Profiles() {
+	for _, n := range Presets() {
 		names = append(names, n.Name)
 	}
 	return "want " + strings.Join(names, ", ") + ", or settings such as loss=5%,delay=40ms,jitter=10ms"
 }
 
-func settings() string {
+func parameterNames() string {
 	var names []string
-	for i := range knobs {
-		names = append(names, knobs[i].name)
+	for i := range parameters {
+		names = append(names, parameters[i].name)
 	}
 	return strings.Join(names, ", ")
 }

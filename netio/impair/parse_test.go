@@ -18,7 +18,7 @@ func TestNamedProfilesArePinned(t *testing.T) {
 		{"bad", "loss=15%,delay=150ms,jitter=60ms"},
 		{"hell", "loss=25%,burst=0.75%,burst-length=10,burst-max=500ms,jitter=80ms,duplicate=10%,reorder=20%,corrupt=5%"},
 	}
-	got := Profiles()
+	got := Presets()
 	if len(got) != len(want) {
 		t.Fatalf("%d profiles, want %d", len(got), len(want))
 	}
@@ -94,8 +94,8 @@ func TestParseProfileSaysWhatIsWrong(t *testing.T) {
 
 // Every field can be set, printed and read back.
 func TestEveryFieldIsAKnob(t *testing.T) {
-	if fields := reflect.TypeFor[Profile]().NumField(); len(knobs) != fields {
-		t.Fatalf("%d knobs for %d fields", len(knobs), fields)
+	if fields := reflect.TypeFor[Profile]().NumField(); len(parameters) != fields {
+		t.Fatalf("%d knobs for %d fields", len(parameters), fields)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)
@@ -107,7 +107,7 @@ func TestEveryFieldIsAKnob(t *testing.T) {
 
 // Whatever is read passes Check, works, and prints as what reads the same.
 func FuzzParseProfile(f *testing.F) {
-	for _, n := range Profiles() {
+	for _, n := range Presets() {
 		f.Add(n.Name)
 		f.Add(n.Profile.String())
 	}

@@ -2,17 +2,17 @@ package impair
 
 import "time"
 
-// Named is a profile with a name.
-type Named struct {
+// Preset is a profile with a name.
+type Preset struct {
 	Name    string
 	Profile Profile
 	About   string
 }
 
-// Profiles are the named ones, from good to bad, each for one way. All faults are measured under them.
-func Profiles() []Named {
+// Presets are the named ones, from good to bad, each for one way. All faults are measured under them.
+func Presets() []Preset {
 	const ms = time.Millisecond
-	return []Named{
+	return []Preset{
 		{"clean", Profile{}, "a perfect line"},
 		{"wifi", Profile{Loss: 0.02, Delay: 5 * ms, Jitter: 10 * ms}, "a busy access point nearby"},
 		{"mobile", Profile{

@@ -20,13 +20,13 @@ type ProxyConfig struct {
 	Down Profile // and back; its Rebind means nothing
 	Seed uint64  // of all links: the nth client to come has the nth pair of seeds
 
-	Clients int           // most at a time, each costs a socket; default 1024
-	Idle    time.Duration // a client silent for so long is forgotten; default a minute
-	Flying  int           // most datagrams on their way at a time, of all clients (about 1.5 kB each); default 32768
+	Clients     int           // most at a time, each costs a socket; default 1024
+	Idle        time.Duration // a client silent for so long is forgotten; default a minute
+	MaxInFlight int           // most datagrams on their way at a time, of all clients (about 1.5 kB each); default 32768
 }
 
-// flyingEach is the most datagrams on their way at a time in one link, so that no client takes the room of all.
-const flyingEach = 4096
+// maxInFlightEach is the most datagrams on their way at a time in one link, so that no client takes the room of all.
+const maxInFlightEach = 4096
 
 // Check says what is wrong with c, if anything. It does not try to bind or resolve.
 func (c ProxyConfig) Check() error {
@@ -35,8 +35,8 @@ func (c ProxyConfig) Check() error {
 		return errors.New("impair: no server to pass datagrams to")
 	case c.Clients < 0 || c.Clients > 1<<16:
 		return fmt.Errorf("impair: %d clients, want 1 to %d", c.Clients, 1<<16)
-	case c.Flying < 0 || c.Flying > 1<<24:
-		return fmt.Errorf("impair: %d datagrams on their way, want 1 to %d", c.Flying, 1<<24)
+	case c.MaxInFlight < 0 || c.MaxInFlight > 1<<24:
+		return fmt.Errorf("impair: %d datagrams on their way, want 1 to %d", c.MaxInFlight, 1<<24)
 	case c.Idle < 0:
 		return fmt.Errorf("impair: clients forgotten after %v", c.Idle)
 	}
@@ -57,12 +57,12 @@ type Proxy struct {
 	udp   *net.UDPConn
 	start time.Time
 
-	flying   atomic.Int64 // datagrams on their way
+	inFlight atomic.Int64 // datagrams on their way
 	routines sync.WaitGroup
 
-	mu     sync.Mutex // before any guest's
-	guests map[netip.AddrPort]*guest
-	count  ProxyStats // less what the guests there are count themselves
+	mu      sync.Mutex // before any guest's
+	clients map[netip.AddrPort]*proxyClient
+	count   ProxyStats // less what the guests there are count themselves
 }
 
 // NewProxy binds the client side and resolves the server. Run does the rest; without it, Close releases the port.
@@ -73,7 +73,7 @@ func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	setZero(&cfg.Listen, "127.0.0.1:0")
 	setZero(&cfg.Clients, 1024)
 	setZero(&cfg.Idle, time.Minute)
-	setZero(&cfg.Flying, 32768)
+	setZero(&cfg.MaxInFlight, 32768)
 	to, err := net.ResolveUDPAddr("udp", cfg.To)
 	if err != nil {
 		return nil, fmt.Errorf("impair: server address: %w", err)
@@ -89,7 +89,7 @@ func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("impair: %w", err) // names the address
 	}
-	p := &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(), guests: map[netip.AddrPort]*guest{}}
+	p := &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(), clients: map[netip.AddrPort]*proxyClient{}}
 	if p.circular() {
 		_ = udp.Close()
 		return nil, fmt.Errorf("impair: %v would pass datagrams to itself", p.Addr())
@@ -139,7 +139,7 @@ func (p *Proxy) listen() {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err == nil:
-			if g := p.guest(from); g != nil {
+			if g := p.client(from); g != nil {
 				g.push(&g.up, buf[:n])
 			}
 		case !isTimeout(err): // a passing ailment, such as a refusal from a client that has gone
@@ -159,21 +159,21 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// guest finds the client at an address, or lets it in; nil if there is no room.
-func (p *Proxy) guest(from netip.AddrPort) *guest {
+// client finds the client at an address, or lets it in; nil if there is no room.
+func (p *Proxy) client(from netip.AddrPort) *proxyClient {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := p.guests[from]
+	g := p.clients[from]
 	if g != nil {
 		return g
 	}
-	if len(p.guests) >= p.cfg.Clients {
+	if len(p.clients) >= p.cfg.Clients {
 		p.count.Refused++
 		return nil
 	}
-	g = newGuest(p, from, p.count.Joined)
+	g = newProxyClient(p, from, p.count.Joined)
 	p.count.Joined++
-	p.guests[from] = g
+	p.clients[from] = g
 	p.routines.Go(g.pump)
 	return g
 }
@@ -183,14 +183,14 @@ func (p *Proxy) sweep(idle time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	for at, g := range p.guests {
+	for at, g := range p.clients {
 		g.mu.Lock()
-		if now-g.heard > idle {
-			delete(p.guests, at)
-			p.flying.Add(-int64(g.up.link.Len() + g.down.link.Len()))
-			p.count.Up.add(g.up.leave())
-			p.count.Down.add(g.down.leave())
-			g.gone = true
+		if now-g.received > idle {
+			delete(p.clients, at)
+			p.inFlight.Add(-int64(g.up.link.Len() + g.down.link.Len()))
+			p.count.Up.add(g.up.finalStats())
+			p.count.Down.add(g.down.finalStats())
+			g.closed = true
 			close(g.quit)
 		}
 		g.mu.Unlock()

@@ -5,33 +5,33 @@ type ProxyStats struct {
 	Clients int    // there now
 	Joined  uint64 // that ever came
 	Refused uint64 // datagrams of strangers while there was no room for another client
-	Up      Way
-	Down    Way
+	Up      DirectionStats
+	Down    DirectionStats
 }
 
-// Way counts one direction, of all clients.
+// DirectionStats counts one direction, of all clients.
 //
 //	Received             == Oversize + Overflow + Pushed
 //	Pushed + Duplicated  == Blackholed + Lost + Choked + Delivered + Flying + Stranded
 //
 // Rebound counts sockets changed, of the way up only.
-type Way struct {
+type DirectionStats struct {
 	Stats
 	Received   uint64
 	Oversize   uint64 // longer than MaxDatagram
 	Overflow   uint64 // came while as many were on their way as the proxy keeps
-	Flying     uint64 // on their way now
-	Stranded   uint64 // were on their way when their client was forgotten or the proxy stopped
+	InFlight   uint64 // on their way now
+	Abandoned  uint64 // were on their way when their client was forgotten or the proxy stopped
 	SendFailed uint64 // of those delivered, what the system did not take
 }
 
-func (w *Way) add(o Way) {
+func (w *DirectionStats) add(o DirectionStats) {
 	w.Stats.Add(o.Stats)
 	w.Received += o.Received
 	w.Oversize += o.Oversize
 	w.Overflow += o.Overflow
-	w.Flying += o.Flying
-	w.Stranded += o.Stranded
+	w.InFlight += o.InFlight
+	w.Abandoned += o.Abandoned
 	w.SendFailed += o.SendFailed
 }
 
@@ -40,11 +40,11 @@ func (p *Proxy) Stats() ProxyStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.count
-	s.Clients = len(p.guests)
-	for _, g := range p.guests {
+	s.Clients = len(p.clients)
+	for _, g := range p.clients {
 		g.mu.Lock()
-		s.Up.add(g.up.way())
-		s.Down.add(g.down.way())
+		s.Up.add(g.up.stats())
+		s.Down.add(g.down.stats())
 		g.mu.Unlock()
 	}
 	return s

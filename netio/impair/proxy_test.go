@@ -89,11 +89,11 @@ func running(t *testing.T, cfg ProxyConfig) (*Proxy, func() ProxyStats) {
 	return p, stop
 }
 
-// balanced holds a proxy that has stopped to the identities of Way.
+// balanced holds a proxy that has stopped to the identities of DirectionStats.
 func balanced(t *testing.T, s ProxyStats) {
 	t.Helper()
-	for _, w := range []Way{s.Up, s.Down} {
-		if w.Received != w.Oversize+w.Overflow+w.Pushed || !conserved(w.Stats, int(w.Flying+w.Stranded)) || w.Flying != 0 {
+	for _, w := range []DirectionStats{s.Up, s.Down} {
+		if w.Received != w.Oversize+w.Overflow+w.Pushed || !conserved(w.Stats, int(w.InFlight+w.Abandoned)) || w.InFlight != 0 {
 			t.Errorf("a datagram is missing: %+v", w)
 		}
 	}
@@ -211,7 +211,7 @@ func TestProxyRebinds(t *testing.T) {
 
 func TestProxyIsBounded(t *testing.T) {
 	e := newEcho(t)
-	p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Delay: time.Minute}, Clients: 2, Flying: 50})
+	p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Delay: time.Minute}, Clients: 2, MaxInFlight: 50})
 	until := func(what string, done func(s ProxyStats) bool) {
 		t.Helper()
 		for end := time.Now().Add(5 * time.Second); !done(p.Stats()); time.Sleep(ms) {
@@ -225,8 +225,8 @@ func TestProxyIsBounded(t *testing.T) {
 	}
 	until("two of four get in", func(s ProxyStats) bool { return s.Refused == 2 && s.Joined == 2 })
 	p.mu.Lock()
-	var g *guest
-	for _, g = range p.guests {
+	var g *proxyClient
+	for _, g = range p.clients {
 		break
 	}
 	p.mu.Unlock()
@@ -235,8 +235,8 @@ func TestProxyIsBounded(t *testing.T) {
 	}
 	g.push(&g.up, make([]byte, MaxDatagram+1))
 	s := stop()
-	if s.Up.Overflow != 52 || s.Up.Stranded != 50 || s.Up.Oversize != 1 || p.flying.Load() != 0 {
-		t.Fatalf("%+v, %d on their way", s, p.flying.Load())
+	if s.Up.Overflow != 52 || s.Up.Abandoned != 50 || s.Up.Oversize != 1 || p.inFlight.Load() != 0 {
+		t.Fatalf("%+v, %d on their way", s, p.inFlight.Load())
 	}
 	g.push(&g.up, []byte("too late"))
 	if p.Stats() != s {
@@ -338,7 +338,7 @@ func TestProxyRefusesBadConfigurations(t *testing.T) {
 		{ProxyConfig{To: "127.0.0.1:1", Up: Profile{Loss: 2}}, "to the server"},
 		{ProxyConfig{To: "127.0.0.1:1", Down: Profile{Loss: 2}}, "to the clients"},
 		{ProxyConfig{To: "127.0.0.1:1", Clients: -1}, "clients"},
-		{ProxyConfig{To: "127.0.0.1:1", Flying: -1}, "on their way"},
+		{ProxyConfig{To: "127.0.0.1:1", MaxInFlight: -1}, "on their way"},
 		{ProxyConfig{To: "127.0.0.1:1", Idle: -1}, "forgotten"},
 	} {
 		p, err := NewProxy(c.cfg)

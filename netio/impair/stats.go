@@ -7,7 +7,7 @@ type Stats struct {
 	Lost       uint64 // alone or in a burst
 	Bursts     uint64 // bursts begun
 	Duplicated uint64 // second copies made
-	Choked     uint64 // copies for which the queue before the rate had no room
+	QueueDrops uint64 // copies for which the queue before the rate had no room
 	Reordered  uint64 // arrivals held back
 	Corrupted  uint64 // arrivals with other bytes than were sent
 	Truncated  uint64 // arrivals with fewer bytes than were sent; none is both
@@ -25,7 +25,7 @@ func (s *Stats) Add(o Stats) {
 	s.Lost += o.Lost
 	s.Bursts += o.Bursts
 	s.Duplicated += o.Duplicated
-	s.Choked += o.Choked
+	s.QueueDrops += o.QueueDrops
 	s.Reordered += o.Reordered
 	s.Corrupted += o.Corrupted
 	s.Truncated += o.Truncated

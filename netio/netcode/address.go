@@ -70,8 +70,8 @@ func swapped(b [16]byte) [16]byte {
 	return b
 }
 
-// plain is an address as it is compared: IPv4 in IPv6 is IPv4, and zones do not count.
-func plain(a netip.AddrPort) netip.AddrPort {
+// body is an address as it is compared: IPv4 in IPv6 is IPv4, and zones do not count.
+func canonical(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Nothing on the way of a datagram allocates, good or bad.
 func TestPacketPathsAllocateNothing(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond = 1 << 24 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond = 1 << 24 })
 	p := connected(t, s, 1)
 	var out Outbox
 	buf := make([]byte, 0, 2048)
@@ -28,8 +28,8 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		name string
 		run  func()
 	}{
-		{"server receives a payload", func() { d := p.c.make(p.now, KindPayload, payload, buf); give(1, d) }},
-		{"server receives a keep-alive", func() { d := p.c.make(p.now, KindKeepAlive, zeros[:8], buf); give(1, d) }},
+		{"server receives a payload", func() { d := p.c.sealNext(p.now, KindPayload, payload, buf); give(1, d) }},
+		{"server receives a keep-alive", func() { d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8], buf); give(1, d) }},
 		{"server seals", func() { s.Seal(p.now, 0, payload, buf) }},
 		{"server sends", func() { out.Reset(); s.Send(p.now, 0, payload, &out) }},
 		{"server rejects a forgery", func() { give(1, forged) }},
@@ -40,14 +40,14 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 			out.Reset()
 			p.now += 50 * time.Millisecond
 			s.Update(p.now, testUnix, &out)
-			s.slots[0].heard = p.now
+			s.slots[0].received = p.now
 		}},
 		{"client receives a payload", func() {
 			d, _ := s.Seal(p.now, 0, payload, buf)
 			p.c.Receive(p.now, testServer, d, &out)
 		}},
 		{"client seals", func() { p.c.Seal(p.now, payload, buf) }},
-		{"client updates", func() { out.Reset(); p.now += 50 * time.Millisecond; p.c.heard = p.now; p.c.Update(p.now, &out) }},
+		{"client updates", func() { out.Reset(); p.now += 50 * time.Millisecond; p.c.received = p.now; p.c.Update(p.now, &out) }},
 	} {
 		for range 10 {
 			c.run()

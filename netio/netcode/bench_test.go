@@ -24,7 +24,7 @@ func benchReceive(b *testing.B, players, size int) {
 	for n := 0; n < b.N; n += batch {
 		b.StopTimer()
 		for i := range memory {
-			memory[i] = ps[(n+i)%players].c.make(0, KindPayload, payload, memory[i][:0])
+			memory[i] = ps[(n+i)%players].c.sealNext(0, KindPayload, payload, memory[i][:0])
 		}
 		b.StartTimer()
 		for i := range min(batch, b.N-n) {
@@ -51,7 +51,7 @@ func benchOpen(b *testing.B, size int, forged bool) {
 	aead := packetAEAD(&testKey)
 	payload := make([]byte, size)
 	var memory [batch][]byte
-	nonce, data := s.number(1), s.data[:dataSize]
+	nonce, data := s.nonceOf(1), s.associated[:dataSize]
 	b.ReportAllocs()
 	b.ResetTimer()
 	for n := 0; n < b.N; n += batch {
@@ -87,7 +87,7 @@ func BenchmarkSeal(b *testing.B) {
 		b.Run(name+"/aead-alone", func(b *testing.B) {
 			s := newSealer(testProtocol)
 			aead := packetAEAD(&testKey)
-			nonce, data := s.number(1), s.data[:dataSize]
+			nonce, data := s.nonceOf(1), s.associated[:dataSize]
 			b.ReportAllocs()
 			for b.Loop() {
 				sinkBytes = aead.Seal(dst, nonce, payload, data)
@@ -98,7 +98,7 @@ func BenchmarkSeal(b *testing.B) {
 
 // What is refused: a forgery costs its cipher, a stranger none.
 func BenchmarkReject(b *testing.B) {
-	s := newServer(b, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 1<<24, 1<<24 })
+	s := newServer(b, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24 })
 	p := connected(b, s, 1)
 	payload := p.grab(KindPayload, make([]byte, 64))
 	payload[len(payload)-1] ^= 1

@@ -38,7 +38,7 @@ type blaster struct {
 
 func newBlaster(t testing.TB) *blaster {
 	b := &blaster{t: t, dice: 0x9e3779b97f4a7c15, work: make([]byte, 0, 4096), payload: make([]byte, 1300)}
-	b.s = newServer(t, func(c *ServerConfig) { c.Clients, c.OpensPerSecond, c.NetworkPerSecond = 16, 1<<24, 1<<24 })
+	b.s = newServer(t, func(c *ServerConfig) { c.Clients, c.HandshakesPerSecond, c.HandshakesPerNetwork = 16, 1<<24, 1<<24 })
 	forever := func(n int) *pair {
 		p := &pair{t: t, s: b.s, at: host(n), c: NewClient(mint(t, uint64(n), func(m *Mint) {
 			m.Expire, m.TimeoutSeconds = 1<<64-1, 3
@@ -175,8 +175,8 @@ func (b *blaster) sealed(i int) (from, payload int) {
 	if kind == KindDisconnect && n == 0 {
 		n = 1 // else it would be a real one
 	}
-	b.work = b.s.sealer.seal(p.c.seal, b.work[:0], kind, p.c.next, b.payload[:n])
-	p.c.next++
+	b.work = b.s.sealer.seal(p.c.seal, b.work[:0], kind, p.c.sequence, b.payload[:n])
+	p.c.sequence++
 	if kind == KindPayload && bodyFits(kind, n) {
 		payload = n
 	}
@@ -242,7 +242,7 @@ func (b *blaster) round() {
 func (b *blaster) pay(p *pair) {
 	b.paid++
 	binary.LittleEndian.PutUint64(b.payload[1280:], b.paid)
-	b.work = p.c.make(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
+	b.work = p.c.sealNext(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
 	e, err := b.s.Receive(b.now, testUnix, p.at, b.work, &b.out)
 	if err != nil || e.Kind != EventPayload || e.Client != int(p.c.Index()) || binary.LittleEndian.Uint64(e.Payload) != b.paid {
 		b.t.Fatalf("a control client's payload: %v, event %v", err, e.Kind)
@@ -309,7 +309,7 @@ func TestBlast(t *testing.T) {
 	if b.s.counters.Received < b.thrown+rest || !b.s.counters.Balanced() || b.refused+b.taken != b.thrown {
 		t.Errorf("%d thrown, %d refused, %d taken: %+v", b.thrown, b.refused, b.taken, b.s.counters)
 	}
-	if b.s.Connected() != blastVictims+blastControl || b.s.Waiting() > 1 {
+	if b.s.Connected() != blastVictims+blastControl || b.s.PendingHandshakes() > 1 {
 		t.Errorf("%d sessions", b.s.Connected())
 	}
 	for _, want := range []Drop{DropSize, DropType, DropSequence, DropReqSize, DropReqToken, DropUnknown, DropTooOld, DropAuth, DropBody} {

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	prefixBuckets = 4096            // for networks; two that share one share its budget
-	seenBits      = 1 << 17         // for hosts that have answered a challenge
-	seenFor       = 2 * time.Minute // at least
-	deferAfter    = time.Second     // of refusals
+	networkBuckets = 4096            // for networks; two that share one share its budget
+	provenBits     = 1 << 17         // for hosts that have answered a challenge
+	provenFor      = 2 * time.Minute // at least
+	deferAfter     = time.Second     // of refusals
 )
 
 // budget decides how many tokens are opened for strangers.
@@ -20,15 +20,15 @@ const (
 // has refused for a second, three quarters of the burst are kept for hosts that have answered a challenge in the last
 // minutes; strangers share what is paid off.
 type budget struct {
-	all      ratelimit.Bucket
-	burst    int // of all
-	networks [prefixBuckets]ratelimit.Bucket
-	seed     [2]uint64
-	over     bool
-	since    time.Duration // over
-	seen     [2][seenBits / 64]uint64
-	turned   time.Duration // when the older half of seen was cleared
-	asked    time.Duration // when admit was last called
+	all             ratelimit.Bucket
+	burst           int // of all
+	networks        [networkBuckets]ratelimit.Bucket
+	seed            [2]uint64
+	overloaded      bool
+	overloadedSince time.Duration // over
+	proven          [2][provenBits / 64]uint64
+	rotated         time.Duration // when the older half of seen was cleared
+	lastAdmit       time.Duration // when admit was last called
 }
 
 // newBudget returns a budget of perSecond opened tokens, half of that at once, and of perNetwork for each network.
@@ -41,22 +41,22 @@ func newBudget(perSecond, perNetwork int, seed [2]uint64) *budget {
 }
 
 // admit says whether a token from an address may be opened: DropNone, DropReqPrefix, DropReqDeferred or DropReqBudget.
-func (b *budget) admit(now time.Duration, from name, dice *rand.ChaCha8) Drop {
-	b.asked = now
-	if !b.networks[from.network().hash(b.seed)%prefixBuckets].Allow(now, 1) {
+func (b *budget) admit(now time.Duration, from tableKey, dice *rand.ChaCha8) Drop {
+	b.lastAdmit = now
+	if !b.networks[from.network().hash(b.seed)%networkBuckets].Allow(now, 1) {
 		return DropReqPrefix
 	}
 	spent, half := b.spent(now), int64(b.burst)*millionths/2
-	if b.over && spent < half/4 {
-		b.over = false
+	if b.overloaded && spent < half/4 {
+		b.overloaded = false
 	}
-	if b.over && now-b.since > deferAfter && spent >= half/2 && !b.known(now, from) {
+	if b.overloaded && now-b.overloadedSince > deferAfter && spent >= half/2 && !b.isProven(now, from) {
 		return DropReqDeferred
 	}
 	excess := spent - half
 	if excess > 0 && int64(dice.Uint64()%uint64(half)) < excess || !b.all.Allow(now, 1) {
-		if !b.over {
-			b.over, b.since = true, now
+		if !b.overloaded {
+			b.overloaded, b.overloadedSince = true, now
 		}
 		return DropReqBudget
 	}
@@ -65,38 +65,38 @@ func (b *budget) admit(now time.Duration, from name, dice *rand.ChaCha8) Drop {
 
 const millionths = 1_000_000
 
-// spent is how many millionths of a token are not paid for yet.
+// used is how many millionths of a token are not paid for yet.
 func (b *budget) spent(now time.Duration) int64 {
 	return int64(b.all.Spent(now)) * int64(b.all.Rate()) / (int64(time.Second) / millionths)
 }
 
-// proven notes a host that has answered a challenge.
-func (b *budget) proven(now time.Duration, from name) {
-	b.turn(now)
-	i := from.host().hash(b.seed) % seenBits
-	b.seen[0][i/64] |= 1 << (i % 64)
+// markProven notes a host that has answered a challenge.
+func (b *budget) markProven(now time.Duration, from tableKey) {
+	b.rotate(now)
+	i := from.host().hash(b.seed) % provenBits
+	b.proven[0][i/64] |= 1 << (i % 64)
 }
 
-func (b *budget) known(now time.Duration, from name) bool {
-	b.turn(now)
-	i := from.host().hash(b.seed) % seenBits
-	return (b.seen[0][i/64]|b.seen[1][i/64])>>(i%64)&1 != 0
+func (b *budget) isProven(now time.Duration, from tableKey) bool {
+	b.rotate(now)
+	i := from.host().hash(b.seed) % provenBits
+	return (b.proven[0][i/64]|b.proven[1][i/64])>>(i%64)&1 != 0
 }
 
-// turn forgets the older half.
-func (b *budget) turn(now time.Duration) {
-	if now-b.turned < seenFor {
+// rotate forgets the older half.
+func (b *budget) rotate(now time.Duration) {
+	if now-b.rotated < provenFor {
 		return
 	}
-	b.seen[1] = b.seen[0]
-	clear(b.seen[0][:])
-	if now-b.turned >= 2*seenFor {
-		clear(b.seen[1][:])
+	b.proven[1] = b.proven[0]
+	clear(b.proven[0][:])
+	if now-b.rotated >= 2*provenFor {
+		clear(b.proven[1][:])
 	}
-	b.turned = now
+	b.rotated = now
 }
 
 // pressure is how much of the burst was spent when admit was last called: 0 to 1.
 func (b *budget) pressure() float64 {
-	return min(1, float64(b.spent(b.asked))/(float64(b.burst)*millionths))
+	return min(1, float64(b.spent(b.lastAdmit))/(float64(b.burst)*millionths))
 }

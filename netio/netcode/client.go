@@ -8,40 +8,49 @@ import (
 	"time"
 )
 
-// ClientConfig of a Client.
+// ClientConfig configures a Client.
 type ClientConfig struct {
-	Roam       bool          // keep the session when our address changes, if the server knows how; others do not notice
-	ProbeAfter time.Duration // of silence; 0: 250 ms. About two intervals of what the server sends, at least
-	Linger     time.Duration // after the server has ended the session, in which its payloads that were overtaken are still opened; 0: none
+	Roam       bool          // keep the session when our address changes; a server that cannot do that ignores it
+	ProbeAfter time.Duration // of silence, before a probe; at least two send intervals of the server; 0: 250 ms
+	Linger     time.Duration // after the server ended the session, late payloads are still opened; 0: none
 }
 
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
 // A Client is good for one attempt and a token for one Client, because the same keys must not seal twice.
 type Client struct {
-	state    State
-	begun    bool
-	left     bool // the server has ended the session
-	cfg      ClientConfig
-	heard    time.Duration
-	timeout  time.Duration // the token's
-	sent     time.Duration
-	next     uint64 // sequence
-	open     cipher.AEAD
-	seal     cipher.AEAD
-	at       netip.AddrPort // of server
+	state         State
+	endedByServer bool
+	endedAt       time.Duration // when the server ended the session
+	cfg           ClientConfig
+	channel
+	attempt
 	roaming  roaming
-	window   Window
-	sealer   sealer
 	counters Counters
+	index    uint32 // our slot at the server
+	slots    uint32 // how many the server has
+	token    PublicToken
+}
 
-	server int           // being dialled, of the token's list
-	start  time.Duration // of the attempt
-	due    time.Duration // of the next request or response
-	leftAt time.Duration // when the server ended the session
-	index  uint32
-	slots  uint32
-	answer [bodySize]byte // the challenge, to be sent back
-	token  PublicToken
+// channel seals and opens the datagrams of a session, and says when the last ones were sent and received.
+type channel struct {
+	open       cipher.AEAD
+	seal       cipher.AEAD
+	sequence   uint64 // next one to seal
+	sent       time.Duration
+	received   time.Duration
+	timeout    time.Duration // ends a silent session; 0 never
+	serverAddr netip.AddrPort
+	window     ReplayWindow
+	sealer     sealer
+}
+
+// attempt is the way to a session: which server is asked, since when, and what it asks back.
+type attempt struct {
+	started     bool
+	start       time.Duration
+	serverIndex int            // in the token's list
+	resendAt    time.Duration  // when the next request or response is due
+	answer      [bodySize]byte // the challenge, to be sent back
 }
 
 // NewClient takes a token of TokenSize bytes. If it is malformed, the client's state says so.
@@ -54,7 +63,7 @@ func NewClient(token []byte, cfg ClientConfig) *Client {
 		c.token, c.state = PublicToken{}, InvalidToken
 		return c
 	}
-	c.at, c.timeout = c.token.Servers[0], silence(c.token.TimeoutSeconds)
+	c.serverAddr, c.timeout = c.token.Servers[0], timeoutDuration(c.token.TimeoutSeconds)
 	c.sealer = newSealer(c.token.ProtocolID)
 	c.open, c.seal = packetAEAD(&c.token.ServerToClient), packetAEAD(&c.token.ClientToServer)
 	return c
@@ -65,42 +74,42 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 	if c.state <= Disconnected {
 		return
 	}
-	if !c.begun {
-		c.begun, c.start = true, now
+	if !c.started {
+		c.started, c.start = true, now
 		c.dial(now, 0)
 	}
-	silent := c.timeout > 0 && c.heard+c.timeout < now
+	silent := c.timeout > 0 && c.received+c.timeout < now
 	switch {
 	case c.state == Connected && silent:
 		c.state = ConnectionTimedOut
-	case c.state != Connected && now-c.start >= c.life():
+	case c.state != Connected && now-c.start >= c.lifetime():
 		c.state = TokenExpired
 	case c.state == SendingResponse && silent:
-		c.fail(now, ResponseTimedOut)
+		c.nextServerOr(now, ResponseTimedOut)
 	case c.state == SendingRequest && silent:
-		c.fail(now, RequestTimedOut)
+		c.nextServerOr(now, RequestTimedOut)
 	}
 	c.send(now, out)
 }
 
-// life is how long the whole attempt may take by the client's own clock.
-func (c *Client) life() time.Duration {
+// lifetime is how long the whole attempt may take by the client's own clock.
+func (c *Client) lifetime() time.Duration {
 	const longest = uint64(math.MaxInt64 / int64(time.Second))
 	return time.Duration(min(c.token.Expire-c.token.Create, longest)) * time.Second
 }
 
 // dial begins with a server. Sequences go on: all servers of a token share its keys.
 func (c *Client) dial(now time.Duration, server int) {
-	c.server, c.at = server, c.token.Servers[server]
+	c.serverIndex, c.serverAddr = server, c.token.Servers[server]
 	c.state = SendingRequest
-	c.heard, c.due = now, now
-	c.window = Window{}
+	c.received, c.resendAt = now, now
+	c.window = ReplayWindow{}
 }
 
-// fail goes to the next server, or into an error.
-func (c *Client) fail(now time.Duration, s State) {
-	if c.server+1 < c.token.NumServers {
-		c.dial(now, c.server+1)
+// nextServerOr goes to the next server, or into an error.
+func (c *Client) nextServerOr(now time.Duration, s State) {
+	if c.serverIndex+1 < c.token.NumServers {
+		c.dial(now, c.serverIndex+1)
 		return
 	}
 	c.state = s
@@ -109,16 +118,16 @@ func (c *Client) fail(now time.Duration, s State) {
 func (c *Client) send(now time.Duration, out *Outbox) {
 	switch c.state {
 	case SendingRequest:
-		if now >= c.due {
+		if now >= c.resendAt {
 			c.request(now, out)
 		}
 	case SendingResponse:
-		if now >= c.due {
-			c.emit(now, KindResponse, c.answer[:], out)
-			c.due = now + sendEvery
+		if now >= c.resendAt {
+			c.sendSealed(now, KindResponse, c.answer[:], out)
+			c.resendAt = now + sendEvery
 		}
 	case Connected:
-		if c.next >= sequenceLimit-2*farewells {
+		if c.sequence >= sequenceLimit-2*disconnectRepeats {
 			c.Disconnect(now, out)
 			return
 		}
@@ -126,7 +135,7 @@ func (c *Client) send(now time.Duration, out *Outbox) {
 			c.roam(now, out)
 		}
 		if now-c.sent >= sendEvery {
-			c.emit(now, KindKeepAlive, zeros[:8], out)
+			c.sendSealed(now, KindKeepAlive, zeros[:8], out)
 		}
 	}
 }
@@ -141,18 +150,18 @@ func (c *Client) request(now time.Duration, out *Outbox) {
 	b = append(b, c.token.Private[:]...)
 	out.commit(b, c.Server())
 	c.counters.Sent[KindRequest]++
-	c.next++
-	c.sent, c.due = now, now+sendEvery
+	c.sequence++
+	c.sent, c.resendAt = now, now+sendEvery
 }
 
-func (c *Client) emit(now time.Duration, kind Kind, body []byte, out *Outbox) {
-	out.commit(c.make(now, kind, body, out.bytes), c.Server())
+func (c *Client) sendSealed(now time.Duration, kind Kind, body []byte, out *Outbox) {
+	out.commit(c.sealNext(now, kind, body, out.bytes), c.Server())
 }
 
-// make appends the next datagram to dst.
-func (c *Client) make(now time.Duration, kind Kind, body, dst []byte) []byte {
-	dst = c.sealer.seal(c.seal, dst, kind, c.next, body)
-	c.next++
+// sealNext appends the next datagram to dst.
+func (c *Client) sealNext(now time.Duration, kind Kind, body, dst []byte) []byte {
+	dst = c.sealer.seal(c.seal, dst, kind, c.sequence, body)
+	c.sequence++
 	c.sent = now
 	c.counters.Sent[kind]++
 	return dst
@@ -166,10 +175,10 @@ func (c *Client) Seal(now time.Duration, payload, dst []byte) ([]byte, error) {
 		return dst, ErrNoSession
 	case len(payload) < 1 || len(payload) > MaxPayload:
 		return dst, ErrPayload
-	case c.next >= sequenceLimit-2*farewells:
+	case c.sequence >= sequenceLimit-2*disconnectRepeats:
 		return dst, ErrExhausted
 	}
-	return c.make(now, KindPayload, payload, dst), nil
+	return c.sealNext(now, KindPayload, payload, dst), nil
 }
 
 // Send appends a payload to out.
@@ -184,15 +193,17 @@ func (c *Client) Send(now time.Duration, payload []byte, out *Outbox) error {
 // Disconnect ends the session, or the attempt, and tells the server if it may know of us: ten times.
 func (c *Client) Disconnect(now time.Duration, out *Outbox) {
 	if c.state == Connected || c.state == SendingResponse {
-		for range farewells {
-			c.emit(now, KindDisconnect, nil, out)
+		for range disconnectRepeats {
+			c.sendSealed(now, KindDisconnect, nil, out)
 		}
 	}
 	c.state = min(c.state, Disconnected)
 }
 
-// Lingers reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
-func (c *Client) Lingers(now time.Duration) bool { return c.left && now-c.leftAt < c.cfg.Linger }
+// Lingering reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
+func (c *Client) Lingering(now time.Duration) bool {
+	return c.endedByServer && now-c.endedAt < c.cfg.Linger
+}
 
 // State is how far the client has come.
 func (c *Client) State() State { return c.state }
@@ -206,7 +217,7 @@ func (c *Client) Err() error {
 }
 
 // Server is the address being dialled or connected to; not valid without a valid token.
-func (c *Client) Server() netip.AddrPort { return c.at }
+func (c *Client) Server() netip.AddrPort { return c.serverAddr }
 
 // Index is our slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }

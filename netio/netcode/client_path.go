@@ -24,18 +24,18 @@ func (c *Client) roam(now time.Duration, out *Outbox) {
 	case r.id == 0 && r.hellos < hellos && (r.hellos == 0 || now-r.at >= helloEvery):
 		r.hellos++
 		r.at = now
-		c.emitPath(now, append(c.sealer.plain[:0], pathHello), out)
-	case r.id != 0 && now-c.heard >= c.cfg.ProbeAfter && now-r.at >= sendEvery:
+		c.sendPath(now, append(c.sealer.body[:0], pathHello), out)
+	case r.id != 0 && now-c.received >= c.cfg.ProbeAfter && now-r.at >= sendEvery:
 		r.at = now
-		body := append(c.sealer.plain[:0], pathProbe)
-		header := len(appendHeader(out.bytes, KindPath, c.next)) - len(out.bytes)
-		c.emitPath(now, append(body, zeros[:probeBody(header)-1]...), out)
+		body := append(c.sealer.body[:0], pathProbe)
+		header := len(appendHeader(out.bytes, KindPath, c.sequence)) - len(out.bytes)
+		c.sendPath(now, append(body, zeros[:probeBody(header)-1]...), out)
 	}
 }
 
-func (c *Client) emitPath(now time.Duration, body []byte, out *Outbox) {
-	out.commit(c.sealer.sealPath(c.seal, out.bytes, c.next, c.roaming.id, body), c.Server())
-	c.next++
+func (c *Client) sendPath(now time.Duration, body []byte, out *Outbox) {
+	out.commit(c.sealer.sealPath(c.seal, out.bytes, c.sequence, c.roaming.id, body), c.Server())
+	c.sequence++
 	c.sent = now
 	c.counters.Sent[KindPath]++
 }
@@ -58,11 +58,11 @@ func (c *Client) path(now time.Duration, h header, datagram []byte, out *Outbox)
 	case body[0] == pathGrant && id == 0:
 		c.roaming.id = binary.LittleEndian.Uint64(body[1:])
 	case body[0] == pathChallenge && id == c.roaming.id && id != 0:
-		echo := append(append(c.sealer.plain[:0], pathEcho), body[1:]...)
-		c.emitPath(now, echo, out)
+		echo := append(append(c.sealer.body[:0], pathEcho), body[1:]...)
+		c.sendPath(now, echo, out)
 	default:
 		return DropMigration
 	}
-	c.heard = now
+	c.received = now
 	return DropNone
 }

@@ -24,12 +24,12 @@ func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte
 		return nil, why
 	case h.kind == KindResponse || h.kind == KindPath && !c.cfg.Roam:
 		return nil, DropType
-	case !c.begun || !c.expects(now, h.kind):
+	case !c.started || !c.expects(now, h.kind):
 		return nil, DropState
-	case plain(from) != plain(c.Server()):
+	case canonical(from) != canonical(c.Server()):
 		return nil, DropSource
 	}
-	if h.kind.replayed() {
+	if h.kind.replayProtected() {
 		if why := c.window.Check(h.sequence); why != DropNone {
 			return nil, why
 		}
@@ -41,13 +41,13 @@ func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte
 	if !ok {
 		return nil, DropAuth
 	}
-	if h.kind.replayed() {
+	if h.kind.replayProtected() {
 		c.window.Record(h.sequence)
 	}
 	if !bodyFits(h.kind, len(body)) {
 		return nil, DropBody
 	}
-	return c.take(now, h.kind, body, out), DropNone
+	return c.handle(now, h.kind, body, out), DropNone
 }
 
 // expects says whether a kind means anything now.
@@ -60,31 +60,31 @@ func (c *Client) expects(now time.Duration, k Kind) bool {
 	case Connected:
 		return k >= KindKeepAlive
 	case Disconnected:
-		return k == KindPayload && c.Lingers(now)
+		return k == KindPayload && c.Lingering(now)
 	}
 	return false
 }
 
-// take does what a datagram says that has passed every check.
-func (c *Client) take(now time.Duration, kind Kind, body []byte, out *Outbox) (payload []byte) {
+// handle does what a datagram says that has passed every check.
+func (c *Client) handle(now time.Duration, kind Kind, body []byte, out *Outbox) (payload []byte) {
 	if c.state == Connected && kind != KindDisconnect {
-		c.heard = now
+		c.received = now
 	}
 	switch kind {
 	case KindDenied:
-		c.fail(now, ConnectionDenied)
+		c.nextServerOr(now, ConnectionDenied)
 		c.send(now, out)
 	case KindChallenge:
 		copy(c.answer[:], body)
-		c.state, c.heard, c.due = SendingResponse, now, now
+		c.state, c.received, c.resendAt = SendingResponse, now, now
 		c.send(now, out)
 	case KindKeepAlive:
 		if c.state == SendingResponse {
 			c.index, c.slots = binary.LittleEndian.Uint32(body), binary.LittleEndian.Uint32(body[4:])
-			c.state, c.heard = Connected, now
+			c.state, c.received = Connected, now
 		}
 	case KindDisconnect:
-		c.state, c.left, c.leftAt = Disconnected, true, now
+		c.state, c.endedByServer, c.endedAt = Disconnected, true, now
 	case KindPayload:
 		return body
 	}

@@ -44,8 +44,8 @@ func TestClientTriesAllServers(t *testing.T) {
 	if c.State() != RequestTimedOut || at < 15*time.Second || at > 15100*time.Millisecond || len(counts) != 3 || counts[testServers[2]] != 51 {
 		t.Errorf("%v after %v, %v", c.State(), at, counts)
 	}
-	if c.next != uint64(len(sent)) {
-		t.Errorf("sequence %d after %d datagrams: all servers share the keys", c.next, len(sent))
+	if c.sequence != uint64(len(sent)) {
+		t.Errorf("sequence %d after %d datagrams: all servers share the keys", c.sequence, len(sent))
 	}
 }
 
@@ -141,7 +141,7 @@ func TestClientConnectionTimesOut(t *testing.T) {
 // Denied by the first server, it goes to the second; denied by the last, it stops.
 func TestClientDenied(t *testing.T) {
 	full := newServer(t, func(c *ServerConfig) { c.Addresses = testServers[:2] })
-	full.Refuse()
+	full.StopAccepting()
 	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers = testServers[:2] }), ClientConfig{})
 	var out Outbox
 	c.Update(0, &out)
@@ -179,8 +179,8 @@ func TestClientRefuses(t *testing.T) {
 	var out Outbox
 	check := func(name string, from netip.AddrPort, d []byte, want Drop) {
 		t.Helper()
-		state, heard := c.State(), c.heard
-		if _, err := c.Receive(p.now+time.Second, from, bytes.Clone(d), &out); err != want || c.State() != state || c.heard != heard || out.Len() != 0 {
+		state, heard := c.State(), c.received
+		if _, err := c.Receive(p.now+time.Second, from, bytes.Clone(d), &out); err != want || c.State() != state || c.received != heard || out.Len() != 0 {
 			t.Errorf("%s: %v instead of %v, %v, %d answers", name, err, want, c.State(), out.Len())
 		}
 	}

@@ -96,7 +96,7 @@ func TestClock(t *testing.T) {
 		var n Counters
 		for i := range int64(1000) {
 			now, unix := c.second(i)
-			k.tell(now, unix, &n)
+			k.observe(now, unix, &n)
 		}
 		if off := n.ClockJump - c.far; n.ClockJumps != c.jumps || off < -100*time.Millisecond || off > 100*time.Millisecond {
 			t.Errorf("%s: %d jumps, the last of %v", c.name, n.ClockJumps, n.ClockJump)

@@ -12,7 +12,7 @@ type Counters struct {
 	Takeovers     uint64 // sessions ended by a fresh token of the same client (conn_takeover)
 	Migrations    uint64 // sessions moved to another address (migrations_ok)
 	Kicks         uint64 // sessions ended because they sent far too much (kick_flood)
-	Attacked      uint64 // sessions from whose address more than 100 forgeries a second came for five seconds (session_attacked)
+	AuthFloods    uint64 // sessions from whose address more than 100 forgeries a second came for five seconds (session_attacked)
 	Amplification uint64 // answers withheld because they were too long (assert_amplification); anything but 0 is a bug
 
 	// The wall clock and the one by which sessions live have gone apart by more than two seconds: somebody has set the former, or

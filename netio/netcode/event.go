@@ -9,7 +9,7 @@ const (
 	EventConnected                   // Client has a new session
 	EventTakeover                    // Client has a new session in the place of a silent one of the same client id
 	EventPayload                     // Client sent Payload
-	EventMoved                       // Client has another address
+	EventMigrated                    // Client has another address
 	EventDisconnect                  // Client has left; its slot is free
 	EventTimeout                     // Client was silent for too long; its slot is free
 	EventKick                        // Client sent far too much, and nothing of it is taken any more: say why, if you like, and Disconnect it, or the next Update does

@@ -23,7 +23,8 @@ func Example() {
 
 	// Both ends; out is what each wants to be sent.
 	server, err := netcode.NewServer(netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol,
-		Addresses: []netip.AddrPort{address}, Entropy: [32]byte{9}}) // from crypto/rand, but for an example
+		Addresses: []netip.AddrPort{address}, Entropy: [32]byte{9}, // from crypto/rand, but for an example
+		TokenLifetime: 45 * time.Second, StartUnix: clock - 1})
 	if err != nil {
 		panic(err)
 	}

@@ -97,7 +97,7 @@ func FuzzChallenge(f *testing.F) {
 		from := host(6)
 		s.Receive(time.Second, testUnix, from, d, &back)
 		before, connected := s.counters.Received, s.Connected()
-		e, err := s.Receive(time.Second, testUnix, from, client.make(0, KindResponse, b, nil), &back)
+		e, err := s.Receive(time.Second, testUnix, from, client.sealNext(0, KindResponse, b, nil), &back)
 		if err == nil || e.Kind != EventNone || s.counters.Received != before+1 || s.Connected() != connected || !s.counters.Balanced() {
 			t.Fatalf("%v, event %v", err, e.Kind)
 		}
@@ -125,7 +125,7 @@ func FuzzDatagram(f *testing.F) {
 			e, err := s.Receive(p.now, testUnix, host(from), bytes.Clone(b), &out)
 			d, dropped := err.(Drop)
 			if !dropped || e.Kind != EventNone || out.Len() != 0 || s.counters.Received != before.Received+1 ||
-				s.counters.Drops[d] != before.Drops[d]+1 || !s.counters.Balanced() || s.Connected() != 1 || s.Waiting() != 0 {
+				s.counters.Drops[d] != before.Drops[d]+1 || !s.counters.Balanced() || s.Connected() != 1 || s.PendingHandshakes() != 0 {
 				t.Fatalf("%v, event %v, %d answers", err, e.Kind, out.Len())
 			}
 		}
@@ -156,7 +156,7 @@ func FuzzAuthenticated(f *testing.F) {
 		if len(body) > 1270 {
 			return
 		}
-		s := newServer(t, func(c *ServerConfig) { c.Clients, c.Tokens = 2, 4 })
+		s := newServer(t, func(c *ServerConfig) { c.Clients, c.MaxTokens = 2, 4 })
 		p := roamer(t, s, token, host(1))
 		p.run(20 * time.Millisecond)
 		if p.c.State() != Connected {
@@ -201,7 +201,7 @@ func FuzzAuthenticated(f *testing.F) {
 			t.Fatalf("%d bytes in answer to a %v", sent, k)
 		}
 		// The same from a hostile server.
-		mirror := &Client{seal: packetAEAD(&p.c.token.ServerToClient)}
+		mirror := &Client{channel: channel{seal: packetAEAD(&p.c.token.ServerToClient)}}
 		out.Reset()
 		payload, err := p.c.Receive(p.now, testServer, seal(mirror), &out)
 		if payload != nil && (err != nil || k != KindPayload || len(payload) > MaxPayload || !bytes.Equal(payload, body)) || !p.c.counters.Balanced() {

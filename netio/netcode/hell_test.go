@@ -138,7 +138,7 @@ func (h *hell) clientOf(a netip.AddrPort) int {
 	return int(b[1])<<16 | int(b[2])<<8 | int(b[3])
 }
 
-// emit puts what the server sends on the link, and holds it to its share while the address is unproven.
+// sendSealed puts what the server sends on the link, and holds it to its share while the address is unproven.
 func (h *hell) emit(out *Outbox) {
 	for i := range out.Len() {
 		to, d := out.At(i)
@@ -149,7 +149,7 @@ func (h *hell) emit(out *Outbox) {
 }
 
 func (h *hell) count(a netip.AddrPort, way, n int) {
-	if _, in := h.s.address.get(byAddress(a)); !in {
+	if _, in := h.s.slotAt.get(addressKey(a)); !in {
 		b := h.bytes[a]
 		b[way] += n
 		h.bytes[a] = b

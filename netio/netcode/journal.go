@@ -36,33 +36,33 @@ func checkJournal(memory []byte, tokens int) error {
 func (j journal) len() int { return len(j) / JournalRecord }
 
 // write puts a token into record i.
-func (j journal) write(i int, tag Tag, expire uint64) {
+func (j journal) write(i int, tag TokenTag, expire uint64) {
 	if j == nil {
 		return
 	}
 	r := j[i*JournalRecord:][:JournalRecord]
 	copy(r, tag[:])
 	binary.LittleEndian.PutUint64(r[16:], expire)
-	binary.LittleEndian.PutUint64(r[24:], check(tag, expire))
+	binary.LittleEndian.PutUint64(r[24:], checksum(tag, expire))
 }
 
 // read returns what record i says; not ok if that is nothing.
-func (j journal) read(i int) (tag Tag, expire uint64, ok bool) {
+func (j journal) read(i int) (tag TokenTag, expire uint64, ok bool) {
 	r := j[i*JournalRecord:][:JournalRecord]
-	tag, expire = Tag(r), binary.LittleEndian.Uint64(r[16:])
-	return tag, expire, binary.LittleEndian.Uint64(r[24:]) == check(tag, expire)
+	tag, expire = TokenTag(r), binary.LittleEndian.Uint64(r[16:])
+	return tag, expire, binary.LittleEndian.Uint64(r[24:]) == checksum(tag, expire)
 }
 
-// check depends on each of the three numbers, the others given, by a permutation: damage within eight bytes never goes
+// checksum depends on each of the three numbers, the others given, by a permutation: damage within eight bytes never goes
 // unseen, and other damage once in 2^64. It is no secret: who can write the journal needs no forgery. Zeros are wrong.
-func check(tag Tag, expire uint64) uint64 {
-	h := permute(0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(tag[:8]))
-	h = permute(h ^ binary.LittleEndian.Uint64(tag[8:]))
-	return permute(h ^ expire)
+func checksum(tag TokenTag, expire uint64) uint64 {
+	h := mix(0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(tag[:8]))
+	h = mix(h ^ binary.LittleEndian.Uint64(tag[8:]))
+	return mix(h ^ expire)
 }
 
-// permute is the last part of SplitMix64.
-func permute(h uint64) uint64 {
+// mix is the last part of SplitMix64.
+func mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31

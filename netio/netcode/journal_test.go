@@ -14,7 +14,7 @@ import (
 // restarted is a server that knows of the one before only what is in the journal.
 func restarted(t testing.TB, start byte, tokens int, unix int64, memory []byte) *Server {
 	return newServer(t, func(c *ServerConfig) {
-		c.Entropy[0], c.Clients, c.Tokens, c.Started, c.Journal = start, 4, tokens, unix, memory
+		c.Entropy[0], c.Clients, c.MaxTokens, c.StartUnix, c.Journal = start, 4, tokens, unix, memory
 	})
 }
 
@@ -43,7 +43,7 @@ func TestThreat06JournalOutlivesTheServer(t *testing.T) {
 	if n, err := ask(after, q.now, host(3), asked); err != nil || n != 1 {
 		t.Errorf("a token that had no session: %v, %d answers", err, n)
 	}
-	if before.global == after.global {
+	if before.globalSequence == after.globalSequence {
 		t.Error("both starts count from the same number")
 	}
 	// A third start knows what either of them knew.
@@ -75,7 +75,7 @@ func TestJournalIsWrittenBeforeTheAccept(t *testing.T) {
 // refused for it but the one that it names.
 func TestTornRecordsSayNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	record := func(tag Tag, expire uint64) []byte {
+	record := func(tag TokenTag, expire uint64) []byte {
 		b := make([]byte, JournalRecord)
 		journal(b).write(0, tag, expire)
 		return b
@@ -88,7 +88,7 @@ func TestTornRecordsSayNothing(t *testing.T) {
 		t.Error("an empty record names a token")
 	}
 	for range 8 {
-		var old, young Tag
+		var old, young TokenTag
 		for i := range old {
 			old[i], young[i] = byte(rng.Uint32()), byte(rng.Uint32())
 		}
@@ -160,9 +160,9 @@ func TestJournalFullAndReused(t *testing.T) {
 // The journal of a start with more tokens is understood by one with fewer, if they have room.
 func TestJournalOfALargerServer(t *testing.T) {
 	memory := make([]byte, 6*JournalRecord)
-	var tags []Tag
+	var tags []TokenTag
 	for i := range 6 {
-		tag, expire := Tag{byte(i), 7}, uint64(testUnix+45)
+		tag, expire := TokenTag{byte(i), 7}, uint64(testUnix+45)
 		if i%2 == 0 {
 			expire = testUnix - 45
 		} else {
@@ -172,11 +172,11 @@ func TestJournalOfALargerServer(t *testing.T) {
 	}
 	s := restarted(t, 1, 3, testUnix, memory)
 	for _, tag := range tags {
-		if e := s.tokens.find(tag); e == nil || !e.spent {
+		if e := s.tokens.find(tag); e == nil || !e.used {
 			t.Errorf("%x is forgotten", tag)
 		}
 	}
-	c := ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1}, Clients: 1, Tokens: 2, Started: testUnix, Journal: memory}
+	c := ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1}, Clients: 1, MaxTokens: 2, StartUnix: testUnix, Journal: memory}
 	if _, err := NewServer(c); err == nil {
 		t.Error("three in the room of two")
 	}
@@ -197,7 +197,7 @@ func TestJournalConfig(t *testing.T) {
 		{"no time", 4 * JournalRecord, 0, false},
 	} {
 		_, err := NewServer(ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1}, Clients: 1,
-			Tokens: 4, Started: c.started, Journal: make([]byte, c.size)})
+			MaxTokens: 4, StartUnix: c.started, Journal: make([]byte, c.size)})
 		if (err == nil) != c.good {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -205,7 +205,7 @@ func TestJournalConfig(t *testing.T) {
 }
 
 // tokenMap is what usedTokens means, in the words of a map: every token that was seen and has not expired, and which are spent.
-type tokenMap map[Tag]struct {
+type tokenMap map[TokenTag]struct {
 	expire uint64
 	spent  bool
 }
@@ -218,6 +218,9 @@ func (m tokenMap) valid(unix uint64) (n int) {
 	}
 	return n
 }
+
+// kept is how many tokens have not expired, or not yet been found to have.
+func (u *usedTokens) kept() int { return len(u.entries) - u.free }
 
 // Whatever is seen, spent, expires, and however often the server is killed: no valid token is forgotten, a spent one is never
 // taken for another, none is refused while there is room, and there is room for as many as are promised.
@@ -235,7 +238,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 		unix, now := uint64(1000), time.Duration(0)
 		u, twin := start(unix), tokenMap{}
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
-			tag := Tag{byte(rapid.IntRange(0, 40).Draw(t, "token")), 1}
+			tag := TokenTag{byte(rapid.IntRange(0, 40).Draw(t, "token")), 1}
 			binary.LittleEndian.PutUint64(tag[8:], unix/20) // a tag is not used again when its token has long expired
 			v, seen := twin[tag]
 			switch rapid.IntRange(0, 8).Draw(t, "do") {
@@ -253,7 +256,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 				}
 			case 4, 5, 6:
 				if seen && v.expire > unix {
-					u.spend(tag)
+					u.markUsed(tag)
 					v.spent = true
 					twin[tag] = v
 				}
@@ -270,7 +273,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 				u = start(unix)
 			}
 			for tag, v := range twin {
-				if e := u.find(tag); v.expire > unix && (e == nil || e.spent != v.spent || e.expire != v.expire) {
+				if e := u.find(tag); v.expire > unix && (e == nil || e.used != v.spent || e.expire != v.expire) {
 					t.Fatalf("%x until %d at %d, spent %v: %+v", tag[:2], v.expire, unix, v.spent, e)
 				}
 			}
@@ -290,12 +293,12 @@ func TestJournalAllocatesNothing(t *testing.T) {
 	n := uint64(0)
 	if allocs := testing.AllocsPerRun(1000, func() {
 		n++
-		var tag Tag
+		var tag TokenTag
 		binary.LittleEndian.PutUint64(tag[:], n)
 		if u.add(tag, host(1), n+5, n) == nil {
 			t.Fatal("no room")
 		}
-		u.spend(tag)
+		u.markUsed(tag)
 		u.expired(time.Duration(n)*time.Second, n)
 	}); allocs != 0 {
 		t.Errorf("%v allocations", allocs)

@@ -22,14 +22,14 @@ func ParseKey(text string) (k Key, err error) {
 	return k, nil
 }
 
-// wellKnown is the private key of the example programs of the reference implementation, which everybody has.
-var wellKnown = Key{
+// sampleKey is the private key of the example programs of the reference implementation, which everybody has.
+var sampleKey = Key{
 	0x60, 0x6a, 0xbe, 0x6e, 0xc9, 0x19, 0x10, 0xea, 0x9a, 0x65, 0x62, 0xf6, 0x6f, 0x2b, 0x30, 0xe4,
 	0x43, 0x71, 0xd6, 0x2c, 0xd1, 0x99, 0x27, 0x26, 0x6b, 0x3c, 0x60, 0xf4, 0xb7, 0x15, 0xab, 0xa1,
 }
 
-// Public reports that the key protects nothing: it is zero, or the key that the reference's example programs share.
-func (k *Key) Public() bool { return *k == Key{} || *k == wellKnown }
+// IsTestKey reports that the key protects nothing: it is zero, or the key that the reference's example programs share.
+func (k *Key) IsTestKey() bool { return *k == Key{} || *k == sampleKey }
 
 // String hides the key.
 func (k Key) String() string { return "key" }

@@ -32,14 +32,14 @@ func KindOf(datagram []byte) Kind {
 	return Kind(datagram[0] & 15)
 }
 
-// Handshake reports whether a datagram may be from a stranger: it looks at the first byte alone. An owner goes through every
+// IsHandshake reports whether a datagram may be from a stranger: it looks at the first byte alone. An owner goes through every
 // received batch twice: first it gives the Server the datagrams for which this is false, which are of established
 // sessions or cost no cryptography, then the others. So a flood of strangers, whose tokens cost five times as much to
 // open, does not delay the players of the same batch.
-func Handshake(datagram []byte) bool {
+func IsHandshake(datagram []byte) bool {
 	k := KindOf(datagram)
 	return k < KindKeepAlive || k > KindDisconnect
 }
 
-// replayed says for which kinds a replay window decides.
-func (k Kind) replayed() bool { return k >= KindKeepAlive && k <= KindPath }
+// replayProtected says for which kinds a replay window decides.
+func (k Kind) replayProtected() bool { return k >= KindKeepAlive && k <= KindPath }

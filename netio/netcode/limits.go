@@ -10,12 +10,12 @@ const (
 	MaxDatagram  = 1225 // the longest datagram sent: a payload with an eight byte sequence
 	MaxServers   = 32   // addresses in a token
 
-	sendEvery   = 100 * time.Millisecond // requests, responses and keep-alives, since the last datagram of any kind
-	farewells   = 10                     // disconnect datagrams, sent at once
-	maxReceived = 1300                   // longer datagrams are not looked at
-	tagSize     = 16
-	requestSize = 1078
-	bodySize    = 8 + sealedChallengeSize // of a challenge and of its response
+	sendEvery         = 100 * time.Millisecond // requests, responses and keep-alives, since the last datagram of any kind
+	disconnectRepeats = 10                     // disconnect datagrams, sent at once
+	maxReceived       = 1300                   // longer datagrams are not looked at
+	tagSize           = 16
+	requestSize       = 1078
+	bodySize          = 8 + sealedChallengeSize // of a challenge and of its response
 )
 
 // Limits of our own.

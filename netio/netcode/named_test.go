@@ -74,7 +74,7 @@ func TestNamedDatagrams(t *testing.T) {
 
 // Each datagram of a session again and again, in all its states: taken once, or, of a request, answered the same way.
 func TestNamedReplays(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 1<<20, 1<<20 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<20, 1<<20 })
 	control := connected(t, s, 9)
 	var out, back, up Outbox
 	again := func(name string, from int, d []byte, first, then error) {
@@ -94,25 +94,25 @@ func TestNamedReplays(t *testing.T) {
 	c.Update(0, &up)
 	_, d := up.At(0)
 	// Nothing but a request opens the door.
-	again("response before the request", 1, c.make(0, KindResponse, make([]byte, bodySize), nil), DropUnknown, DropUnknown)
+	again("response before the request", 1, c.sealNext(0, KindResponse, make([]byte, bodySize), nil), DropUnknown, DropUnknown)
 	again("request", 1, d, nil, nil)
 	_, challenge := out.At(0)
 	if _, err := c.Receive(0, testServer, bytes.Clone(challenge), &back); err != nil {
 		t.Fatal(err)
 	}
-	again("payload before the response", 1, c.make(0, KindPayload, []byte("x"), nil), DropState, DropState)
-	again("keep-alive before the response", 1, c.make(0, KindKeepAlive, zeros[:8], nil), DropState, DropState)
-	again("disconnect before the response", 1, c.make(0, KindDisconnect, nil, nil), DropState, DropState)
+	again("payload before the response", 1, c.sealNext(0, KindPayload, []byte("x"), nil), DropState, DropState)
+	again("keep-alive before the response", 1, c.sealNext(0, KindKeepAlive, zeros[:8], nil), DropState, DropState)
+	again("disconnect before the response", 1, c.sealNext(0, KindDisconnect, nil, nil), DropState, DropState)
 	_, response := back.At(0)
 	again("response", 1, response, nil, DropRespConnected)
 	again("request while connected", 1, d, DropReqConnected, DropReqConnected)
-	again("keep-alive", 1, c.make(0, KindKeepAlive, zeros[:8], nil), nil, DropReplay)
-	again("payload", 1, c.make(0, KindPayload, []byte("x"), nil), nil, DropReplay)
-	again("path hello", 1, s.sealer.sealPath(c.seal, nil, c.next, 0, []byte{pathHello}), nil, DropReplay)
-	c.next++
-	jump := s.sealer.seal(c.seal, nil, KindPayload, c.next+1<<32, []byte("x"))
+	again("keep-alive", 1, c.sealNext(0, KindKeepAlive, zeros[:8], nil), nil, DropReplay)
+	again("payload", 1, c.sealNext(0, KindPayload, []byte("x"), nil), nil, DropReplay)
+	again("path hello", 1, s.sealer.sealPath(c.seal, nil, c.sequence, 0, []byte{pathHello}), nil, DropReplay)
+	c.sequence++
+	jump := s.sealer.seal(c.seal, nil, KindPayload, c.sequence+1<<32, []byte("x"))
 	again("a sequence 2^32 on", 1, jump, nil, DropReplay)
-	again("and the one before", 1, c.make(0, KindPayload, []byte("x"), nil), DropTooOld, DropTooOld)
+	again("and the one before", 1, c.sealNext(0, KindPayload, []byte("x"), nil), DropTooOld, DropTooOld)
 	last := s.sealer.seal(c.seal, nil, KindDisconnect, 1<<33, nil)
 	again("disconnect", 1, last, nil, DropUnknown)
 	again("response after the end", 1, response, DropUnknown, DropUnknown)

@@ -32,7 +32,7 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 					case f.at > now:
 						rest = append(rest, f)
 					case f.to == testServer:
-						if e, _ := s.Receive(now, testUnix, f.from, f.data, &down); e.Kind == EventMoved && moved == 0 {
+						if e, _ := s.Receive(now, testUnix, f.from, f.data, &down); e.Kind == EventMigrated && moved == 0 {
 							moved = now
 						}
 					case f.to == at:
@@ -75,8 +75,8 @@ func TestThreat17ChallengesDiffer(t *testing.T) {
 	ask := func(from netip.AddrPort) [proofSize]byte {
 		probe := make([]byte, 200)
 		probe[0] = pathProbe
-		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, p.c.roaming.id, probe)
-		p.c.next++
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, p.c.roaming.id, probe)
+		p.c.sequence++
 		if _, err := s.Receive(p.now, testUnix, from, d, &Outbox{}); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (p *wanderer) run(d time.Duration) {
 					*p.record = append(*p.record, bytes.Clone(d))
 				}
 				e, _ := p.s.Receive(p.now, testUnix+int64(p.now/time.Second), p.at, bytes.Clone(d), &back)
-				if e.Kind == EventMoved {
+				if e.Kind == EventMigrated {
 					p.moved++
 				}
 			}
@@ -51,7 +51,7 @@ func (p *wanderer) run(d time.Duration) {
 				p.c.Receive(p.now, testServer, bytes.Clone(d), &back)
 			}
 		}
-		p.gap = max(p.gap, p.now-p.c.heard)
+		p.gap = max(p.gap, p.now-p.c.received)
 	}
 }
 
@@ -70,8 +70,8 @@ func TestThreat17Migration(t *testing.T) {
 			t.Fatalf("move %d: session %+v, client %v", n, v, p.c.State())
 		}
 	}
-	if p.moved != 6 || s.counters.Migrations != 6 || p.gap > 400*time.Millisecond || s.address.length != 1 {
-		t.Errorf("%d moves, gap of %v, %d addresses", p.moved, p.gap, s.address.length)
+	if p.moved != 6 || s.counters.Migrations != 6 || p.gap > 400*time.Millisecond || s.slotAt.length != 1 {
+		t.Errorf("%d moves, gap of %v, %d addresses", p.moved, p.gap, s.slotAt.length)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestThreat17MigrationWithOthers(t *testing.T) {
 		t.Errorf("%d path datagrams to a client of the standard", s.counters.Sent[KindPath])
 	}
 	c := NewClient(mint(t, 2, nil), ClientConfig{Roam: true})
-	c.state, c.begun, c.heard = Connected, true, time.Hour
+	c.state, c.started, c.received = Connected, true, time.Hour
 	var out Outbox
 	for now := time.Duration(0); now < 20*time.Second; now += 50 * time.Millisecond {
 		c.Update(now, &out)
@@ -102,8 +102,8 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	control.now = p.now
 	id := p.c.roaming.id
 	seal := func(id uint64, body []byte) []byte {
-		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, id, body)
-		p.c.next++
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, id, body)
+		p.c.sequence++
 		return d
 	}
 	probe := make([]byte, 200)
@@ -155,7 +155,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	right = append([]byte{pathEcho}, s.paths[0].proof[:]...)
 	echo := seal(id, right)
 	e, err := s.Receive(p.now, testUnix, away, bytes.Clone(echo), &out)
-	if v, _ := s.Session(0); err != nil || e.Kind != EventMoved || v.Address != away {
+	if v, _ := s.Session(0); err != nil || e.Kind != EventMigrated || v.Address != away {
 		t.Errorf("echo: %v, %v, %v", err, e.Kind, v.Address)
 	}
 	control.refuse(away, echo, DropReplay)
@@ -164,7 +164,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 
 // Openings for addresses that are not on file are paid from the budget of strangers.
 func TestThreat17MigrationIsBudgeted(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 100, 1 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 100, 1 })
 	p := roamer(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	junk := append([]byte{0x10 | byte(KindPath), 250}, make([]byte, 8+1+16)...)

@@ -80,7 +80,7 @@ func pageLine(t *testing.T, all map[string][]byte, dst []byte, line string) []by
 	return append(dst, b...)
 }
 
-// number reads size bytes at an offset.
+// nonceOf reads size bytes at an offset.
 func number(b []byte, at, size int) (n uint64) {
 	for i := range size {
 		n |= uint64(b[at+i]) << (8 * i)
@@ -288,8 +288,8 @@ func TestPageIsASession(t *testing.T) {
 		s := newServer(t, func(cfg *ServerConfig) {
 			cfg.PrivateKey, cfg.ProtocolID, cfg.Addresses, cfg.Clients = key, pageProtocol, addresses[:1], 64
 		})
-		s.secret, s.challenges, s.global = packetAEAD(&secret), 7, pageGlobal
-		s.free = s.free[:len(s.free)-2] // slots 0 and 1 are others'
+		s.challengeAEAD, s.challengeSequence, s.globalSequence = packetAEAD(&secret), 7, pageGlobal
+		s.freeSlots = s.freeSlots[:len(s.freeSlots)-2] // slots 0 and 1 are others'
 		return s
 	}
 	s, guest := start(), NewClient(token, ClientConfig{Roam: true})
@@ -341,7 +341,7 @@ func TestPageIsASession(t *testing.T) {
 	}
 
 	s.paths[2].id = pagePath
-	s.ids.put(byNumber(pagePath), 2)
+	s.slotOfPath.put(numberKey(pagePath), 2)
 	guest.Update(now, &up)
 	made("path hello", &up)
 	serve("path hello", home, EventNone)
@@ -354,10 +354,10 @@ func TestPageIsASession(t *testing.T) {
 	copy(s.paths[2].proof[:], run(0xb0, 16)) // which the server drew at random
 	down.Reset()
 	body := append([]byte{pathChallenge}, run(0xb0, 16)...)
-	c.same("path challenge", s.sealer.sealPath(s.slots[2].seal, nil, s.slots[2].next-1, pagePath, body))
+	c.same("path challenge", s.sealer.sealPath(s.slots[2].seal, nil, s.slots[2].sequence-1, pagePath, body))
 	take("path challenge")
 	made("path echo", &up)
-	serve("path echo", away, EventMoved)
+	serve("path echo", away, EventMigrated)
 	down.Reset()
 	guest.Disconnect(now, &up)
 	if up.Len() != 10 {
@@ -367,16 +367,16 @@ func TestPageIsASession(t *testing.T) {
 	serve("disconnect", away, EventDisconnect)
 
 	full, late := start(), NewClient(token, ClientConfig{})
-	full.global = pageGlobal + 1
-	full.Refuse()
+	full.globalSequence = pageGlobal + 1
+	full.StopAccepting()
 	if _, err := full.Receive(now, pageCreate, home, bytes.Clone(c.doc["request"]), &down); err != DropClosing {
 		t.Fatal(err)
 	}
 	made("denied", &down)
 	late.Update(now, &up)
 	_, err = late.Receive(now, addresses[0], bytes.Clone(c.doc["denied"]), &up)
-	if err != nil || late.server != 1 {
-		t.Fatalf("denied: %v, dialling server %d", err, late.server)
+	if err != nil || late.serverIndex != 1 {
+		t.Fatalf("denied: %v, dialling server %d", err, late.serverIndex)
 	}
 	late.Update(now, &up)
 	_, err = late.Receive(now, addresses[1], bytes.Clone(c.doc["denied"]), &up)

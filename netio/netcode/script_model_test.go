@@ -128,7 +128,7 @@ func (w *script) arrive(i int, gone bool) error {
 	return nil
 }
 
-// client delivers a datagram of the server.
+// slotOfClient delivers a datagram of the server.
 func (w *script) client(a *actor, f flying) error {
 	var out Outbox
 	before := a.c.counters.Received
@@ -151,7 +151,7 @@ func (w *script) client(a *actor, f flying) error {
 	return w.up(a, &out)
 }
 
-// server delivers a datagram to the server and holds what happens against the model.
+// serverIndex delivers a datagram to the server and holds what happens against the model.
 func (w *script) server(f flying) error {
 	var out Outbox
 	w.pay(f.from, 0, len(f.data), false)
@@ -195,7 +195,7 @@ func (w *script) server(f flying) error {
 		if e.Kind == EventDisconnect { // a kicked one ends with the next Update
 			w.end(e.Client)
 		}
-	case EventMoved:
+	case EventMigrated:
 		if w.slots[e.Client] != f.by {
 			return errors.New("a session was moved by another")
 		}
@@ -226,7 +226,7 @@ func (w *script) fair(f flying, old [4]*actor, err error) error {
 	}
 	if err == nil || err == DropRate {
 		f.by.heard = w.now
-	} else if s := &w.s.slots[slot]; h.sequence > f.by.newest && plain(s.address) == plain(f.from) && err != DropBody {
+	} else if s := &w.s.slots[slot]; h.sequence > f.by.newest && canonical(s.address) == canonical(f.from) && err != DropBody {
 		return fmt.Errorf("a new %v of a session was refused: %w", kind, err)
 	}
 	if err == nil || err == DropRate || err == DropBody {
@@ -272,7 +272,7 @@ func (w *script) end(slot int) {
 }
 
 func (w *script) proven(a netip.AddrPort) bool {
-	_, in := w.s.address.get(byAddress(a))
+	_, in := w.s.slotAt.get(addressKey(a))
 	return in
 }
 
@@ -298,7 +298,7 @@ func (w *script) connected() (list [4]*actor) {
 	return list
 }
 
-// check compares the whole server with the model, and its tables with each other.
+// checksum compares the whole server with the model, and its tables with each other.
 func (w *script) check() error {
 	s := w.s
 	ids := 0
@@ -307,42 +307,42 @@ func (w *script) check() error {
 		if c.used != (a != nil) {
 			return fmt.Errorf("slot %d used: %v", i, c.used)
 		}
-		if slices.Contains(s.free, int32(i)) == c.used {
+		if slices.Contains(s.freeSlots, int32(i)) == c.used {
 			return fmt.Errorf("slot %d used: %v, yet free", i, c.used)
 		}
 		if !c.used {
 			continue
 		}
-		byA, _ := s.address.get(byAddress(c.address))
-		byC, _ := s.client.get(byNumber(c.clientID))
-		e := s.tokens.find(c.tag)
-		if byA != i || byC != i || c.tag != a.tag || c.clientID != a.c.token.clientOf(w) {
+		byA, _ := s.slotAt.get(addressKey(c.address))
+		byC, _ := s.slotOfClient.get(numberKey(c.clientID))
+		e := s.tokens.find(c.token)
+		if byA != i || byC != i || c.token != a.tag || c.clientID != a.c.token.clientOf(w) {
 			return fmt.Errorf("slot %d is found as %d by its address and as %d by its client", i, byA, byC)
 		}
-		if c.expire > uint64(w.unix()) && (e == nil || !e.spent) {
+		if c.expire > uint64(w.unix()) && (e == nil || !e.used) {
 			return fmt.Errorf("the token of slot %d is not spent", i)
 		}
 		if id := s.paths[i].id; id != 0 {
 			ids++
-			if byI, _ := s.ids.get(byNumber(id)); byI != i {
+			if byI, _ := s.slotOfPath.get(numberKey(id)); byI != i {
 				return fmt.Errorf("slot %d is found as %d by its session", i, byI)
 			}
 		}
 	}
 	knocking := 0
-	for i := range s.waiting {
-		if p := &s.waiting[i]; p.used {
+	for i := range s.handshakes {
+		if p := &s.handshakes[i]; p.used {
 			knocking++
-			if by, _ := s.knocking.get(byAddress(p.address)); by != i {
+			if by, _ := s.handshakeAt.get(addressKey(p.address)); by != i {
 				return fmt.Errorf("handshake %d is found as %d", i, by)
 			}
 		}
 	}
 	n := len(w.slots)
-	if s.Connected() != n || s.address.length != n || s.client.length != n || s.ids.length != ids || len(s.free) != len(s.slots)-n ||
-		knocking != s.Waiting() || knocking != s.knocking.length || len(s.vacant) != len(s.waiting)-knocking {
-		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d", n, s.address.length,
-			s.client.length, s.ids.length, ids, knocking, s.knocking.length)
+	if s.Connected() != n || s.slotAt.length != n || s.slotOfClient.length != n || s.slotOfPath.length != ids || len(s.freeSlots) != len(s.slots)-n ||
+		knocking != s.PendingHandshakes() || knocking != s.handshakeAt.length || len(s.freeHandshakes) != len(s.handshakes)-knocking {
+		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d", n, s.slotAt.length,
+			s.slotOfClient.length, s.slotOfPath.length, ids, knocking, s.handshakeAt.length)
 	}
 	if s.counters.Amplification != 0 || !s.counters.Balanced() {
 		return fmt.Errorf("counters %+v", s.counters)

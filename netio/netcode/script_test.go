@@ -23,7 +23,7 @@ const (
 type actor struct {
 	c        *Client
 	at       netip.AddrPort
-	tag      Tag
+	tag      TokenTag
 	entered  bool // its token has had its session
 	heard    time.Duration
 	newest   uint64 // sequence that the server took from it
@@ -58,7 +58,7 @@ type script struct {
 
 // sealing is what must be unique: whose keys, in which direction, which sequence.
 type sealing struct {
-	tag      Tag
+	tag      TokenTag
 	down     bool
 	sequence uint64
 }
@@ -77,11 +77,11 @@ func runScript(b []byte) (counts scriptCounts, err error) {
 		setup, b = b[0], b[1:]
 	}
 	w.cfg = ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Clients: 1 + int(setup&3),
-		Pending: 2 + int(setup>>2&1), Tokens: 4 + 12*int(setup>>3&1), Started: testUnix}
+		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix, AllowTokenReuse: true}
 	if setup>>4&1 != 0 {
 		w.cfg.PacketsPerSecond = 5
 	}
-	w.cfg.Journal = make([]byte, w.cfg.Tokens*JournalRecord)
+	w.cfg.Journal = make([]byte, w.cfg.MaxTokens*JournalRecord)
 	if err := w.start(); err != nil {
 		return w.counts, err
 	}
@@ -108,7 +108,7 @@ func (w *script) unix() int64 { return testUnix + int64(w.now/time.Second) + w.w
 // start kills the server, if there is one, and starts it again with the journal.
 func (w *script) start() (err error) {
 	w.starts++
-	w.cfg.Entropy, w.cfg.Started = [32]byte{w.starts, 5}, w.unix()
+	w.cfg.Entropy, w.cfg.StartUnix = [32]byte{w.starts, 5}, w.unix()
 	clear(w.slots)
 	clear(w.bytes)
 	w.s, err = NewServer(w.cfg)
@@ -125,7 +125,7 @@ func (w *script) mint(i int, how byte) error {
 		return err
 	}
 	a := &actor{c: NewClient(token, ClientConfig{Roam: how>>4&1 != 0}), at: host(i), owed: map[uint32]bool{}, promised: map[uint32]bool{}}
-	a.tag = Tag(a.c.token.Private[sealedPrivateSize-tagSize:])
+	a.tag = TokenTag(a.c.token.Private[sealedPrivateSize-tagSize:])
 	w.actors[i] = a
 	w.all = append(w.all, a)
 	return nil
@@ -202,11 +202,11 @@ func (w *script) step(op byte, who int, how byte) error {
 		if a.c.State() == Connected {
 			body := make([]byte, how)
 			kind := Kind(1 + who)
-			b := w.s.sealer.seal(a.c.seal, nil, kind, a.c.next, body)
+			b := w.s.sealer.seal(a.c.seal, nil, kind, a.c.sequence, body)
 			if kind == KindPath {
-				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.next, a.c.roaming.id, append([]byte{how % 6}, body...))
+				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.sequence, a.c.roaming.id, append([]byte{how % 6}, body...))
 			}
-			a.c.next++
+			a.c.sequence++
 			if bodyFits(kind, len(body)) && kind == KindPayload {
 				return nil // that would be a payload that says nothing; its sequence is lost
 			}
@@ -236,7 +236,7 @@ func (w *script) step(op byte, who int, how byte) error {
 		case 2:
 			w.wall = -int64(how>>4) * 5
 		case 3:
-			w.s.Refuse()
+			w.s.StopAccepting()
 		}
 	case 23: // as it should be: both ends work, nothing is lost
 		return w.smooth(a)

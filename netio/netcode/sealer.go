@@ -54,21 +54,21 @@ func appendHeader(dst []byte, kind Kind, sequence uint64) []byte {
 // sealer holds what goes beside a body into the cipher. It is memory to be used again: arguments of a cipher.AEAD
 // escape, and here they have escaped already.
 type sealer struct {
-	nonce [chacha20poly1305.NonceSize]byte
-	data  [13 + 8 + 1 + 8]byte // version, protocol id, prefix; of a path datagram also the session id
-	plain [bodySize]byte       // a small body in the making
+	nonce      [chacha20poly1305.NonceSize]byte
+	associated [13 + 8 + 1 + 8]byte // version, protocol id, prefix; of a path datagram also the session id
+	body       [bodySize]byte       // a small body in the making
 }
 
 const dataSize = 13 + 8 + 1 // without session id
 
 func newSealer(protocolID uint64) (s sealer) {
-	copy(s.data[:], version)
-	binary.LittleEndian.PutUint64(s.data[13:], protocolID)
+	copy(s.associated[:], version)
+	binary.LittleEndian.PutUint64(s.associated[13:], protocolID)
 	return s
 }
 
-// number makes the nonce of a sequence: four zero bytes, then the sequence.
-func (s *sealer) number(sequence uint64) []byte {
+// nonceOf makes the nonce of a sequence: four zero bytes, then the sequence.
+func (s *sealer) nonceOf(sequence uint64) []byte {
 	binary.LittleEndian.PutUint64(s.nonce[4:], sequence)
 	return s.nonce[:]
 }
@@ -77,15 +77,15 @@ func (s *sealer) number(sequence uint64) []byte {
 func (s *sealer) seal(aead cipher.AEAD, dst []byte, kind Kind, sequence uint64, body []byte) []byte {
 	start := len(dst)
 	dst = appendHeader(dst, kind, sequence)
-	s.data[dataSize-1] = dst[start]
-	return aead.Seal(dst, s.number(sequence), body, s.data[:dataSize])
+	s.associated[dataSize-1] = dst[start]
+	return aead.Seal(dst, s.nonceOf(sequence), body, s.associated[:dataSize])
 }
 
 // open decrypts a datagram in place. If it does not open, its body is wiped.
 func (s *sealer) open(aead cipher.AEAD, h header, datagram []byte) (body []byte, ok bool) {
-	s.data[dataSize-1] = h.prefix
+	s.associated[dataSize-1] = h.prefix
 	sealed := datagram[h.size:]
-	body, err := aead.Open(sealed[:0], s.number(h.sequence), sealed, s.data[:dataSize])
+	body, err := aead.Open(sealed[:0], s.nonceOf(h.sequence), sealed, s.associated[:dataSize])
 	return body, err == nil
 }
 
@@ -93,18 +93,18 @@ func (s *sealer) open(aead cipher.AEAD, h header, datagram []byte) (body []byte,
 func (s *sealer) sealPath(aead cipher.AEAD, dst []byte, sequence, id uint64, body []byte) []byte {
 	start := len(dst)
 	dst = appendHeader(dst, KindPath, sequence)
-	s.data[dataSize-1] = dst[start]
+	s.associated[dataSize-1] = dst[start]
 	dst = binary.LittleEndian.AppendUint64(dst, id)
-	binary.LittleEndian.PutUint64(s.data[dataSize:], id)
-	return aead.Seal(dst, s.number(sequence), body, s.data[:])
+	binary.LittleEndian.PutUint64(s.associated[dataSize:], id)
+	return aead.Seal(dst, s.nonceOf(sequence), body, s.associated[:])
 }
 
 // openPath decrypts a path datagram in place; pathID has said that it is long enough.
 func (s *sealer) openPath(aead cipher.AEAD, h header, id uint64, datagram []byte) (body []byte, ok bool) {
-	s.data[dataSize-1] = h.prefix
-	binary.LittleEndian.PutUint64(s.data[dataSize:], id)
+	s.associated[dataSize-1] = h.prefix
+	binary.LittleEndian.PutUint64(s.associated[dataSize:], id)
 	sealed := datagram[h.size+8:]
-	body, err := aead.Open(sealed[:0], s.number(h.sequence), sealed, s.data[:])
+	body, err := aead.Open(sealed[:0], s.nonceOf(h.sequence), sealed, s.associated[:])
 	return body, err == nil
 }
 

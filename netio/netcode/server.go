@@ -1,7 +1,6 @@
 package netcode
 
 import (
-	"crypto/cipher"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -21,45 +20,23 @@ var ErrPayload = errors.New("netcode: payload of 0 or more than 1200 bytes")
 // ErrExhausted: the session has used up its sequences and is about to end.
 var ErrExhausted = errors.New("netcode: sequences used up")
 
-// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every 50 ms.
-// Nothing on these paths allocates, but for a token seen for the first time: its two ciphers.
+// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every
+// 50 ms. Nothing on these paths allocates, but for the two ciphers of a token that is seen for the first time.
 //
-// Times are durations since any instant that stays the same; unix is the wall clock, which only tokens are compared with.
+// Times are durations since any instant that stays the same; unix is the wall clock, to which only tokens are compared.
 type Server struct {
-	cfg     ServerConfig
-	dice    *rand.ChaCha8
-	sealer  sealer
-	private cipher.AEAD
-	secret  cipher.AEAD // for challenges
-
-	slots   []slot
-	paths   []path
-	users   [][UserDataSize]byte
-	wake    []time.Duration // when a slot must be looked at, or earlier; free ones never
-	free    []int32
-	address table // to slot
-	client  table // client id to slot
-	ids     table // session id of a path to slot
-
-	waiting  []pending
-	vacant   []int32 // places in waiting
-	knocking table   // address to place in waiting
-	stale    sweep
+	cfg ServerConfig
+	rng *rand.ChaCha8
+	serverCrypto
+	slotTable
+	handshakeTable
 	clock    clock
 	tokens   usedTokens
 	budget   *budget
-
-	challenges uint64 // sequence of the next challenge
-	global     uint64 // sequence of the next datagram without a slot
-	closing    bool
-	frozen     bool
-	counters   Counters
-	events     []Event
-
-	token  PrivateToken // memory to be used again
-	opened [privateSize]byte
-	data   [29]byte
-	asked  challenge
+	stopped  bool // StopAccepting
+	paused   bool // PauseAccepting
+	counters Counters
+	events   []Event // of the last Update
 }
 
 // NewServer returns a server without clients.
@@ -68,43 +45,32 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: c, dice: rand.NewChaCha8(c.Entropy), sealer: newSealer(c.ProtocolID), private: privateAEAD(&c.PrivateKey)}
-	seed := [2]uint64{s.dice.Uint64(), s.dice.Uint64()}
-	var challengeKey Key
-	s.dice.Read(challengeKey[:]) // never fails
-	s.secret = packetAEAD(&challengeKey)
-	if s.global = globalBase + s.dice.Uint64()>>2; planted.On(planted.GlobalFromZero) {
-		s.global = 0
+	rng := rand.NewChaCha8(c.Entropy)
+	seed := [2]uint64{rng.Uint64(), rng.Uint64()}
+	s := &Server{
+		cfg: c, rng: rng, serverCrypto: newServerCrypto(&c, rng),
+		slotTable: newSlotTable(c.Clients, seed), handshakeTable: newHandshakeTable(c.MaxHandshakes, seed),
+		budget: newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed),
+		events: make([]Event, 0, c.Clients),
 	}
-
 	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
 	for i, a := range c.Addresses {
-		s.cfg.Addresses[i] = plain(a)
+		s.cfg.Addresses[i] = canonical(a)
 	}
-	s.slots = make([]slot, c.Clients)
-	s.paths = make([]path, c.Clients)
-	s.users = make([][UserDataSize]byte, c.Clients)
-	s.wake = make([]time.Duration, c.Clients)
-	for i := range s.wake {
-		s.wake[i] = never
-	}
-	s.free = numbers(c.Clients)
-	s.address, s.client, s.ids = newTable(c.Clients, seed), newTable(c.Clients, seed), newTable(c.Clients, seed)
-	s.waiting, s.vacant, s.knocking = make([]pending, c.Pending), numbers(c.Pending), newTable(c.Pending, seed)
-	if s.tokens, err = newUsedTokens(c.Tokens, seed, c.Journal, uint64(max(0, c.Started))); err != nil {
+	s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
+	if err != nil {
 		return nil, err
 	}
-	s.budget = newBudget(c.OpensPerSecond, c.NetworkPerSecond, seed)
-	s.events = make([]Event, 0, c.Clients)
 	return s, nil
 }
 
 const never = time.Duration(math.MaxInt64)
 
-// Receive takes a datagram that came from an address. Of a batch, give it those first for which Handshake is false. It decrypts it in place, appends what is to be answered to out, and
-// says what happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed.
+// Receive takes a datagram that came from an address, decrypts it in place, appends answers to out and returns what
+// happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed. Of a batch,
+// give it the datagrams first for which IsHandshake is false.
 func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
-	s.clock.tell(now, unix, &s.counters)
+	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
 	if why != DropAuth || !planted.On(planted.DropUncounted) {
 		s.counters.count(KindOf(datagram), why)
@@ -134,16 +100,16 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	case KindPath:
 		return s.path(now, from, h, datagram, out)
 	}
-	i, known := s.address.get(byAddress(from))
+	i, known := s.slotAt.get(addressKey(from))
 	if !known {
-		return Event{}, s.stranger(from)
+		return Event{}, s.unknownSource(from)
 	}
 	return s.session(now, i, h, datagram)
 }
 
-// stranger says why a sealed datagram is of no use.
-func (s *Server) stranger(from netip.AddrPort) Drop {
-	if _, knocking := s.knocking.get(byAddress(from)); knocking {
+// unknownSource says why a sealed datagram is of no use.
+func (s *Server) unknownSource(from netip.AddrPort) Drop {
+	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
 		return DropState
 	}
 	return DropUnknown
@@ -160,7 +126,7 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	}
 	body, ok := s.sealer.open(c.open, h, datagram)
 	if !ok {
-		s.forged(now, c)
+		s.countAuthFailure(now, c)
 		return Event{}, DropAuth
 	}
 	c.window.Record(h.sequence)
@@ -168,12 +134,12 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 		return Event{}, DropBody
 	}
 	if h.kind == KindDisconnect { // never too many
-		s.end(i)
+		s.freeSlot(i)
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
-	c.heard = now
-	if kick, why := s.charge(now, i); why != DropNone || kick {
-		return kicked(kick, i), why
+	c.received = now
+	if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
+		return e, why
 	}
 	c.confirmed = true
 	if h.kind == KindKeepAlive {
@@ -182,41 +148,19 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
 }
 
-// charge books a datagram of a session: it may be one too many, or so much too many that the session is to end.
-func (s *Server) charge(now time.Duration, i int) (kick bool, why Drop) {
+// charge counts a datagram against its session's rate. It returns a drop for one too many, and an EventKick once for a
+// session that floods.
+func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
 	if s.cfg.PacketsPerSecond == 0 {
-		return false, DropNone
+		return Event{}, DropNone
 	}
-	c := &s.slots[i]
-	if c.kicked {
-		return false, DropRate
-	}
-	if s.flood(now, c) {
-		s.counters.Kicks++
-		c.kicked, s.wake[i] = true, now
-		return true, DropNone
-	}
-	if !c.rate.Allow(now, 1) {
-		return false, DropRate
-	}
-	return false, DropNone
-}
-
-// kicked is what has happened if charge says so.
-func kicked(kick bool, i int) Event {
+	kick, why := s.slots[i].flood.add(now, s.cfg.PacketsPerSecond)
 	if !kick {
-		return Event{}
+		return Event{}, why
 	}
-	return Event{Kind: EventKick, Client: i}
-}
-
-// flood says whether a session has sent ten times what it may for five seconds.
-func (s *Server) flood(now time.Duration, c *slot) bool {
-	if now-c.since >= kickAfter {
-		c.since, c.flooded = now, 0
-	}
-	c.flooded++
-	return c.flooded > 10*int(kickAfter/time.Second)*s.cfg.PacketsPerSecond
+	s.counters.Kicks++
+	s.updateAt[i] = now
+	return Event{Kind: EventKick, Client: i}, DropNone
 }
 
 // Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The payload must not overlap the room
@@ -229,7 +173,7 @@ func (s *Server) Seal(now time.Duration, client int, payload, dst []byte) ([]byt
 		return dst, ErrPayload
 	}
 	c := &s.slots[client]
-	if c.next >= sequenceLimit-farewells {
+	if c.sequence >= sequenceLimit-disconnectRepeats {
 		return dst, ErrExhausted
 	}
 	return s.seal(now, c, KindPayload, payload, dst), nil
@@ -251,8 +195,8 @@ func (s *Server) Send(now time.Duration, client int, payload []byte, out *Outbox
 
 // seal makes the next datagram of a session.
 func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) []byte {
-	dst = s.sealer.seal(c.seal, dst, kind, c.next, body)
-	c.next++
+	dst = s.sealer.seal(c.seal, dst, kind, c.sequence, body)
+	c.sequence++
 	c.sent = now
 	s.counters.Sent[kind]++
 	return dst
@@ -260,7 +204,7 @@ func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) [
 
 // keepAlive tells a client its index and how many there may be.
 func (s *Server) keepAlive(now time.Duration, i int, out *Outbox) {
-	body := binary.LittleEndian.AppendUint32(s.sealer.plain[:0], uint32(i))
+	body := binary.LittleEndian.AppendUint32(s.sealer.body[:0], uint32(i))
 	body = binary.LittleEndian.AppendUint32(body, uint32(len(s.slots)))
 	c := &s.slots[i]
 	out.commit(s.seal(now, c, KindKeepAlive, body, out.bytes), c.address)
@@ -272,48 +216,29 @@ func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
 		return ErrNoSession
 	}
 	c := &s.slots[client]
-	for range farewells {
+	for range disconnectRepeats {
 		out.commit(s.seal(now, c, KindDisconnect, nil, out.bytes), c.address)
 	}
-	s.end(client)
+	s.freeSlot(client)
 	return nil
 }
 
-// end frees a slot. Its token is not good for another session: the same keys would seal the same sequences again.
-func (s *Server) end(i int) {
-	c := &s.slots[i]
-	s.forget(i)
-	s.client.remove(byNumber(c.clientID))
-	*c = slot{}
-	s.wake[i] = never
-	if planted.On(planted.SlotKept) {
-		return
-	}
-	s.free = append(s.free, int32(i))
-}
+// StopAccepting makes the server deny everybody who comes from now on, with a good token; sessions go on.
+func (s *Server) StopAccepting() { s.stopped = true }
 
-// forget removes what leads to the session in a slot, but for its client id.
-func (s *Server) forget(i int) {
-	s.address.remove(byAddress(s.slots[i].address))
-	if id := s.paths[i].id; id != 0 {
-		s.ids.remove(byNumber(id))
-	}
-	s.paths[i] = path{}
-}
+// PauseAccepting makes the server deny all clients with a good token until ResumeAccepting; sessions go on.
+func (s *Server) PauseAccepting() { s.paused = true }
 
-// Refuse makes the server deny everybody who comes from now on, with a good token; sessions go on.
-func (s *Server) Refuse() { s.closing = true }
+// ResumeAccepting ends a PauseAccepting, but not a StopAccepting.
+func (s *Server) ResumeAccepting() { s.paused = false }
 
-// Freeze is Refuse for a while: while frozen, whoever comes is denied. What Refuse has said it cannot take back.
-func (s *Server) Freeze(frozen bool) { s.frozen = frozen }
-
-// Spend marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
+// MarkTokenUsed marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
 // False: no room.
-func (s *Server) Spend(tag Tag, expire uint64) bool {
+func (s *Server) MarkTokenUsed(tag TokenTag, expire uint64) bool {
 	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire, uint64(max(0, s.clock.unix))) == nil {
 		return false
 	}
-	s.tokens.spend(tag)
+	s.tokens.markUsed(tag)
 	return true
 }
 
@@ -323,29 +248,33 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 		return v, false
 	}
 	c := &s.slots[client]
-	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, Heard: c.heard,
-		Token: c.tag, Expire: c.expire, Forged: c.forged.all, Attacked: c.forged.attacked}, true
+	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.userData[client], Confirmed: c.confirmed, LastReceived: c.received,
+		Token: c.token, Expire: c.expire, AuthFailures: c.authFailures.total, AuthFlood: c.authFailures.flood}, true
 }
 
 // Find returns the slot of a client id.
-func (s *Server) Find(clientID uint64) (client int, ok bool) { return s.client.get(byNumber(clientID)) }
+func (s *Server) Find(clientID uint64) (client int, ok bool) {
+	return s.slotOfClient.get(numberKey(clientID))
+}
 
 // At returns the slot whose session is at an address.
 func (s *Server) At(address netip.AddrPort) (client int, ok bool) {
-	return s.address.get(byAddress(address))
+	return s.slotAt.get(addressKey(address))
 }
 
 // Clients is the number of slots.
 func (s *Server) Clients() int { return len(s.slots) }
 
 // Connected is the number of sessions.
-func (s *Server) Connected() int { return len(s.slots) - len(s.free) }
+func (s *Server) Connected() int { return len(s.slots) - len(s.freeSlots) }
 
-// Named is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
-func (s *Server) Named() (addresses, clients int) { return s.address.length, s.client.length }
+// IndexedSessions is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
+func (s *Server) IndexedSessions() (addresses, clients int) {
+	return s.slotAt.length, s.slotOfClient.length
+}
 
-// Waiting is the number of handshakes under way.
-func (s *Server) Waiting() int { return len(s.waiting) - len(s.vacant) }
+// PendingHandshakes is the number of handshakes under way.
+func (s *Server) PendingHandshakes() int { return len(s.handshakes) - len(s.freeHandshakes) }
 
 // Pressure is the part of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }

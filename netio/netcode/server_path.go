@@ -20,19 +20,19 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropUnknown
 	}
 	c := &s.slots[i]
-	home := plain(from) == plain(c.address)
+	home := canonical(from) == canonical(c.address)
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
 	}
 	if !home { // it is a stranger's datagram until it has opened
-		if why := s.budget.admit(now, byAddress(from), s.dice); why != DropNone {
+		if why := s.budget.admit(now, addressKey(from), s.rng); why != DropNone {
 			return Event{}, why
 		}
 	}
 	body, ok := s.sealer.openPath(c.open, h, id, datagram)
 	if !ok {
 		if home {
-			s.forged(now, c)
+			s.countAuthFailure(now, c)
 		}
 		return Event{}, DropAuth
 	}
@@ -42,90 +42,98 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropBody
 	}
 	if home {
-		if kick, why := s.charge(now, i); why != DropNone || kick {
-			return kicked(kick, i), why
+		if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
+			return e, why
 		}
-		return Event{}, s.pathHome(now, i, id, body[0], out)
+		return Event{}, s.pathFromSlot(now, i, id, body[0], out)
 	}
-	if !newest || id == 0 {
-		return Event{}, DropMigration
+	_, taken := s.slotAt.get(addressKey(from))
+	switch {
+	case !newest || id == 0 || taken:
+	case body[0] == pathProbe:
+		return Event{}, s.pathProbed(now, i, from, len(datagram), out)
+	case body[0] == pathEcho:
+		return s.pathEchoed(now, i, from, body[1:], out)
 	}
-	return s.pathAway(now, i, from, body, len(datagram), out)
+	return Event{}, DropMigration
 }
 
 // pathSlot finds the session by its id, or, while the client has none, by its address.
 func (s *Server) pathSlot(id uint64, from netip.AddrPort) (i int, known bool) {
 	if id == 0 {
-		return s.address.get(byAddress(from))
+		return s.slotAt.get(addressKey(from))
 	}
-	return s.ids.get(byNumber(id))
+	return s.slotOfPath.get(numberKey(id))
 }
 
-// pathHome takes a hello, which is answered with a session id, or a probe, which was not needed.
-func (s *Server) pathHome(now time.Duration, i int, id uint64, op byte, out *Outbox) Drop {
+// pathFromSlot takes a hello, which is answered with a session id, or a probe, which was not needed.
+func (s *Server) pathFromSlot(now time.Duration, i int, id uint64, op byte, out *Outbox) Drop {
 	c, p := &s.slots[i], &s.paths[i]
 	switch {
 	case op == pathHello && id == 0:
 		for p.id == 0 {
-			if n := s.dice.Uint64(); n != 0 {
-				if _, used := s.ids.get(byNumber(n)); !used {
+			if n := s.rng.Uint64(); n != 0 {
+				if _, used := s.slotOfPath.get(numberKey(n)); !used {
 					p.id = n
-					s.ids.put(byNumber(n), i)
+					s.slotOfPath.put(numberKey(n), i)
 				}
 			}
 		}
-		body := binary.LittleEndian.AppendUint64(append(s.sealer.plain[:0], pathGrant), p.id)
-		s.sendPath(now, c, 0, body, c.address, out)
+		body := binary.LittleEndian.AppendUint64(append(s.sealer.body[:0], pathGrant), p.id)
+		s.sendGrant(now, c, body, out)
 	case op == pathProbe || op == pathEcho:
 	default:
 		return DropMigration
 	}
-	c.heard = now
+	c.received = now
 	c.confirmed = true
 	return DropNone
 }
 
-// pathAway takes a probe, which is answered with a challenge, or an echo, which moves the session.
-func (s *Server) pathAway(now time.Duration, i int, from netip.AddrPort, body []byte, received int, out *Outbox) (Event, Drop) {
-	if _, taken := s.address.get(byAddress(from)); taken {
-		return Event{}, DropMigration
-	}
+// pathProbed answers a probe from a new address with a challenge. received is the probe's length.
+func (s *Server) pathProbed(now time.Duration, i int, from netip.AddrPort, received int, out *Outbox) Drop {
 	c, p := &s.slots[i], &s.paths[i]
-	switch body[0] {
-	case pathProbe:
-		if p.asked && now-p.at < challengeGap {
-			return Event{}, DropMigration
-		}
-		if !p.answering || plain(p.to) != plain(from) || now-p.made > challengeLife { // else echoes under way are still good
-			s.dice.Read(p.proof[:])
-			p.to, p.made = from, now
-		}
-		p.at, p.asked, p.answering = now, true, true
-		b := s.sealer.sealPath(c.seal, out.bytes, c.next, p.id, append(append(s.sealer.plain[:0], pathChallenge), p.proof[:]...))
-		c.next++ // but c.sent stays: the old address did not get this
-		s.answer(KindPath, b, received, from, out)
-		return Event{}, DropNone
-	case pathEcho:
-		if !p.answering || plain(p.to) != plain(from) || now-p.made > challengeLife || subtle.ConstantTimeCompare(body[1:], p.proof[:]) != 1 {
-			return Event{}, DropMigration
-		}
-		p.answering = false
-		if !planted.On(planted.OldAddressKept) {
-			s.address.remove(byAddress(c.address))
-		}
-		s.address.put(byAddress(from), i)
-		c.address, c.heard, c.confirmed = from, now, true
-		s.counters.Migrations++
-		s.keepAlive(now, i, out) // at once, so that the client sees that it has moved
-		return Event{Kind: EventMoved, Client: i}, DropNone
+	if p.challenged && now-p.challengedAt < challengeGap {
+		return DropMigration
 	}
-	return Event{}, DropMigration
+	if !p.waitsFor(now, from) { // else echoes under way stay good
+		s.rng.Read(p.proof[:])
+		p.address, p.proofAt = from, now
+	}
+	p.challengedAt, p.challenged, p.open = now, true, true
+	body := append(append(s.sealer.body[:0], pathChallenge), p.proof[:]...)
+	b := s.sealer.sealPath(c.seal, out.bytes, c.sequence, p.id, body)
+	c.sequence++ // but c.sent stays: the old address did not get this
+	s.answer(KindPath, b, received, from, out)
+	return DropNone
 }
 
-// sendPath seals a path datagram of a session.
-func (s *Server) sendPath(now time.Duration, c *slot, id uint64, body []byte, to netip.AddrPort, out *Outbox) {
-	out.commit(s.sealer.sealPath(c.seal, out.bytes, c.next, id, body), to)
-	c.next++
+// pathEchoed moves a session to a new address that has echoed its challenge.
+func (s *Server) pathEchoed(now time.Duration, i int, from netip.AddrPort, proof []byte, out *Outbox) (Event, Drop) {
+	c, p := &s.slots[i], &s.paths[i]
+	if !p.waitsFor(now, from) || subtle.ConstantTimeCompare(proof, p.proof[:]) != 1 {
+		return Event{}, DropMigration
+	}
+	p.open = false
+	if !planted.On(planted.OldAddressKept) {
+		s.slotAt.remove(addressKey(c.address))
+	}
+	s.slotAt.put(addressKey(from), i)
+	c.address, c.received, c.confirmed = from, now, true
+	s.counters.Migrations++
+	s.keepAlive(now, i, out) // at once, so that the client sees that it has moved
+	return Event{Kind: EventMigrated, Client: i}, DropNone
+}
+
+// waitsFor reports whether an echo from an address would be in time.
+func (p *path) waitsFor(now time.Duration, from netip.AddrPort) bool {
+	return p.open && canonical(p.address) == canonical(from) && now-p.proofAt <= challengeLife
+}
+
+// sendGrant seals the path datagram that tells a client its session id.
+func (s *Server) sendGrant(now time.Duration, c *slot, body []byte, out *Outbox) {
+	out.commit(s.sealer.sealPath(c.seal, out.bytes, c.sequence, 0, body), c.address)
+	c.sequence++
 	c.sent = now
 	s.counters.Sent[KindPath]++
 }

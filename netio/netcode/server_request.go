@@ -30,28 +30,28 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 		return DropReqProtocol
 	}
 	clock, expire := uint64(max(0, unix)), binary.LittleEndian.Uint64(datagram[22:])
-	if why := s.timely(clock, expire); why != DropNone {
+	if why := s.checkTimes(clock, expire); why != DropNone {
 		return why
 	}
-	if why := s.budget.admit(now, byAddress(from), s.dice); why != DropNone {
+	if why := s.budget.admit(now, addressKey(from), s.rng); why != DropNone {
 		return why
 	}
 	if why := s.openToken(datagram, expire); why != DropNone {
 		return why
 	}
-	tag := Tag(datagram[requestSize-tagSize:])
-	taken, why := s.admissible(now, clock, from, tag, expire)
+	tag := TokenTag(datagram[requestSize-tagSize:])
+	taken, why := s.checkClient(now, clock, from, tag, expire)
 	if why != DropNone {
 		return why
 	}
-	if s.closing || s.frozen || !taken && len(s.free) == 0 {
+	if s.stopped || s.paused || !taken && len(s.freeSlots) == 0 {
 		s.deny(from, datagram, out)
-		if s.closing || s.frozen {
+		if s.stopped || s.paused {
 			return DropClosing
 		}
 		return DropFull
 	}
-	p := s.remember(now, from, tag, expire)
+	p := s.beginHandshake(now, from, tag, expire)
 	if p == nil {
 		return DropPending
 	}
@@ -59,11 +59,11 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 	return DropNone
 }
 
-// timely compares a token's expire time with the wall clock. A request does not carry the time at which its token was
+// checkTimes compares a token's expire time with the wall clock. A request does not carry the time at which its token was
 // issued, so that follows from the lifetime that all tokens share. One that seems to be issued in the second of the start may be
 // from before it; and one from the future, of a backend whose clock is ahead, must wait until ours has come there: a server that
 // starts meanwhile would take it for a token of after its start, and let it in twice.
-func (s *Server) timely(clock, expire uint64) Drop {
+func (s *Server) checkTimes(clock, expire uint64) Drop {
 	if expire <= clock {
 		return DropReqExpired
 	}
@@ -71,7 +71,7 @@ func (s *Server) timely(clock, expire uint64) Drop {
 		return DropNone
 	}
 	lifetime := uint64(s.cfg.TokenLifetime / time.Second)
-	if expire < lifetime || expire-lifetime <= uint64(max(0, s.cfg.Started)) {
+	if expire < lifetime || expire-lifetime <= uint64(max(0, s.cfg.StartUnix)) {
 		return DropReqStart
 	}
 	if expire-clock > lifetime {
@@ -82,7 +82,7 @@ func (s *Server) timely(clock, expire uint64) Drop {
 
 // openToken decrypts the private token of a request into s.token and makes sure that it is for this server.
 func (s *Server) openToken(datagram []byte, expire uint64) Drop {
-	data := privateData(s.data[:0], s.cfg.ProtocolID, expire)
+	data := privateData(s.tokenData[:0], s.cfg.ProtocolID, expire)
 	plaintext, err := s.private.Open(s.opened[:0], datagram[30:54], datagram[54:], data)
 	if err != nil {
 		return DropReqToken
@@ -91,84 +91,65 @@ func (s *Server) openToken(datagram []byte, expire uint64) Drop {
 		return DropReqContent
 	}
 	for _, a := range s.token.Servers[:s.token.NumServers] {
-		if slices.Contains(s.cfg.Addresses, plain(a)) {
+		if slices.Contains(s.cfg.Addresses, canonical(a)) {
 			return DropNone
 		}
 	}
 	return DropReqAddress
 }
 
-// admissible says whether the client of an opened token may go on from an address, and whether it has a slot that it may
+// checkClient says whether the client of an opened token may go on from an address, and whether it has a slot that it may
 // take over. A token that has been seen from here is remembered.
-func (s *Server) admissible(now time.Duration, clock uint64, from netip.AddrPort, tag Tag, expire uint64) (taken bool, why Drop) {
-	if i, connected := s.address.get(byAddress(from)); connected && !s.replaceable(now, i, s.token.ClientID) {
+func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag, expire uint64) (taken bool, why Drop) {
+	if i, connected := s.slotAt.get(addressKey(from)); connected && !s.canTakeOver(now, i, s.token.ClientID) {
 		return false, DropReqConnected
 	}
-	i, taken := s.client.get(byNumber(s.token.ClientID))
-	if taken && !s.replaceable(now, i, s.token.ClientID) {
+	i, taken := s.slotOfClient.get(numberKey(s.token.ClientID))
+	if taken && !s.canTakeOver(now, i, s.token.ClientID) {
 		return false, DropReqClient
 	}
 	e := s.tokens.find(tag)
 	if e == nil {
-		e = s.tokens.add(tag, plain(from), expire, clock)
+		e = s.tokens.add(tag, canonical(from), expire, clock)
 	}
 	if e == nil {
 		return false, DropTokenTable
 	}
-	spent, elsewhere := e.spent && !planted.On(planted.TokenReused), e.from != plain(from) && !planted.On(planted.TokenAnywhere)
+	spent, elsewhere := e.used && !planted.On(planted.TokenReused), e.from != canonical(from) && !planted.On(planted.TokenAnywhere)
 	if spent || elsewhere {
 		return false, DropReqTokenUsed
 	}
 	return taken, DropNone
 }
 
-// replaceable says whether a fresh token of a client may end the session in a slot: it is the client's own and silent.
-func (s *Server) replaceable(now time.Duration, i int, clientID uint64) bool {
-	c := &s.slots[i]
-	return c.clientID == clientID && now-c.heard >= takeoverAfter
-}
-
-// remember keeps the keys of s.token for an address, in the place of older ones. A repeated token keeps its ciphers.
-func (s *Server) remember(now time.Duration, from netip.AddrPort, tag Tag, expire uint64) *pending {
-	i, knocking := s.knocking.get(byAddress(from))
-	if !knocking {
-		if len(s.vacant) == 0 {
-			return nil
-		}
-		i = int(s.vacant[len(s.vacant)-1])
-		s.vacant = s.vacant[:len(s.vacant)-1]
-		s.knocking.put(byAddress(from), i)
+// beginHandshake keeps the keys of s.token for an address, in the place of older ones; nil when there is no room. A
+// repeated token keeps its ciphers.
+func (s *Server) beginHandshake(now time.Duration, from netip.AddrPort, tag TokenTag, expire uint64) *handshake {
+	p := s.place(from)
+	if p == nil {
+		return nil
 	}
-	p := &s.waiting[i]
-	if p.tag != tag || p.open == nil {
+	if p.token != tag || p.open == nil {
 		p.open, p.seal = packetAEAD(&s.token.ClientToServer), packetAEAD(&s.token.ServerToClient)
 	}
-	timeout := silence(s.token.TimeoutSeconds)
-	life := pendingLife
+	timeout, life := timeoutDuration(s.token.TimeoutSeconds), handshakeLife
 	if timeout > 0 {
 		life = min(life, timeout)
 	}
-	*p = pending{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID, timeout: timeout,
-		until: now + life, tag: tag, expire: expire}
+	*p = handshake{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID, timeout: timeout,
+		until: now + life, token: tag, expire: expire}
 	return p
 }
 
-// drop forgets a handshake.
-func (s *Server) drop(i int) {
-	s.knocking.remove(byAddress(s.waiting[i].address))
-	s.waiting[i] = pending{}
-	s.vacant = append(s.vacant, int32(i))
-}
-
 // challenge asks an address to prove that it hears us. Body: 8 sequence of the challenge, 300 sealed challenge token.
-func (s *Server) challenge(p *pending, request []byte, out *Outbox) {
-	s.asked.clientID, s.asked.userData = s.token.ClientID, s.token.UserData
-	plaintext := s.asked.append(s.opened[:0])
-	body := binary.LittleEndian.AppendUint64(s.sealer.plain[:0], s.challenges)
-	body = s.secret.Seal(body, s.sealer.number(s.challenges), plaintext, nil)
-	s.challenges++
-	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.global, body)
-	s.global++
+func (s *Server) challenge(p *handshake, request []byte, out *Outbox) {
+	s.echoed.clientID, s.echoed.userData = s.token.ClientID, s.token.UserData
+	plaintext := s.echoed.append(s.opened[:0])
+	body := binary.LittleEndian.AppendUint64(s.sealer.body[:0], s.challengeSequence)
+	body = s.challengeAEAD.Seal(body, s.sealer.nonceOf(s.challengeSequence), plaintext, nil)
+	s.challengeSequence++
+	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.globalSequence, body)
+	s.globalSequence++
 	start := len(out.bytes)
 	s.answer(KindChallenge, b, len(request), p.address, out)
 	if planted.On(planted.AnswerTwice) {
@@ -178,8 +159,8 @@ func (s *Server) challenge(p *pending, request []byte, out *Outbox) {
 
 // deny tells the client of s.token that there is no place.
 func (s *Server) deny(from netip.AddrPort, request []byte, out *Outbox) {
-	b := s.sealer.seal(packetAEAD(&s.token.ServerToClient), out.bytes, KindDenied, s.global, nil)
-	s.global++
+	b := s.sealer.seal(packetAEAD(&s.token.ServerToClient), out.bytes, KindDenied, s.globalSequence, nil)
+	s.globalSequence++
 	s.answer(KindDenied, b, len(request), from, out)
 }
 

@@ -21,7 +21,7 @@ func TestSession(t *testing.T) {
 	if !ok || v.ClientID != 1007 || v.UserData[0] != byte(1007%256) || v.Address != p.at || v.Confirmed || v.Expire != testUnix+45 {
 		t.Errorf("session %+v", v)
 	}
-	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 || s.Waiting() != 0 {
+	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 || s.PendingHandshakes() != 0 {
 		t.Errorf("index %d of %d, %d connected", p.c.Index(), p.c.Slots(), s.Connected())
 	}
 	payload := pattern(make([]byte, MaxPayload), 3, 1)
@@ -67,7 +67,7 @@ func TestSession(t *testing.T) {
 	}
 	out.Reset()
 	p.c.Disconnect(p.now, &out)
-	if out.Len() != farewells {
+	if out.Len() != disconnectRepeats {
 		t.Errorf("%d farewells", out.Len())
 	}
 	p.up(&out)
@@ -80,7 +80,7 @@ func TestServerDisconnects(t *testing.T) {
 	s := newServer(t, nil)
 	p, q := connected(t, s, 1), connected(t, s, 2)
 	var out Outbox
-	if err := s.Disconnect(p.now, int(p.c.Index()), &out); err != nil || out.Len() != farewells {
+	if err := s.Disconnect(p.now, int(p.c.Index()), &out); err != nil || out.Len() != disconnectRepeats {
 		t.Errorf("%v, %d farewells", err, out.Len())
 	}
 	p.down(&out)
@@ -297,8 +297,8 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"1 byte", own, []byte{0x15}, DropSize},
 		{"17 bytes", own, payload()[:17], DropSize},
 		{"a sequence that leaves no tag", own, append([]byte{0x85}, make([]byte, 20)...), DropSize},
-		{"denied", own, reseal(KindDenied, p.c.next, nil), DropType},
-		{"challenge", own, reseal(KindChallenge, p.c.next, make([]byte, bodySize)), DropType},
+		{"denied", own, reseal(KindDenied, p.c.sequence, nil), DropType},
+		{"challenge", own, reseal(KindChallenge, p.c.sequence, make([]byte, bodySize)), DropType},
 		{"type 8", own, altered(0, 5^8), DropType},
 		{"type 15", own, altered(0, 5^15), DropType},
 		{"sequence of no bytes", own, append([]byte{0x05}, make([]byte, 30)...), DropSequence},
@@ -306,8 +306,8 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"sequence of 15 bytes", own, append([]byte{0xf5}, make([]byte, 40)...), DropSequence},
 		{"stranger", theirs, payload(), DropUnknown},
 		{"stranger's response", theirs, reseal(KindResponse, 1, make([]byte, bodySize)), DropUnknown},
-		{"another player's address", q.at, reseal(KindPayload, q.c.next+50, []byte("x")), DropAuth},
-		{"response again", own, reseal(KindResponse, p.c.next, make([]byte, bodySize)), DropRespConnected},
+		{"another player's address", q.at, reseal(KindPayload, q.c.sequence+50, []byte("x")), DropAuth},
+		{"response again", own, reseal(KindResponse, p.c.sequence, make([]byte, bodySize)), DropRespConnected},
 		{"received before", own, again, DropReplay},
 		{"behind the window", own, late, DropTooOld},
 		{"far behind the window", own, mine, DropTooOld},
@@ -324,7 +324,7 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"keep-alive of 7", own, p.grab(KindKeepAlive, make([]byte, 7)), DropBody},
 		{"keep-alive of 9", own, p.grab(KindKeepAlive, make([]byte, 9)), DropBody},
 		{"disconnect of 1", own, p.grab(KindDisconnect, make([]byte, 1)), DropBody},
-		{"path without session id", own, reseal(KindPath, p.c.next, nil), DropSize},
+		{"path without session id", own, reseal(KindPath, p.c.sequence, nil), DropSize},
 	} {
 		if !slices.Contains(reasons, c.want) {
 			continue
@@ -352,8 +352,8 @@ func TestLongSequencesAreTaken(t *testing.T) {
 	p := connected(t, s, 1)
 	b := []byte{0x80 | byte(KindPayload)}
 	b = binary.LittleEndian.AppendUint64(b, 900)
-	s.sealer.data[dataSize-1] = b[0]
-	b = p.c.seal.Seal(b, s.sealer.number(900), []byte("long"), s.sealer.data[:dataSize])
+	s.sealer.associated[dataSize-1] = b[0]
+	b = p.c.seal.Seal(b, s.sealer.nonceOf(900), []byte("long"), s.sealer.associated[:dataSize])
 	if e, err := s.Receive(p.now, testUnix, p.at, b, &Outbox{}); err != nil || string(e.Payload) != "long" {
 		t.Errorf("%v, %q", err, e.Payload)
 	}
@@ -376,12 +376,12 @@ func TestThreat13SequencesNearTheEnd(t *testing.T) {
 func TestThreat15SessionEndsBeforeItsSequences(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
-	s.slots[0].next = sequenceLimit - farewells - 1
+	s.slots[0].sequence = sequenceLimit - disconnectRepeats - 1
 	var out Outbox
-	if ev := s.Update(p.now+time.Second, testUnix, &out); len(ev) != 1 || ev[0].Kind != EventExhausted || out.Len() != farewells {
+	if ev := s.Update(p.now+time.Second, testUnix, &out); len(ev) != 1 || ev[0].Kind != EventExhausted || out.Len() != disconnectRepeats {
 		t.Errorf("%v, %d datagrams", ev, out.Len())
 	}
-	p.c.next = sequenceLimit
+	p.c.sequence = sequenceLimit
 	if _, err := p.c.Seal(p.now, []byte("x"), nil); err != ErrExhausted {
 		t.Errorf("client: %v", err)
 	}
@@ -434,8 +434,8 @@ func TestThreat11FullAtResponse(t *testing.T) {
 func TestThreat38Keys(t *testing.T) {
 	text := "606abe6ec91910ea9a6562f66f2b30e44371d62cd19927266b3c60f4b715aba1"
 	k, err := ParseKey(text)
-	if err != nil || !k.Public() || !new(Key).Public() || testKey.Public() {
-		t.Errorf("%v, public %v", err, k.Public())
+	if err != nil || !k.IsTestKey() || !new(Key).IsTestKey() || testKey.IsTestKey() {
+		t.Errorf("%v, public %v", err, k.IsTestKey())
 	}
 	for _, bad := range []string{"", "60", text + "00", text[:63] + "g", text[:63]} {
 		if _, err := ParseKey(bad); err != ErrKey {
@@ -459,11 +459,11 @@ func TestSecretsDoNotPrint(t *testing.T) {
 // A batch is served players first.
 func TestHandshakesWait(t *testing.T) {
 	for k := range Kind(16) {
-		if got, want := Handshake([]byte{0x10 | byte(k)}), k < KindKeepAlive || k >= KindPath; got != want {
+		if got, want := IsHandshake([]byte{0x10 | byte(k)}), k < KindKeepAlive || k >= KindPath; got != want {
 			t.Errorf("%v: %v", k, got)
 		}
 	}
-	if !Handshake(nil) {
+	if !IsHandshake(nil) {
 		t.Error("nothing is urgent")
 	}
 }
@@ -478,11 +478,13 @@ func TestServerConfig(t *testing.T) {
 		{"an invalid address", func(c *ServerConfig) { c.Addresses = []netip.AddrPort{{}} }},
 		{"too many clients", func(c *ServerConfig) { c.Clients = MaxClients + 1 }},
 		{"less than none", func(c *ServerConfig) { c.Clients = -1 }},
-		{"no budget", func(c *ServerConfig) { c.OpensPerSecond = -1 }},
+		{"no budget", func(c *ServerConfig) { c.HandshakesPerSecond = -1 }},
 		{"half a second", func(c *ServerConfig) { c.TokenLifetime = time.Second / 2 }},
+		{"used tokens are taken after a restart", func(c *ServerConfig) { c.AllowTokenReuse = false }},
+		{"a lifetime without the time of the start", func(c *ServerConfig) { c.TokenLifetime = time.Minute }},
 		{"a key of zeros", func(c *ServerConfig) { c.PrivateKey = Key{} }},
 	} {
-		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}}
+		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}, AllowTokenReuse: true}
 		if _, err := NewServer(good); err != nil {
 			t.Fatal(err)
 		}

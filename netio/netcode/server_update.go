@@ -8,36 +8,36 @@ import (
 
 // Update sends what is due and ends what is over. Its events are valid until the next call.
 func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
-	s.clock.tell(now, unix, &s.counters)
+	s.clock.observe(now, unix, &s.counters)
 	s.events = s.events[:0]
-	for i, at := range s.wake {
+	for i, at := range s.updateAt {
 		if at <= now {
-			s.look(now, i, out)
+			s.updateSlot(now, i, out)
 		}
 	}
-	for i := range s.stale.next(now, len(s.waiting)) {
-		if p := &s.waiting[i]; p.used && now >= p.until {
-			s.drop(i)
+	for i := range s.handshakeSweep.next(now, len(s.handshakes)) {
+		if p := &s.handshakes[i]; p.used && now >= p.until {
+			s.dropHandshake(i)
 		}
 	}
 	s.tokens.expired(now, uint64(max(0, unix)))
 	return s.events
 }
 
-// look decides about a session whose time has come, or may have come.
-func (s *Server) look(now time.Duration, i int, out *Outbox) {
+// updateSlot decides about a session whose time has come, or may have come.
+func (s *Server) updateSlot(now time.Duration, i int, out *Outbox) {
 	c := &s.slots[i]
-	if c.timeout > 0 && now-c.heard >= c.timeout && !planted.On(planted.NeverTimesOut) {
-		s.end(i)
+	if c.timeout > 0 && now-c.received >= c.timeout && !planted.On(planted.NeverTimesOut) {
+		s.freeSlot(i)
 		s.events = append(s.events, Event{Kind: EventTimeout, Client: i})
 		return
 	}
-	if c.kicked {
+	if c.flood.kicked {
 		s.Disconnect(now, i, out)
 		s.events = append(s.events, Event{Kind: EventDisconnect, Client: i})
 		return
 	}
-	if c.next >= sequenceLimit-farewells-1 {
+	if c.sequence >= sequenceLimit-disconnectRepeats-1 {
 		s.Disconnect(now, i, out)
 		s.events = append(s.events, Event{Kind: EventExhausted, Client: i})
 		return
@@ -45,15 +45,15 @@ func (s *Server) look(now time.Duration, i int, out *Outbox) {
 	if now-c.sent >= sendEvery {
 		s.keepAlive(now, i, out)
 	}
-	s.wake[i] = c.sent + sendEvery
+	s.updateAt[i] = c.sent + sendEvery
 	if c.timeout > 0 {
-		s.wake[i] = min(s.wake[i], c.heard+c.timeout)
+		s.updateAt[i] = min(s.updateAt[i], c.received+c.timeout)
 	}
 }
 
 // Close disconnects everybody and denies who comes later.
 func (s *Server) Close(now time.Duration, out *Outbox) {
-	s.Refuse()
+	s.StopAccepting()
 	for i := range s.slots {
 		if s.slots[i].used {
 			s.Disconnect(now, i, out)

@@ -5,69 +5,101 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/ratelimit"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// slot is the place of one session. Its number is the client's index on the wire.
+// slot is one session. Its number is the client's index on the wire. What each datagram needs comes first.
 type slot struct {
-	used      bool
-	confirmed bool // the client knows that it is connected
-	kicked    bool // it has sent far too much, and its owner was told
-	open      cipher.AEAD
-	seal      cipher.AEAD
-	window    Window
-	heard     time.Duration
-	sent      time.Duration
-	timeout   time.Duration // of silence; 0 never
-	next      uint64        // sequence
-	rate      ratelimit.Bucket
-	flooded   int           // datagrams since
-	since     time.Duration // the beginning of a measure of five seconds
-	forged    forgeries
-	address   netip.AddrPort
-	clientID  uint64
-	tag       Tag // of its token
-	expire    uint64
+	used         bool
+	confirmed    bool // the client knows that it is connected
+	open         cipher.AEAD
+	seal         cipher.AEAD
+	window       ReplayWindow
+	received     time.Duration // when the newest datagram that opened came
+	sent         time.Duration
+	timeout      time.Duration // ends a silent session; 0 never
+	sequence     uint64        // next one to seal
+	flood        floodLimit
+	authFailures authFailures
+	address      netip.AddrPort
+	clientID     uint64
+	token        TokenTag
+	expire       uint64 // of the token, Unix seconds
 }
 
-// path is what a slot knows about addresses its client may move to.
+// path is what a slot knows about the address to which its client may move.
 type path struct {
-	id        uint64 // 0: the client knows nothing of this
-	to        netip.AddrPort
-	proof     [proofSize]byte
-	made      time.Duration // when the proof was drawn
-	at        time.Duration // of the newest challenge with it
-	asked     bool          // there was one
-	answering bool          // and it is open
+	id           uint64 // session id granted to the client; 0: it does not know path datagrams
+	address      netip.AddrPort
+	proof        [proofSize]byte
+	proofAt      time.Duration // when the proof was drawn
+	challengedAt time.Duration // when the newest challenge with it was sent
+	challenged   bool          // one was sent
+	open         bool          // and waits for its echo
 }
 
 // Session is a view of a slot.
 type Session struct {
-	ClientID  uint64
-	Address   netip.AddrPort
-	UserData  *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
-	Confirmed bool                // the client has been heard since it was let in
-	Heard     time.Duration       // when
-	Token     Tag                 // of the token it came with
-	Expire    uint64              // of that token
-	Forged    uint64              // datagrams from its address that did not open; anybody can send those
-	Attacked  bool                // there were more than 100 of those a second for five seconds; no reason to end it
+	ClientID     uint64
+	Address      netip.AddrPort
+	UserData     *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
+	Confirmed    bool                // the client has been heard since it was let in
+	LastReceived time.Duration       // when
+	Token        TokenTag            // of the token it came with
+	Expire       uint64              // of that token
+	AuthFailures uint64              // datagrams from its address that did not open; anybody can send those
+	AuthFlood    bool                // there were more than 100 of those a second for five seconds; no reason to end it
 }
 
-// pending is a handshake: the keys for an address that has shown a token and not yet answered its challenge.
-type pending struct {
-	used     bool
-	address  netip.AddrPort
-	open     cipher.AEAD
-	seal     cipher.AEAD
-	clientID uint64
-	timeout  time.Duration // for the slot; 0 never
-	until    time.Duration
-	tag      Tag
-	expire   uint64 // of the token
+// slotTable holds the sessions and finds them by address, client id and session id.
+type slotTable struct {
+	slots        []slot
+	paths        []path
+	userData     [][UserDataSize]byte
+	updateAt     []time.Duration // when Update must look at a slot at the latest; never for free ones
+	freeSlots    []int32
+	slotAt       table // by address
+	slotOfClient table // by client id
+	slotOfPath   table // by the session id of a path
 }
 
-const pendingLife = 30 * time.Second // at most: a token may ask for years
+func newSlotTable(n int, seed [2]uint64) slotTable {
+	t := slotTable{
+		slots: make([]slot, n), paths: make([]path, n), userData: make([][UserDataSize]byte, n),
+		updateAt: make([]time.Duration, n), freeSlots: freeStack(n),
+		slotAt: newTable(n, seed), slotOfClient: newTable(n, seed), slotOfPath: newTable(n, seed),
+	}
+	for i := range t.updateAt {
+		t.updateAt[i] = never
+	}
+	return t
+}
 
-// silence is a token's timeout as a duration; 0 never.
-func silence(seconds int32) time.Duration { return max(0, time.Duration(seconds)*time.Second) }
+// freeSlot ends the session in a slot. Its token is not good for another session: the same keys would seal the same
+// sequences again.
+func (t *slotTable) freeSlot(i int) {
+	c := &t.slots[i]
+	t.unindex(i)
+	t.slotOfClient.remove(numberKey(c.clientID))
+	*c = slot{}
+	t.updateAt[i] = never
+	if planted.On(planted.SlotKept) {
+		return
+	}
+	t.freeSlots = append(t.freeSlots, int32(i))
+}
+
+// unindex removes the address and the session id that lead to a slot, but not its client id.
+func (t *slotTable) unindex(i int) {
+	t.slotAt.remove(addressKey(t.slots[i].address))
+	if id := t.paths[i].id; id != 0 {
+		t.slotOfPath.remove(numberKey(id))
+	}
+	t.paths[i] = path{}
+}
+
+// canTakeOver reports whether a new token of a client may end the session in a slot: it is the client's own and silent.
+func (t *slotTable) canTakeOver(now time.Duration, i int, clientID uint64) bool {
+	c := &t.slots[i]
+	return c.clientID == clientID && now-c.received >= takeoverAfter
+}

@@ -30,7 +30,7 @@ func TestStormBesidePlayers(t *testing.T) {
 		e, err := s.Receive(now, testUnix+int64(now/time.Second), host(i), d, &out)
 		if e.Kind == EventPayload {
 			played++
-		} else if !Handshake(d) && err != nil {
+		} else if !IsHandshake(d) && err != nil {
 			t.Fatalf("client %d at %v: %v", i, now, err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestStormBesidePlayers(t *testing.T) {
 		tokens, earlier = count(), played
 		for i, p := range list[:coming] { // a batch: first the players
 			for j := range p.out.Len() {
-				if _, d := p.out.At(j); !Handshake(d) {
+				if _, d := p.out.At(j); !IsHandshake(d) {
 					deliver(now, i, d)
 				}
 			}
@@ -59,7 +59,7 @@ func TestStormBesidePlayers(t *testing.T) {
 		}
 		for i, p := range list[:coming] {
 			for j := range p.out.Len() {
-				if _, d := p.out.At(j); Handshake(d) {
+				if _, d := p.out.At(j); IsHandshake(d) {
 					deliver(now, i, d)
 				}
 			}
@@ -96,8 +96,8 @@ func TestStormBesidePlayers(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if in != MaxClients || s.Connected() != MaxClients || s.Waiting() != 0 {
-		t.Errorf("%d in, %d connected, %d waiting", in, s.Connected(), s.Waiting())
+	if in != MaxClients || s.Connected() != MaxClients || s.PendingHandshakes() != 0 {
+		t.Errorf("%d in, %d connected, %d waiting", in, s.Connected(), s.PendingHandshakes())
 	}
 	if limit := 20_000/2 + 20_000*int(tick)/int(time.Second); longest > limit {
 		t.Errorf("%d tokens opened in a tick, the budget allows %d", longest, limit)

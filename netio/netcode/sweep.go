@@ -11,7 +11,7 @@ type sweep struct {
 	last time.Duration
 }
 
-// next gives the indexes of n entries that are due now.
+// sequence gives the indexes of n entries that are due now.
 func (s *sweep) next(now time.Duration, n int) iter.Seq[int] {
 	step := min(max(now-s.last, 0), time.Second)
 	count := min(n, int(int64(n)*int64(step)/int64(time.Second))+1)

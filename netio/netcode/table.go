@@ -16,8 +16,8 @@ type table struct {
 	limit   int
 }
 
-// name is what is looked up: the 16 bytes and the port of an address, or a number.
-type name struct {
+// tableKey is what is looked up: the 16 bytes and the port of an address, or a number.
+type tableKey struct {
 	high, low uint64
 	port      uint16
 }
@@ -38,7 +38,7 @@ func newTable(capacity int, seed [2]uint64) table {
 	return table{entries: make([]entry, size), seed: seed, limit: capacity}
 }
 
-func (t *table) get(n name) (value int, ok bool) {
+func (t *table) get(n tableKey) (value int, ok bool) {
 	entries, tag := t.entries, uint32(n.port)|entryUsed
 	for i := t.home(n); ; i++ {
 		e := &entries[i&(len(entries)-1)]
@@ -52,7 +52,7 @@ func (t *table) get(n name) (value int, ok bool) {
 }
 
 // put sets the value of a name. False, and nothing changed: the name is new and the table full.
-func (t *table) put(n name, value int) bool {
+func (t *table) put(n tableKey, value int) bool {
 	i, found := t.find(n)
 	if !found {
 		if t.length == t.limit {
@@ -65,7 +65,7 @@ func (t *table) put(n name, value int) bool {
 }
 
 // remove takes a name out and reports whether it was in.
-func (t *table) remove(n name) bool {
+func (t *table) remove(n tableKey) bool {
 	hole, found := t.find(n)
 	if !found {
 		return false
@@ -73,7 +73,7 @@ func (t *table) remove(n name) bool {
 	mask := len(t.entries) - 1
 	for i := (hole + 1) & mask; t.entries[i].tag != 0; i = (i + 1) & mask {
 		e := &t.entries[i]
-		if home := t.home(name{e.high, e.low, uint16(e.tag)}) & mask; (i-home)&mask >= (i-hole)&mask {
+		if home := t.home(tableKey{e.high, e.low, uint16(e.tag)}) & mask; (i-home)&mask >= (i-hole)&mask {
 			t.entries[hole] = *e // its home is not behind the hole, so it may move into it
 			hole = i
 		}
@@ -84,7 +84,7 @@ func (t *table) remove(n name) bool {
 }
 
 // find returns the place of a name, or the free one where it belongs.
-func (t *table) find(n name) (i int, found bool) {
+func (t *table) find(n tableKey) (i int, found bool) {
 	mask, tag := len(t.entries)-1, uint32(n.port)|entryUsed
 	for i = t.home(n) & mask; t.entries[i].tag != 0; i = (i + 1) & mask {
 		if e := &t.entries[i]; e.low == n.low && e.high == n.high && e.tag == tag {
@@ -95,41 +95,41 @@ func (t *table) find(n name) (i int, found bool) {
 }
 
 // home is where the search begins, to be taken modulo the size.
-func (t *table) home(n name) int { return int(n.hash(t.seed)) }
+func (t *table) home(n tableKey) int { return int(n.hash(t.seed)) }
 
 // hash is the folded 128-bit product of wyhash, twice: one fold leaves rows of neighbouring addresses in rows under an
 // unlucky seed.
-func (n name) hash(seed [2]uint64) uint64 {
+func (n tableKey) hash(seed [2]uint64) uint64 {
 	h, l := bits.Mul64(n.low^seed[0], n.high^uint64(n.port)<<32^seed[1])
 	h, l = bits.Mul64(h^l, 0x9e3779b97f4a7c15)
 	return h ^ l
 }
 
-// byAddress names an address. IPv4 goes by itself: As16 returns through memory in a way that costs 8 ns of stalled
+// addressKey names an address. IPv4 goes by itself: As16 returns through memory in a way that costs 8 ns of stalled
 // loads. IPv4 in IPv6 is IPv4, and zones do not count.
-func byAddress(a netip.AddrPort) name {
+func addressKey(a netip.AddrPort) tableKey {
 	ip := a.Addr()
 	if ip.Is4() {
 		b := ip.As4()
-		return name{0, 0xffff<<32 | uint64(binary.BigEndian.Uint32(b[:])), a.Port()}
+		return tableKey{0, 0xffff<<32 | uint64(binary.BigEndian.Uint32(b[:])), a.Port()}
 	}
 	b := ip.As16()
-	return name{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]), a.Port()}
+	return tableKey{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]), a.Port()}
 }
 
 // network is the /24 of an IPv4 address and the /48 of an IPv6 one.
-func (n name) network() name {
+func (n tableKey) network() tableKey {
 	if n.high == 0 && n.low>>32 == 0xffff {
-		return name{low: n.low &^ 0xff}
+		return tableKey{low: n.low &^ 0xff}
 	}
-	return name{high: n.high &^ 0xffff}
+	return tableKey{high: n.high &^ 0xffff}
 }
 
 // host is the address without its port.
-func (n name) host() name { return name{high: n.high, low: n.low} }
+func (n tableKey) host() tableKey { return tableKey{high: n.high, low: n.low} }
 
-func byNumber(id uint64) name { return name{low: id} }
+func numberKey(id uint64) tableKey { return tableKey{low: id} }
 
-func byTag(t Tag) name {
-	return name{high: binary.LittleEndian.Uint64(t[:8]), low: binary.LittleEndian.Uint64(t[8:])}
+func tagKey(t TokenTag) tableKey {
+	return tableKey{high: binary.LittleEndian.Uint64(t[:8]), low: binary.LittleEndian.Uint64(t[8:])}
 }

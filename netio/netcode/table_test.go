@@ -13,8 +13,8 @@ func TestTableAgreesWithMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(0, 40).Draw(t, "capacity")
 		table := newTable(capacity, [2]uint64{rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "seed")})
-		twin := map[name]int{}
-		numbered := func(n int) name { return name{uint64(n / 3 % 7), uint64(n % 3), uint16(n / 21)} }
+		twin := map[tableKey]int{}
+		numbered := func(n int) tableKey { return tableKey{uint64(n / 3 % 7), uint64(n % 3), uint16(n / 21)} }
 		for range rapid.IntRange(0, 300).Draw(t, "steps") {
 			n := numbered(rapid.IntRange(0, 90).Draw(t, "name"))
 			_, in := twin[n]
@@ -49,17 +49,17 @@ func TestTableDoesNotDecay(t *testing.T) {
 	const players = 1000
 	table := newTable(players, [2]uint64{rand.Uint64(), rand.Uint64()})
 	for n := range 200_000 {
-		if n >= players && !table.remove(byAddress(host(n-players))) {
+		if n >= players && !table.remove(addressKey(host(n-players))) {
 			t.Fatalf("%v was not found", host(n-players))
 		}
-		if !table.put(byAddress(host(n)), n) {
+		if !table.put(addressKey(host(n)), n) {
 			t.Fatalf("%v was not taken", host(n))
 		}
 	}
 	steps := 0
 	for i := range table.entries {
 		if e := &table.entries[i]; e.tag != 0 {
-			steps += (i - table.home(name{e.high, e.low, uint16(e.tag)})) & (len(table.entries) - 1)
+			steps += (i - table.home(tableKey{e.high, e.low, uint16(e.tag)})) & (len(table.entries) - 1)
 		}
 	}
 	if table.length != players || steps > 3*players/2 {
@@ -80,7 +80,7 @@ func TestNames(t *testing.T) {
 		{"[fe80::1]:5", "[fe80:0:1::1]:5", false},
 		{"[::10.0.0.1]:5", "10.0.0.1:5", false},
 	} {
-		if (byAddress(a(c.one)) == byAddress(a(c.two))) != c.same || (plain(a(c.one)) == plain(a(c.two))) != c.same {
+		if (addressKey(a(c.one)) == addressKey(a(c.two))) != c.same || (canonical(a(c.one)) == canonical(a(c.two))) != c.same {
 			t.Errorf("%s and %s: want same %v", c.one, c.two, c.same)
 		}
 	}
@@ -94,7 +94,7 @@ func TestNames(t *testing.T) {
 		{"[2001:db8:1::1]:5", "[2001:db8:2::1]:5", false},
 		{"[::ffff:10.0.0.1]:5", "10.0.0.3:5", true},
 	} {
-		if (byAddress(a(c.one)).network() == byAddress(a(c.two)).network()) != c.same {
+		if (addressKey(a(c.one)).network() == addressKey(a(c.two)).network()) != c.same {
 			t.Errorf("networks of %s and %s: want same %v", c.one, c.two, c.same)
 		}
 	}

@@ -59,7 +59,7 @@ func TestThreat06TokenIsSpentWithItsSession(t *testing.T) {
 
 // Full: new tokens are refused, none that is known is forgotten.
 func TestThreat06TokenTableFull(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.Tokens = 3 })
+	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 3 })
 	p := connected(t, s, 9)
 	one, two := mint(t, 1, nil), mint(t, 2, nil)
 	ask(s, 0, host(1), one)
@@ -72,7 +72,7 @@ func TestThreat06TokenTableFull(t *testing.T) {
 }
 
 func TestPendingTableFullAndFreed(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.Pending = 2 })
+	s := newServer(t, func(c *ServerConfig) { c.MaxHandshakes = 2 })
 	p := connected(t, s, 9)
 	ask(s, p.now, host(1), mint(t, 1, nil))
 	ask(s, p.now, host(2), mint(t, 2, nil))
@@ -81,8 +81,8 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 		t.Errorf("replacement: %v, %d", err, n)
 	}
 	p.run(7 * time.Second)
-	if s.Waiting() != 0 {
-		t.Errorf("%d still wait", s.Waiting())
+	if s.PendingHandshakes() != 0 {
+		t.Errorf("%d still wait", s.PendingHandshakes())
 	}
 	if n, err := ask(s, p.now, host(3), mint(t, 3, nil)); err != nil || n != 1 {
 		t.Errorf("later: %v, %d", err, n)
@@ -91,7 +91,7 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 
 // After kill -9 the server remembers nothing, yet refuses whatever may have been used before.
 func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix-1 })
+	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix-1 })
 	p := connected(t, s, 9)
 	at := func(create, expire uint64) []byte {
 		return request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = create, expire }))
@@ -106,6 +106,34 @@ func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	}
 }
 
+// A server without a journal is killed and starts again. The client of its session comes back with the same token: the new
+// server seals nothing for it, so no sequence is sealed twice under the token's keys. A client with a new token gets in.
+func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
+	start := func(entropy byte, unix int64) *Server {
+		return newServer(t, func(c *ServerConfig) {
+			c.Entropy[0], c.AllowTokenReuse, c.TokenLifetime, c.StartUnix = entropy, false, 45*time.Second, unix
+		})
+	}
+	for _, later := range []time.Duration{0, time.Second, 40 * time.Second} { // until the second start
+		token := mint(t, 1, nil)
+		before := &pair{t: t, s: start(1, testUnix-1), c: NewClient(token, ClientConfig{}), at: host(1)}
+		if before.run(100 * time.Millisecond); before.c.State() != Connected || before.s.slots[0].sequence == 0 {
+			t.Fatalf("the first server: %v", before.c.State())
+		}
+		after := start(2, testUnix+int64(later/time.Second))
+		p := &pair{t: t, s: after, c: NewClient(token, ClientConfig{}), at: host(1), now: later + time.Second}
+		p.run(4 * time.Second)
+		if p.c.State() != SendingRequest || after.counters.Sent != [numKinds]uint64{} || after.counters.Drops[DropReqStart] == 0 {
+			t.Errorf("after %v: client %v; server sent %v, refused %v", later, p.c.State(), after.counters.Sent, after.counters.Drops)
+		}
+		fresh := mint(t, 1, func(m *Mint) { m.Create, m.Expire = uint64(p.unix()), uint64(p.unix())+45 })
+		q := &pair{t: t, s: after, c: NewClient(fresh, ClientConfig{}), at: host(1), now: p.now}
+		if q.run(100 * time.Millisecond); q.c.State() != Connected {
+			t.Errorf("after %v: a client with a new token: %v", later, q.c.State())
+		}
+	}
+}
+
 // A server that is killed and starts again within a second, or whose backend's clock is ahead, lets no token in twice.
 func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 	for ahead := range uint64(8) {
@@ -113,9 +141,9 @@ func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 		first := int64(-1)
 		for unix := range int64(10) { // the client asks until it is let in; each time another server has just started
 			s := newServer(t, func(c *ServerConfig) {
-				c.TokenLifetime, c.Started = 45*time.Second, testUnix-100
+				c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix-100
 				if first >= 0 {
-					c.Started = testUnix + first
+					c.StartUnix = testUnix + first
 				}
 			})
 			var out Outbox
@@ -125,7 +153,7 @@ func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 				t.Fatalf("issued %d s ahead, used at %d s, after a start in that second: %v at %d s", ahead, first, err, unix)
 			case first < 0 && err == nil:
 				first = unix
-				if _, err := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix+unix }).
+				if _, err := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix+unix }).
 					Receive(0, testUnix+unix, host(1), request(token), &out); err != DropReqStart {
 					t.Fatalf("issued %d s ahead, used and used again at %d s: %v", ahead, unix, err)
 				}
@@ -145,27 +173,27 @@ func TestThreat06SpentByOthers(t *testing.T) {
 	p := &pair{t: t, s: before, c: NewClient(token, ClientConfig{}), at: host(1)}
 	p.step(time.Millisecond)
 	v, _ := before.Session(0)
-	after := newServer(t, func(c *ServerConfig) { c.Entropy[0], c.Tokens = 77, 2 })
+	after := newServer(t, func(c *ServerConfig) { c.Entropy[0], c.MaxTokens = 77, 2 })
 	for range 2 {
-		if !after.Spend(v.Token, v.Expire) {
+		if !after.MarkTokenUsed(v.Token, v.Expire) {
 			t.Fatal("not taken")
 		}
 	}
 	q := connected(t, after, 9)
 	q.refuse(host(1), request(token), DropReqTokenUsed)
-	if after.Spend(Tag{1}, v.Expire) {
+	if after.MarkTokenUsed(TokenTag{1}, v.Expire) {
 		t.Error("a third of two")
 	}
-	if before.global == after.global {
+	if before.globalSequence == after.globalSequence {
 		t.Error("both starts count from the same number")
 	}
 }
 
 func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
-		s := newServer(t, func(c *ServerConfig) { c.Entropy = [32]byte{byte(i), 1}; c.Clients, c.Tokens = 1, 1 })
-		if s.global < 1<<63 || s.global >= 1<<63+1<<62 {
-			t.Fatalf("%x", s.global)
+		s := newServer(t, func(c *ServerConfig) { c.Entropy = [32]byte{byte(i), 1}; c.Clients, c.MaxTokens = 1, 1 })
+		if s.globalSequence < 1<<63 || s.globalSequence >= 1<<63+1<<62 {
+			t.Fatalf("%x", s.globalSequence)
 		}
 	}
 }
@@ -246,17 +274,17 @@ func TestThreat10Challenge(t *testing.T) {
 		}
 	}
 	c := clients[0]
-	swapped := c.make(0, KindResponse, clients[1].answer[:], nil)
+	swapped := c.sealNext(0, KindResponse, clients[1].answer[:], nil)
 	control.refuse(host(0), swapped, DropRespToken)
 	flipped := c.answer
 	flipped[200] ^= 1
-	control.refuse(host(0), c.make(0, KindResponse, flipped[:], nil), DropRespToken)
+	control.refuse(host(0), c.sealNext(0, KindResponse, flipped[:], nil), DropRespToken)
 	binary.LittleEndian.PutUint64(c.answer[:], 99) // another sequence than it was sealed with
-	control.refuse(host(0), c.make(0, KindResponse, c.answer[:], nil), DropRespToken)
-	control.refuse(host(0), c.make(0, KindResponse, c.answer[:300], nil), DropBody)
-	control.refuse(host(0), c.make(0, KindPayload, []byte("early"), nil), DropState)
-	control.refuse(host(0), c.make(0, KindDisconnect, nil, nil), DropState)
-	forged := c.make(0, KindResponse, c.answer[:], nil)
+	control.refuse(host(0), c.sealNext(0, KindResponse, c.answer[:], nil), DropRespToken)
+	control.refuse(host(0), c.sealNext(0, KindResponse, c.answer[:300], nil), DropBody)
+	control.refuse(host(0), c.sealNext(0, KindPayload, []byte("early"), nil), DropState)
+	control.refuse(host(0), c.sealNext(0, KindDisconnect, nil, nil), DropState)
+	forged := c.sealNext(0, KindResponse, c.answer[:], nil)
 	forged[9] ^= 1
 	control.refuse(host(0), forged, DropAuth)
 }
@@ -264,11 +292,11 @@ func TestThreat10Challenge(t *testing.T) {
 func TestThreat08Budget(t *testing.T) {
 	dice := rand.NewChaCha8([32]byte{1})
 	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
-	anywhere := func() name {
-		return byAddress(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
+	anywhere := func() tableKey {
+		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
 	}
 	// One network asks ten times as often as it may.
-	taken, one := 0, byAddress(host(1))
+	taken, one := 0, addressKey(host(1))
 	for now := time.Duration(0); now < 4*time.Second; now += 400 * time.Microsecond {
 		if why := b.admit(now, one, dice); why == DropNone {
 			taken++
@@ -280,8 +308,8 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("one network: %d taken in 4 s", taken)
 	}
 	// All the world asks ten times as often as it may; one host has answered a challenge before.
-	friend := byAddress(netip.MustParseAddrPort("203.0.113.5:9"))
-	b.proven(4*time.Second, friend)
+	friend := addressKey(netip.MustParseAddrPort("203.0.113.5:9"))
+	b.markProven(4*time.Second, friend)
 	var fates [NumDrops]int
 	friends, asked := 0, 0
 	for now := 4 * time.Second; now < 14*time.Second; now += 100 * time.Microsecond {
@@ -303,17 +331,17 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("pressure %v", b.pressure())
 	}
 	// Afterwards everybody is welcome again, and after a while the friend is a stranger.
-	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.over {
+	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
-	if !b.known(2*time.Minute, friend) || b.known(9*time.Minute, friend) {
+	if !b.isProven(2*time.Minute, friend) || b.isProven(9*time.Minute, friend) {
 		t.Error("the friend is remembered for too short or too long")
 	}
 }
 
 // A flood of good requests with spoofed sources costs a bounded number of openings.
 func TestThreat07RequestsAreBudgeted(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond = 100; c.NetworkPerSecond = 1000 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond = 100; c.HandshakesPerNetwork = 1000 })
 	p := connected(t, s, 9)
 	junk := request(mint(t, 1, nil))
 	junk[100] ^= 1
@@ -366,7 +394,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
 		t.Errorf("an owner who does nothing: %v", ended)
 	}
-	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != farewells || s.Connected() != 1 {
+	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != disconnectRepeats || s.Connected() != 1 {
 		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
 	}
 	control.now = p.now
@@ -404,8 +432,8 @@ func TestResponsesRefused(t *testing.T) {
 	control.refuse(host(3), second, DropRespClient)
 	control.now = 5 * time.Second
 	control.refuse(host(1), late, DropUnknown) // its handshake is over, though Update was not there to end it
-	if s.Waiting() != 1 {
-		t.Errorf("%d wait", s.Waiting())
+	if s.PendingHandshakes() != 1 {
+		t.Errorf("%d wait", s.PendingHandshakes())
 	}
 	// A player who is silent asks again from the same address; before he answers he is heard.
 	control.run(time.Second)
@@ -419,7 +447,7 @@ func TestResponsesRefused(t *testing.T) {
 	q.refuse(q.at, again, DropRespConnected)
 	// The server closes between challenge and response.
 	last := respond(t, s, q.now, 30, 30)
-	s.Refuse()
+	s.StopAccepting()
 	out.Reset()
 	if _, err := s.Receive(q.now, testUnix, host(30), last, &out); err != DropClosing || out.Len() != 1 {
 		t.Errorf("%v, %d answers", err, out.Len())
@@ -493,7 +521,7 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 	if e, err := s.Receive(0, testUnix, host(1), second, &Outbox{}); err != nil || e.Kind != EventConnected {
 		t.Errorf("%v, %v", err, e.Kind)
 	}
-	if i, ok := s.Find(2); !ok || s.Waiting() != 0 {
+	if i, ok := s.Find(2); !ok || s.PendingHandshakes() != 0 {
 		t.Errorf("slot %d, %v", i, ok)
 	}
 }
@@ -502,8 +530,8 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 // them ends it. A hello is answered, so without that it would also be the one thing that makes a server send at a client's pace.
 func TestThreat18PathDatagramsCount(t *testing.T) {
 	hello := func(s *Server, p *pair, out *Outbox) (Event, error) {
-		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, 0, []byte{pathHello})
-		p.c.next++
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
+		p.c.sequence++
 		return s.Receive(p.now, testUnix, p.at, d, out)
 	}
 	s := newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 100 })
@@ -540,24 +568,24 @@ func TestThreat06ClockSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range byte(2) {
-		u.add(Tag{n}, host(1), 1010, 1000)
-		u.spend(Tag{n})
+		u.add(TokenTag{n}, host(1), 1010, 1000)
+		u.markUsed(TokenTag{n})
 	}
 	for now := time.Duration(0); now < 3*time.Second; now += 10 * time.Millisecond {
 		u.expired(now, 1020)
 	}
-	if u.add(Tag{7}, host(1), 2000, 1005) != nil {
+	if u.add(TokenTag{7}, host(1), 2000, 1005) != nil {
 		t.Errorf("a token that is valid again lost its place")
 	}
 	for n := range byte(2) {
-		if e := u.find(Tag{n}); e == nil || !e.spent {
+		if e := u.find(TokenTag{n}); e == nil || !e.used {
 			t.Errorf("token %d is forgotten", n)
 		}
 	}
 	for now := 3 * time.Second; now < 6*time.Second; now += 10 * time.Millisecond {
 		u.expired(now, 1020)
 	}
-	if u.add(Tag{7}, host(1), 2000, 1020) == nil {
+	if u.add(TokenTag{7}, host(1), 2000, 1020) == nil {
 		t.Errorf("no place when they have expired again")
 	}
 }
@@ -565,7 +593,7 @@ func TestThreat06ClockSetBack(t *testing.T) {
 // A token that expires in the middle of its handshake, and whose place another has taken, opens no session: nobody would remember that
 // it had one.
 func TestThreat06ExpiredInItsHandshake(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.Tokens = 1 })
+	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 1 })
 	response := respond(t, s, 0, 1, 1)
 	for now := time.Duration(0); now < 2*time.Second; now += 10 * time.Millisecond {
 		s.Update(now, testUnix+100, &Outbox{})

@@ -65,7 +65,7 @@ func vectorBody(s *sealer) []byte {
 	pattern(c.userData[:], 9, 17)
 	key := patternKey(13, 5)
 	body := []byte{0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF}
-	return packetAEAD(&key).Seal(body, s.number(vectorChallenge), c.append(nil), nil)
+	return packetAEAD(&key).Seal(body, s.nonceOf(vectorChallenge), c.append(nil), nil)
 }
 
 var vectorPackets = []struct {
@@ -193,7 +193,7 @@ func decodeVectors(t *testing.T, dir string) {
 	}
 	s := newSealer(vectorProtocol)
 	challengeKey, packetKey := patternKey(13, 5), patternKey(7, 1)
-	plain, err := packetAEAD(&challengeKey).Open(nil, s.number(vectorChallenge), read("challenge_token_encrypted.bin"), nil)
+	plain, err := packetAEAD(&challengeKey).Open(nil, s.nonceOf(vectorChallenge), read("challenge_token_encrypted.bin"), nil)
 	if err != nil || !bytes.Equal(plain, c.append(nil)) {
 		t.Errorf("sealed challenge token: %v", err)
 	}
@@ -227,13 +227,13 @@ func TestTranscript(t *testing.T) {
 	}
 	defer f.Close()
 	v := newServer(t, func(c *ServerConfig) {
-		c.PrivateKey, c.ProtocolID, c.AllowTestKey = wellKnown, vectorProtocol, true
+		c.PrivateKey, c.ProtocolID, c.AllowTestKey = sampleKey, vectorProtocol, true
 		c.Addresses = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:40000")}
 	})
 	s := newSealer(vectorProtocol)
 	tokens := map[int]PrivateToken{}
 	challenges := map[int][]byte{}
-	windows := map[string]*Window{}
+	windows := map[string]*ReplayWindow{}
 	lines, last := 0, ""
 	for in := bufio.NewScanner(f); in.Scan(); lines++ {
 		var line struct {
@@ -269,9 +269,9 @@ func TestTranscript(t *testing.T) {
 		}
 		name := line.Dir + string(rune('0'+line.Client))
 		if windows[name] == nil {
-			windows[name] = &Window{}
+			windows[name] = &ReplayWindow{}
 		}
-		if h.kind.replayed() {
+		if h.kind.replayProtected() {
 			if why := windows[name].Check(h.sequence); why != DropNone {
 				t.Fatalf("line %d: %v", lines, why)
 			}

@@ -24,7 +24,7 @@ func host(n int) netip.AddrPort {
 }
 
 func newServer(t testing.TB, change func(*ServerConfig)) *Server {
-	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}}
+	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 	if change != nil {
 		change(&c)
 	}
@@ -134,7 +134,7 @@ func connected(t testing.TB, s *Server, n int) *pair {
 }
 
 // grab seals what a client would send, without sending it.
-func (p *pair) grab(kind Kind, body []byte) []byte { return p.c.make(p.now, kind, body, nil) }
+func (p *pair) grab(kind Kind, body []byte) []byte { return p.c.sealNext(p.now, kind, body, nil) }
 
 // refuse checks that a datagram is dropped for a reason, in silence, and does no harm to the pair.
 func (p *pair) refuse(from netip.AddrPort, datagram []byte, want Drop) {

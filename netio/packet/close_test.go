@@ -10,12 +10,12 @@ import (
 func TestRow28CloseWithReason(t *testing.T) {
 	for heard := range CloseRepeats {
 		server, client := pair()
-		_ = server.Queue([]byte("the last word"))
+		_ = server.QueueReliable([]byte("the last word"))
 		before, _ := server.Append(0, nil)
 		var copies [CloseRepeats][]byte
 		for n := range copies {
 			d, _ := server.Append(0, nil)
-			copies[n] = server.AppendClose(server.AppendEvents(d, 100), ReasonKicked)
+			copies[n] = server.AppendClose(server.AppendReliable(d, 100), ReasonKicked)
 		}
 		if _, over := client.Closed(); over {
 			t.Fatal("closed before it was")
@@ -68,7 +68,7 @@ func TestCloseSection(t *testing.T) {
 		{"before an owner's section", []byte{6, 8, 3, 1, 2}, 3, nil, ReasonTimeout},
 		{"before notes", []byte{6, 8, 4, 1, 0, 9}, 4, nil, ReasonTimeout},
 		{"twice", []byte{6, 8, 6, 9}, 2, nil, ReasonTimeout},
-		{"behind bad notes", []byte{4, 0, 6, 8}, 0, DropNotes, 0},
+		{"behind bad notes", []byte{4, 0, 6, 8}, 0, DropUnreliable, 0},
 		{"behind an owner's section", []byte{3, 6, 8}, 3, nil, 0},
 	}
 	for why := range 256 {

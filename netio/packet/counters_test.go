@@ -34,13 +34,13 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 	var attacker, player *Peer
 	theirs.peer, attacker = pair()
 	ours.peer, player = pair()
-	theirs.peer.Reset(0, Config{Blobs: 2000})
+	theirs.peer.Reset(0, Config{MaxTransfer: 2000})
 	now, events, played := time.Minute, uint32(0), uint64(0)
 	recorded := [][]byte{attacker.AppendClose(nil, ReasonLeft)}
 	for n := range 200_000 {
 		now += 100 * time.Microsecond
 		if n%100 == 0 { // its own garbage ruins the attacker's session
-			theirs.peer.Reset(now, Config{Blobs: 2000})
+			theirs.peer.Reset(now, Config{MaxTransfer: 2000})
 			attacker.Reset(now, Config{})
 		}
 		var d []byte
@@ -53,19 +53,19 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 		case 1:
 			d = bytes.Clone(recorded[rng.IntN(len(recorded))])
 		default:
-			_, _ = attacker.Queue([]byte("noise")), attacker.Note([]byte("noise"))
-			if attacker.Blobs().Pending == 0 {
-				_ = attacker.SendBlob(make([]byte, rng.IntN(2000)))
+			_, _ = attacker.QueueReliable([]byte("noise")), attacker.QueueUnreliable([]byte("noise"))
+			if attacker.Transfers().Pending == 0 {
+				_ = attacker.SendTransfer(make([]byte, rng.IntN(2000)))
 			}
 			d, _ = attacker.Append(now, nil)
 			if k > 2 {
-				d = attacker.AppendEvents(d, 300)
+				d = attacker.AppendReliable(d, 300)
 			}
 			if k > 4 {
-				d = attacker.AppendNotes(d, 300)
+				d = attacker.AppendUnreliable(d, 300)
 			}
 			if k > 6 {
-				d = attacker.AppendBlob(d, MaxPackage-len(d))
+				d = attacker.AppendFragment(d, MaxPacketSize-len(d))
 			}
 			if rng.IntN(500) == 0 {
 				d = attacker.AppendClose(d, Reason(rng.IntN(14)))
@@ -94,11 +94,11 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 			t.Fatalf("%x moved %d counters", d, moved)
 		}
 		if rng.IntN(100) == 0 {
-			if player.Queue(binary.LittleEndian.AppendUint32(nil, events)) == nil {
+			if player.QueueReliable(binary.LittleEndian.AppendUint32(nil, events)) == nil {
 				events++
 			}
 			d, _ := player.Append(now, nil)
-			ours.handle(now, player.AppendEvents(d, 900))
+			ours.handle(now, player.AppendReliable(d, 900))
 			if played++; ours.counters.Accepted != played {
 				t.Fatalf("the control client's package %d was refused", played)
 			}
@@ -122,7 +122,7 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 }
 
 func TestCountersRefuseForeignErrors(t *testing.T) {
-	for _, err := range []error{ErrQueueFull, DropNone, NumDrops} {
+	for _, err := range []error{ErrReliableFull, DropNone, NumDrops} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -1,4 +1,4 @@
-// Package packet is the packet layer inside a sealed connection: it numbers packages, learns which of them arrived,
+// Packet packet is the packet layer inside a sealed connection: it numbers packages, learns which of them arrived,
 // measures the path, and carries events, notes and blobs. Opened packages and the times of their arrival go in; their
 // sections, the fate of what was sent, and packages to be sealed come out. It opens no socket, starts no goroutine and
 // reads no clock: time is an argument, counted from any instant that stays the same for the life of a value.
@@ -14,6 +14,6 @@
 //	counters.Count(err)                                         // once a package
 //
 // and of what leaves: if peer.Ready(now), then Append, AppendEvents, AppendNotes, AppendBlob, the owner's own section,
-// Sent. Three kinds of cargo ride along. Events are reliable and in order. Notes are sent once. Blobs are what no
+// SetAckTag. Three kinds of cargo ride along. Events are reliable and in order. Notes are sent once. TransferStats are what no
 // package has room for; they alone are ever cut into fragments, and a lost fragment costs the resending of that fragment.
 package packet

@@ -13,22 +13,22 @@ func Example() {
 	now := 10 * time.Millisecond
 	server, client := packet.NewPeer(0, packet.Config{}), packet.NewPeer(0, packet.Config{})
 
-	_ = client.Queue([]byte("hello"))
+	_ = client.QueueReliable([]byte("hello"))
 	pack, seq := client.Append(now, nil)
-	pack = client.AppendEvents(pack, packet.MaxSections)
-	client.Sent(seq, 1)
+	pack = client.AppendReliable(pack, packet.MaxSectionBytes)
+	client.SetAckTag(seq, 1)
 
 	rest, err := server.Receive(now, pack)
 	if err == nil {
 		rest, err = server.Sections(rest)
 	}
-	for event, ok := server.NextEvent(); ok; event, ok = server.NextEvent() {
+	for event, ok := server.NextReliable(); ok; event, ok = server.NextReliable() {
 		fmt.Printf("%s, and %d bytes for others: %v\n", event, len(rest), err)
 	}
 
 	pack, _ = server.Append(now, nil) // every package acknowledges
 	_, _ = client.Receive(now, pack)
-	fmt.Println("delivered", client.Delivered(), "unacked", client.Queued())
+	fmt.Println("delivered", client.Delivered(), "unacked", client.ReliablePending())
 	// Output:
 	// hello, and 0 bytes for others: <nil>
 	// delivered [1] unacked 0

@@ -12,8 +12,8 @@ var le = binary.LittleEndian
 // HeaderSize is the length of a package's header.
 const HeaderSize = 2 + 2 + 8 + 2 + 2
 
-// MaxSections is the room for sections behind a header, in bytes.
-const MaxSections = MaxPackage - HeaderSize
+// MaxSectionBytes is the room for sections behind a header, in bytes.
+const MaxSectionBytes = MaxPacketSize - HeaderSize
 
 // Stamp is the unit of SentAt and Echo: they wrap every 8.192 s.
 const Stamp = time.Second / 8000
@@ -44,7 +44,7 @@ func (h *Header) Append(dst []byte) []byte {
 
 // ParseHeader reads a header and returns the sections behind it, which lie in src. The error is a Drop.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
-	if len(src) < HeaderSize || len(src) > MaxPackage {
+	if len(src) < HeaderSize || len(src) > MaxPacketSize {
 		return h, nil, DropSize
 	}
 	h.Sequence = le.Uint16(src)

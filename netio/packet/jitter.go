@@ -11,29 +11,29 @@ type Jitter struct {
 	P50, P95, P99 time.Duration
 }
 
-// spreadSize is how many packages a Jitter is of: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that differ by 100 millionths then
+// delayHistorySize is how many packages a Jitter is of: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that differ by 100 millionths then
 // add a millisecond.
-const spreadSize = 256
+const delayHistorySize = 256
 
-// spread keeps the newest delays in units of Stamp, from any zero, modulo 8.192 s.
-type spread struct {
+// delayHistory keeps the newest delays in units of Stamp, from any zero, modulo 8.192 s.
+type delayHistory struct {
 	n    uint64 // ever
-	ring [spreadSize]uint16
+	ring [delayHistorySize]uint16
 }
 
-func (s *spread) add(delay uint16) {
-	s.ring[s.n%spreadSize] = delay
+func (s *delayHistory) add(delay uint16) {
+	s.ring[s.n%delayHistorySize] = delay
 	s.n++
 }
 
 // jitter sorts a copy. Delays are compared by their distance from the newest, so that a wrap does not matter.
-func (s *spread) jitter() Jitter {
+func (s *delayHistory) jitter() Jitter {
 	if s.n == 0 {
 		return Jitter{}
 	}
-	var off [spreadSize]int16
-	n := int(min(s.n, spreadSize))
-	newest := s.ring[(s.n-1)%spreadSize]
+	var off [delayHistorySize]int16
+	n := int(min(s.n, delayHistorySize))
+	newest := s.ring[(s.n-1)%delayHistorySize]
 	for i, d := range s.ring[:n] {
 		off[i] = int16(d - newest)
 	}

@@ -5,24 +5,24 @@ type Part uint8
 
 // The parts, in the order in which they stand.
 const (
-	PartSequence  Part = iota // header: which package it is
-	PartAcks                  // header: which packages have come
-	PartClock                 // header: when it was sent, and the echo
-	PartEventHead             // events: section, count, ids and sizes
-	PartEvents                // events: what they say
-	PartNoteHead              // notes: section, count and sizes
-	PartNotes                 // notes: what they say
-	PartBlobHead              // fragment: section, which blob, which part, size
-	PartBlobs                 // fragment: bytes of a blob
-	PartClose                 // close: section and reason
-	NumParts                  // how many parts there are
+	PartSequence       Part = iota // header: which package it is
+	PartAcks                       // header: which packages have come
+	PartClock                      // header: when it was sent, and the echo
+	PartReliableHead               // events: section, count, ids and sizes
+	PartReliable                   // events: what they say
+	PartUnreliableHead             // notes: section, count and sizes
+	PartUnreliable                 // notes: what they say
+	PartFragmentHead               // fragment: section, which blob, which part, size
+	PartFragment                   // fragment: bytes of a blob
+	PartClose                      // close: section and reason
+	NumParts                       // how many parts there are
 )
 
 var parts = [NumParts]struct{ component, field string }{
-	PartSequence: {"package", "sequence"}, PartAcks: {"package", "acks"}, PartClock: {"package", "clock"},
-	PartEventHead: {"events", "head"}, PartEvents: {"events", "body"},
-	PartNoteHead: {"notes", "head"}, PartNotes: {"notes", "body"},
-	PartBlobHead: {"blob", "head"}, PartBlobs: {"blob", "body"},
+	PartSequence: {"packet", "sequence"}, PartAcks: {"packet", "acks"}, PartClock: {"packet", "clock"},
+	PartReliableHead: {"reliable", "head"}, PartReliable: {"reliable", "body"},
+	PartUnreliableHead: {"unreliable", "head"}, PartUnreliable: {"unreliable", "body"},
+	PartFragmentHead: {"transfer", "head"}, PartFragment: {"transfer", "body"},
 	PartClose: {"close", ""},
 }
 
@@ -45,22 +45,22 @@ func (m *Meter) Total() (sum uint64) {
 	return sum
 }
 
-// Package adds a package's header and its events, notes, fragment and close, and returns what follows these: nothing, or
+// Packet adds a package's header and its events, notes, fragment and close, and returns what follows these: nothing, or
 // Commands or Snapshot with the section byte. It takes what Peer takes, and more, as it remembers nothing. The error is a
 // Drop; then nothing was added.
-func (m *Meter) Package(pack []byte) (rest []byte, err error) {
+func (m *Meter) Packet(pack []byte) (rest []byte, err error) {
 	_, rest, err = ParseHeader(pack)
 	if err != nil {
 		return nil, err
 	}
 	n := Meter{PartSequence: 2, PartAcks: 2 + 8, PartClock: 2 + 2}
-	if SectionOf(rest) == SectionEvents {
-		if rest, err = n.items(rest, 2, PartEventHead, DropEvents); err != nil {
+	if SectionOf(rest) == SectionReliable {
+		if rest, err = n.items(rest, 2, PartReliableHead, DropMessage); err != nil {
 			return nil, err
 		}
 	}
-	if SectionOf(rest) == SectionNotes {
-		if rest, err = n.items(rest, 0, PartNoteHead, DropNotes); err != nil {
+	if SectionOf(rest) == SectionUnreliable {
+		if rest, err = n.items(rest, 0, PartUnreliableHead, DropUnreliable); err != nil {
 			return nil, err
 		}
 	}
@@ -124,17 +124,17 @@ func (m *Meter) fragment(src []byte) (rest []byte, err error) {
 	if size <= 0 || int64(len(src)) < fragmentHead+size {
 		return nil, DropFragment
 	}
-	m[PartBlobHead] += fragmentHead
-	m[PartBlobs] += uint64(size)
+	m[PartFragmentHead] += fragmentHead
+	m[PartFragment] += uint64(size)
 	return src[fragmentHead+size:], nil
 }
 
 // Reason puts the parts of a package in three words: what is in its messages, their heads, and the header.
 func (p Part) Reason() string {
 	switch p {
-	case PartEvents, PartNotes, PartBlobs:
+	case PartReliable, PartUnreliable, PartFragment:
 		return "message"
-	case PartEventHead, PartNoteHead, PartBlobHead, PartClose:
+	case PartReliableHead, PartUnreliableHead, PartFragmentHead, PartClose:
 		return "head"
 	}
 	return "header"

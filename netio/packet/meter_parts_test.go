@@ -21,22 +21,22 @@ func TestMeterByHand(t *testing.T) {
 		0:  {h[:15], Meter{}, 0, DropSize},
 		1:  {pack(), head, 0, nil},
 		2:  {pack(3, 1, 2), head, 3, nil},
-		3:  {pack(1, 2, 0, 0, 0, 9, 1, 0, 2, 8, 8, 8), with(func(m *Meter) { m[PartEventHead], m[PartEvents] = 8, 4 }), 0, nil},
-		4:  {pack(4, 1, 1, 9, 9, 2), with(func(m *Meter) { m[PartNoteHead], m[PartNotes] = 3, 2 }), 1, nil},
-		5:  {pack(last...), with(func(m *Meter) { m[PartBlobHead], m[PartBlobs] = 8, 2 }), 0, nil},
-		6:  {pack(append(last, 6, 3, 3)...), with(func(m *Meter) { m[PartBlobHead], m[PartBlobs], m[PartClose] = 8, 2, 2 }), 1, nil},
-		7:  {pack(1), Meter{}, 0, DropEvents},
-		8:  {pack(1, 0), Meter{}, 0, DropEvents},
-		9:  {pack(1, 1, 0, 0), Meter{}, 0, DropEvents},
-		10: {pack(1, 1, 0, 0, 1, 9), Meter{}, 0, DropEvents},
-		11: {pack(4, 1), Meter{}, 0, DropNotes},
+		3:  {pack(1, 2, 0, 0, 0, 9, 1, 0, 2, 8, 8, 8), with(func(m *Meter) { m[PartReliableHead], m[PartReliable] = 8, 4 }), 0, nil},
+		4:  {pack(4, 1, 1, 9, 9, 2), with(func(m *Meter) { m[PartUnreliableHead], m[PartUnreliable] = 3, 2 }), 1, nil},
+		5:  {pack(last...), with(func(m *Meter) { m[PartFragmentHead], m[PartFragment] = 8, 2 }), 0, nil},
+		6:  {pack(append(last, 6, 3, 3)...), with(func(m *Meter) { m[PartFragmentHead], m[PartFragment], m[PartClose] = 8, 2, 2 }), 1, nil},
+		7:  {pack(1), Meter{}, 0, DropMessage},
+		8:  {pack(1, 0), Meter{}, 0, DropMessage},
+		9:  {pack(1, 1, 0, 0), Meter{}, 0, DropMessage},
+		10: {pack(1, 1, 0, 0, 1, 9), Meter{}, 0, DropMessage},
+		11: {pack(4, 1), Meter{}, 0, DropUnreliable},
 		12: {pack(5, 0, 0, 0, 0, 0, 0), Meter{}, 0, DropFragment},
 		13: {pack(5, 0, 0, 1, 0, 4, 0, 0, 7), Meter{}, 0, DropFragment},
 		14: {pack(last[:9]...), Meter{}, 0, DropFragment},
 		15: {pack(6), Meter{}, 0, DropReason},
 	} {
 		var m Meter
-		rest, err := m.Package(c.pack)
+		rest, err := m.Packet(c.pack)
 		if err != c.err || m != c.want || len(rest) != c.rest || err == nil && m.Total() != uint64(len(c.pack)-c.rest) {
 			t.Errorf("%d: %v, %v, %d bytes left; want %v, %v, %d", i, m, err, len(rest), c.want, c.err, c.rest)
 		}

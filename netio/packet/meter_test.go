@@ -14,26 +14,26 @@ func TestMeterReadsWhatPeersRead(t *testing.T) {
 	for range 3000 {
 		server, client := blobPair(5000)
 		for range rng.IntN(5) {
-			_ = server.Queue(make([]byte, 1+rng.IntN(60)))
+			_ = server.QueueReliable(make([]byte, 1+rng.IntN(60)))
 		}
 		for range rng.IntN(5) {
-			_ = server.Note(make([]byte, 1+rng.IntN(60)))
+			_ = server.QueueUnreliable(make([]byte, 1+rng.IntN(60)))
 		}
 		if rng.IntN(3) == 0 {
-			_ = server.SendBlob(make([]byte, 1+rng.IntN(4000)))
+			_ = server.SendTransfer(make([]byte, 1+rng.IntN(4000)))
 		}
 		for range 2 {
 			pack, _ := server.Append(0, nil)
-			pack = server.AppendEvents(pack, rng.IntN(400))
-			pack = server.AppendNotes(pack, rng.IntN(300))
-			pack = server.AppendBlob(pack, rng.IntN(FragmentRoom+100))
+			pack = server.AppendReliable(pack, rng.IntN(400))
+			pack = server.AppendUnreliable(pack, rng.IntN(300))
+			pack = server.AppendFragment(pack, rng.IntN(FragmentSectionSize+100))
 			if rng.IntN(9) == 0 {
 				pack = server.AppendClose(pack, ReasonKicked)
 			}
 			if rng.IntN(2) == 0 {
 				pack = append(pack, byte(SectionSnapshot), 1, 2, 3)
 			}
-			if len(pack) > MaxPackage {
+			if len(pack) > MaxPacketSize {
 				continue
 			}
 			if rng.IntN(4) == 0 {
@@ -43,7 +43,7 @@ func TestMeterReadsWhatPeersRead(t *testing.T) {
 				}
 			}
 			before := sum.Total()
-			rest, said := sum.Package(pack)
+			rest, said := sum.Packet(pack)
 			sections, err := client.Receive(0, pack)
 			if err != nil {
 				continue // closed

@@ -62,7 +62,7 @@ func TestBadPackages(t *testing.T) {
 		if err == nil && len(rest) != len(c.pack)-HeaderSize {
 			t.Errorf("%d %s: sections of %d bytes", i, c.name, len(rest))
 		}
-		if err == nil && server.Silent(time.Second) != 0 {
+		if err == nil && server.SinceReceive(time.Second) != 0 {
 			t.Errorf("%d %s: accepted, but not heard", i, c.name)
 		}
 	}
@@ -79,11 +79,11 @@ func FuzzPeer(f *testing.F) {
 	f.Add(header(Header{Sequence: 1}, 4, 1, 0, 9, 6, 10, 3, 1), header(Header{Sequence: 2}))
 	f.Add(header(Header{Sequence: 1}, 6, 12), header(Header{Sequence: 2}, 6))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		p, counters := NewPeer(0, Config{Blobs: 2000}), Counters{}
+		p, counters := NewPeer(0, Config{MaxTransfer: 2000}), Counters{}
 		for i, pack := range [][]byte{a, b, a} {
 			now := time.Duration(i) * 20 * time.Millisecond
 			d, seq := p.Append(now, nil)
-			p.Sent(seq, uint64(i))
+			p.SetAckTag(seq, uint64(i))
 			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 && h.AckBits != 0 {
 				t.Fatalf("wrote %+v, %v", h, err)
 			}
@@ -93,7 +93,7 @@ func FuzzPeer(f *testing.F) {
 			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
 				t.Fatalf("%d cookies, %v and %v came back", i+1, p.Delivered(), p.Lost())
 			}
-			if err != nil && (p.in != before.in || p.path != before.path || p.heard != before.heard) {
+			if err != nil && (p.in != before.in || p.rtt != before.rtt || p.received != before.received) {
 				t.Fatalf("%x: %v, but it changed the peer", pack, err)
 			}
 			if _, over := p.Closed(); err == nil && over {
@@ -105,16 +105,16 @@ func FuzzPeer(f *testing.F) {
 					err = DropSection // the owner of these is not here
 				}
 				drain(p, func(e []byte) {
-					if len(e) == 0 || len(e) > MaxEventSize {
+					if len(e) == 0 || len(e) > MaxMessageSize {
 						t.Fatalf("event of %d bytes", len(e))
 					}
 				})
-				for note, ok := p.NextNote(); ok; note, ok = p.NextNote() {
-					if len(note) == 0 || len(note) > MaxNoteSize {
+				for note, ok := p.NextUnreliable(); ok; note, ok = p.NextUnreliable() {
+					if len(note) == 0 || len(note) > MaxMessageSize {
 						t.Fatalf("note of %d bytes", len(note))
 					}
 				}
-				if blob, ok := p.NextBlob(); ok && (len(blob) == 0 || len(blob) > 2000) {
+				if blob, ok := p.NextTransfer(); ok && (len(blob) == 0 || len(blob) > 2000) {
 					t.Fatalf("blob of %d bytes", len(blob))
 				}
 			}
@@ -138,26 +138,26 @@ func FuzzPeer(f *testing.F) {
 func TestPeerAllocatesNothing(t *testing.T) {
 	server, client := pair()
 	now, event, got := time.Duration(0), []byte("boom"), 0
-	up, down := make([]byte, 0, MaxPackage), make([]byte, 0, MaxPackage)
+	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	garbage := make([]byte, 300)
 	if n := testing.AllocsPerRun(1000, func() {
 		now += 16 * time.Millisecond
-		_ = client.Queue(event)
+		_ = client.QueueReliable(event)
 		var seq uint16
 		up, seq = client.Append(now, up[:0])
-		up = client.AppendEvents(up, 400)
-		client.Sent(seq, 7)
+		up = client.AppendReliable(up, 400)
+		client.SetAckTag(seq, 7)
 		payload, _ := server.Receive(now, up)
 		_, _ = server.Receive(now, up)
 		_, _ = server.Receive(now, garbage)
 		_, _ = server.ParseEvents(payload)
 		_, _ = server.ParseEvents(garbage)
-		for _, ok := server.NextEvent(); ok; _, ok = server.NextEvent() {
+		for _, ok := server.NextReliable(); ok; _, ok = server.NextReliable() {
 			got++
 		}
 		down, _ = server.Append(now, down[:0])
 		_, _ = client.Receive(now, down)
-		_, _, _, _ = client.Delivered(), client.Lost(), client.RTT(), client.Ready(now)
+		_, _, _, _ = client.Delivered(), client.Lost(), client.RTT(), client.CanSend(now)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -178,17 +178,17 @@ func BenchmarkPeer(b *testing.B) {
 	}{{"clean", 0, false}, {"loss=1/8", 8, false}, {"events", 0, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			server, client := pair()
-			up, down := make([]byte, 0, MaxPackage), make([]byte, 0, MaxPackage)
+			up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 			event := make([]byte, 16)
 			b.ReportAllocs()
 			for i := range b.N {
 				now := time.Duration(i) * 16 * time.Millisecond
 				var seq uint16
 				up, seq = client.Append(now, up[:0])
-				client.Sent(seq, uint64(i))
+				client.SetAckTag(seq, uint64(i))
 				if c.events {
-					_ = client.Queue(event)
-					up = client.AppendEvents(up, 400)
+					_ = client.QueueReliable(event)
+					up = client.AppendReliable(up, 400)
 				}
 				if c.every != 0 && i%c.every == 0 {
 					continue
@@ -199,7 +199,7 @@ func BenchmarkPeer(b *testing.B) {
 					drain(server, func([]byte) {})
 				}
 				down, seq = server.Append(now, down[:0])
-				server.Sent(seq, uint64(i))
+				server.SetAckTag(seq, uint64(i))
 				_, _ = client.Receive(now, down)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")

@@ -45,20 +45,20 @@ func TestPage(t *testing.T) {
 	}
 	events, texts := [][]byte{{0x80}, {10, 11, 12}}, [][]byte{{7, 8}, {9}}
 	for i := range 2 {
-		if server.Queue(events[i]) != nil || server.Note(texts[i]) != nil {
+		if server.QueueReliable(events[i]) != nil || server.QueueUnreliable(texts[i]) != nil {
 			t.Fatal("not taken")
 		}
 	}
-	if err := server.SendBlob(blob); err != nil {
+	if err := server.SendTransfer(blob); err != nil {
 		t.Fatal(err)
 	}
 	first, _ := server.Append(0, nil)
-	first = server.AppendBlob(first, FragmentRoom)
+	first = server.AppendFragment(first, FragmentSectionSize)
 	second, _ := server.Append(0, nil)
 	head := len(second)
-	second = server.AppendEvents(second, 100)
-	second = server.AppendNotes(second, 100)
-	second = server.AppendBlob(second, FragmentRoom)
+	second = server.AppendReliable(second, 100)
+	second = server.AppendUnreliable(second, 100)
+	second = server.AppendFragment(second, FragmentSectionSize)
 	want := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"]}, nil)
 	if !bytes.Equal(second[head:], want) {
 		t.Errorf("wrote\n%x, the page says\n%x", second[head:], want)
@@ -71,13 +71,13 @@ func TestPage(t *testing.T) {
 		t.Fatalf("rest %x, %v", rest, err)
 	}
 	for i := range 2 {
-		e, _ := client.NextEvent()
-		n, _ := client.NextNote()
+		e, _ := client.NextReliable()
+		n, _ := client.NextUnreliable()
 		if !bytes.Equal(e, events[i]) || !bytes.Equal(n, texts[i]) {
 			t.Errorf("%d: read event %x and note %x", i, e, n)
 		}
 	}
-	if b, ok := client.NextBlob(); !ok || !bytes.Equal(b, blob) {
+	if b, ok := client.NextTransfer(); !ok || !bytes.Equal(b, blob) {
 		t.Errorf("read a blob of %d bytes, %v", len(b), ok)
 	}
 	if got := server.AppendClose(nil, ReasonClosing); !bytes.Equal(got, doc["close"]) {

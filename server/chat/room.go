@@ -23,19 +23,19 @@ type Limits struct {
 
 // Room is a lobby's chat. What it remembers of a player goes when another has the seat.
 type Room struct {
-	limits  Limits
-	began   time.Duration // the round
-	seats   []seat
-	refused [NumRefusals]uint64
-	text    []byte // of the last message
+	limits   Limits
+	began    time.Duration // the round
+	speakers []speaker
+	refused  [NumRefusals]uint64
+	text     []byte // of the last message
 }
 
-// seat is what is remembered of a player.
-type seat struct {
+// speaker is what is remembered of a player.
+type speaker struct {
 	id       uint32
 	debt     time.Duration // until all that was said is forgotten
 	at       time.Duration // of the debt
-	told     bool          // that it says too much
+	warned   bool          // that it says too much
 	whispers uint32        // id of who whispered last
 }
 
@@ -47,7 +47,7 @@ func NewRoom(seats int, limits Limits) *Room {
 	if limits.Every <= 0 {
 		limits.Every = 1500 * time.Millisecond
 	}
-	return &Room{limits: limits, seats: make([]seat, seats), text: make([]byte, 0, 2*MaxText)}
+	return &Room{limits: limits, speakers: make([]speaker, seats), text: make([]byte, 0, 2*MaxText)}
 }
 
 // Round says that a round begins: times are counted from here.
@@ -62,13 +62,6 @@ func (r *Room) Announce(now time.Duration, players []Player, text string, to []i
 	return m, everybody(players, to)
 }
 
-// AnnounceTeam is what the server has to say to a team.
-func (r *Room) AnnounceTeam(now time.Duration, players []Player, team int8, text string, to []int32) (Message, []int32) {
-	m := r.server(now, text)
-	m.FromTeam = team
-	return m, teamOf(players, team, to)
-}
-
 func (r *Room) server(now time.Duration, text string) Message {
 	r.text, _ = Clean(r.text[:0], []byte(cut(text)))
 	return Message{Kind: Announcement, Seconds: r.seconds(now), Text: r.text}
@@ -77,20 +70,20 @@ func (r *Room) server(now time.Duration, text string) Message {
 // Post takes a line that a player said, and appends the seats that the message goes to: nobody, if the seat is empty, or if the player
 // says too much and was told so.
 func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, to []int32) (Message, []int32) {
-	if from < 0 || from >= len(players) || from >= len(r.seats) || players[from].ID == 0 {
+	if from < 0 || from >= len(players) || from >= len(r.speakers) || players[from].ID == 0 {
 		return Message{}, to
 	}
-	p, s := &players[from], &r.seats[from]
+	p, s := &players[from], &r.speakers[from]
 	if s.id != p.ID {
-		*s = seat{id: p.ID, at: now}
+		*s = speaker{id: p.ID, at: now}
 	}
 	m := Message{Seconds: r.seconds(now), From: p.ID, FromName: p.Name, FromTeam: p.Team}
 	if !r.admit(s, now) {
 		r.refused[RefusedRate]++
-		if s.told {
+		if s.warned {
 			return Message{}, to
 		}
-		s.told = true
+		s.warned = true
 		seconds := (s.debt - time.Duration(r.limits.Burst-1)*r.limits.Every + time.Second - 1) / time.Second
 		r.text = fmt.Appendf(r.text[:0], "you say too much: wait %d s", seconds)
 		return r.notice(m, RefusedRate), append(to, int32(from))
@@ -106,9 +99,9 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 			to = everybody(players, to[:0])
 		}
 	case Whisper:
-		t := &r.seats[target]
+		t := &r.speakers[target]
 		if t.id != m.To {
-			*t = seat{id: m.To, at: now}
+			*t = speaker{id: m.To, at: now}
 		}
 		t.whispers = p.ID
 		to = append(to, int32(target), int32(from))
@@ -158,8 +151,8 @@ func (r *Room) route(m *Message, players []Player, from int, line []byte) (targe
 // target finds who a whisper is for. If it cannot, the room's text is what the sender is told.
 func (r *Room) target(players []Player, from int, s spoken) (seat int, why Refusal) {
 	if s.reply {
-		if id := r.seats[from].whispers; id != 0 {
-			for i := range min(len(players), len(r.seats)) {
+		if id := r.speakers[from].whispers; id != 0 {
+			for i := range min(len(players), len(r.speakers)) {
 				if players[i].ID == id {
 					return i, RefusedNone
 				}
@@ -170,7 +163,7 @@ func (r *Room) target(players []Player, from int, s spoken) (seat int, why Refus
 		r.text = append(r.text[:0], "nobody has whispered to you"...)
 		return -1, RefusedReply
 	}
-	seat, how, why := find(players[:min(len(players), len(r.seats))], s.name)
+	seat, how, why := find(players[:min(len(players), len(r.speakers))], s.name)
 	switch {
 	case why == RefusedUnknown:
 		r.text = fmt.Appendf(r.text[:0], `nobody is called "%s"`, s.name)
@@ -213,10 +206,10 @@ func (r *Room) notice(m Message, why Refusal) Message {
 }
 
 // admit spends one line of a player's limit, if there is room.
-func (r *Room) admit(s *seat, now time.Duration) bool {
+func (r *Room) admit(s *speaker, now time.Duration) bool {
 	s.debt, s.at = max(0, s.debt-max(0, now-s.at)), max(now, s.at)
 	if s.debt == 0 {
-		s.told = false
+		s.warned = false
 	}
 	if s.debt > time.Duration(r.limits.Burst-1)*r.limits.Every {
 		return false

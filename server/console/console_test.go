@@ -376,7 +376,7 @@ func TestRow58ListsAndHelp(t *testing.T) {
 	}
 }
 
-func TestRow58CompletionAndHistory(t *testing.T) {
+func TestRow58Completion(t *testing.T) {
 	con, _ := newConsole()
 	for i, c := range []struct {
 		line, longer string
@@ -397,24 +397,6 @@ func TestRow58CompletionAndHistory(t *testing.T) {
 		if longer != c.longer || len(words) != c.words {
 			t.Errorf("%d: %q %q, want %q and %d", i, longer, words, c.longer, c.words)
 		}
-	}
-	var h History
-	if h.Older() != "" || h.Newer() != "" {
-		t.Error("a line from an empty history")
-	}
-	for i := range 60 {
-		h.Add(fmt.Sprint(i))
-		h.Add(fmt.Sprint(i))
-		h.Add(" ")
-	}
-	if h.Older() != "59" || h.Older() != "58" || h.Newer() != "59" || h.Newer() != "" {
-		t.Error("back and forth")
-	}
-	for range 100 {
-		h.Older()
-	}
-	if got := h.line(); got != "10" || len(h.lines) != 50 {
-		t.Errorf("the oldest of %d is %s", len(h.lines), got)
 	}
 }
 

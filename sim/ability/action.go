@@ -2,22 +2,22 @@ package ability
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// Does says what an action is.
-type Does uint8
+// ActionKind says what an action is.
+type ActionKind uint8
 
 // The actions.
 const (
-	DoShot       Does = 1 + iota // a round that arrives at once: Damage, Impulse, Range, Radius, Cone, Shot
-	DoProjectile                 // Type flies off: Type, Range, Pitch
-	DoGrenade                    // a grenade is thrown: Speed, Pitch
-	DoMelee                      // a punch lands: Damage, Impulse, Range, Radius
-	DoEmote                      // a gesture begins: Type
-	DoLaunch                     // a rocket jump begins: call move.Launch before the tick's motion
+	ActionShot       ActionKind = 1 + iota // a round that arrives at once: Damage, Impulse, Range, Radius, Cone, Shot
+	ActionProjectile                       // Type flies off: Type, Range, Pitch
+	ActionGrenade                          // a grenade is thrown: Speed, Pitch
+	ActionMelee                            // a punch lands: Damage, Impulse, Range, Radius
+	ActionEmote                            // a gesture begins: Type
+	ActionLaunch                           // a rocket jump begins: call move.Launch before the tick's motion
 )
 
 // Action is one thing that a tick brings about. Fields that its kind does not name are 0.
 type Action struct {
-	Kind    Does
+	Kind    ActionKind
 	Slot    uint8      // of the hero's list
 	Shot    uint8      // for Aim: how many shots of this player came before it in this tick
 	Type    uint8      // a Projectile, or the number of a gesture, from 1

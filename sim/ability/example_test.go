@@ -10,14 +10,14 @@ import (
 // A Terraformer runs, and holds its trigger for a second and a half.
 func Example() {
 	hero := ability.TerraformerParams().MustCompile(60)
-	state := hero.Fresh()
+	state := hero.NewState()
 	shots := 0
 	for t := range tick.Tick(90) {
 		in := ability.Input{Tick: t, Buttons: ability.Primary, MoveMag: 255, Grounded: true, Alive: true}
 		var out ability.Actions
 		ability.Step(&state, in, hero, &out)
 		for _, a := range out.All() {
-			if a.Kind == ability.DoShot {
+			if a.Kind == ability.ActionShot {
 				shots++
 			}
 		}

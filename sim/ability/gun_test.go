@@ -56,7 +56,7 @@ func TestRow53RifleTwin(t *testing.T) {
 	for _, rate := range rates {
 		h := TerraformerParams().MustCompile(rate)
 		w := slowRifle{ammo: 25, clip: 25, widest: 8 * 256, grow: 128, shrink: 16 * 256, perSec: 14, rate: int(rate), reloadSeconds: 1.5}
-		s := h.Fresh()
+		s := h.NewState()
 		r := rand.New(rand.NewPCG(uint64(rate), 1))
 		var keys uint16
 		shots := 0
@@ -70,7 +70,7 @@ func TestRow53RifleTwin(t *testing.T) {
 			}
 			out := play(h, &s, in)
 			fired, cone := w.step(1+i, in.Buttons&Primary != 0, in.Buttons&ReloadKey != 0)
-			if fired != (out.Count == 1) || fired && (out.List[0].Kind != DoShot || int(out.List[0].Cone) != cone/2) {
+			if fired != (out.Count == 1) || fired && (out.List[0].Kind != ActionShot || int(out.List[0].Cone) != cone/2) {
 				t.Fatalf("%d Hz tick %d: %+v, twin fires %v at %d", rate, i, out.All(), fired, cone)
 			}
 			if g := s.Slots[0]; int(g.Load) != w.ammo || int(g.Heat) != w.cone || (s.Reloading != 0) != w.reloading {
@@ -93,16 +93,16 @@ func TestRow53Shot(t *testing.T) {
 		key  uint16
 		want Action
 	}{
-		{TerraformerParams(), Primary, Action{Kind: DoShot, Damage: 7, Impulse: 7, Range: 500, Radius: 0.2}},
-		{TerraformerParams(), Secondary, Action{Kind: DoProjectile, Slot: 1, Type: uint8(GooRocket), Range: 200}},
-		{TerraformerParams(), MeleeKey, Action{Kind: DoMelee, Slot: 3, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
-		{TerraformerParams(), EmoteDefeat, Action{Kind: DoEmote, Slot: 4, Type: 2}},
-		{RobotParams(), Primary, Action{Kind: DoProjectile, Type: uint8(Rivet), Range: 200}},
-		{RobotParams(), Secondary, Action{Kind: DoGrenade, Slot: 1, Type: uint8(Grenade), Speed: 50, Pitch: geom.Degrees(5)}},
-		{RobotParams(), MeleeKey, Action{Kind: DoMelee, Slot: 2, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
+		{TerraformerParams(), Primary, Action{Kind: ActionShot, Damage: 7, Impulse: 7, Range: 500, Radius: 0.2}},
+		{TerraformerParams(), Secondary, Action{Kind: ActionProjectile, Slot: 1, Type: uint8(GooRocket), Range: 200}},
+		{TerraformerParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 3, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
+		{TerraformerParams(), EmoteDefeat, Action{Kind: ActionEmote, Slot: 4, Type: 2}},
+		{RobotParams(), Primary, Action{Kind: ActionProjectile, Type: uint8(Rivet), Range: 200}},
+		{RobotParams(), Secondary, Action{Kind: ActionGrenade, Slot: 1, Type: uint8(Grenade), Speed: 50, Pitch: geom.Degrees(5)}},
+		{RobotParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 2, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
 	} {
 		h := c.hero.MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		var got []Action
 		for _, out := range script(h, &s, 10, Input{Buttons: c.key, Alive: true}) {
 			got = append(got, out.All()...)
@@ -131,7 +131,7 @@ func TestRow53Rates(t *testing.T) {
 	} {
 		for _, rate := range rates {
 			h := c.hero.MustCompile(rate)
-			s := h.Fresh()
+			s := h.NewState()
 			shots := 0
 			for _, out := range script(h, &s, 10*int(rate), Input{Buttons: c.key, Alive: true}) {
 				shots += int(out.Count)
@@ -151,12 +151,12 @@ func TestRow53Rates(t *testing.T) {
 func TestRow53Spin(t *testing.T) {
 	for _, rate := range rates {
 		h := RobotParams().MustCompile(rate)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, int(rate)*2, Input{Buttons: Primary, Alive: true})
 		if s.Slots[0].Heat != 6*spinUnit {
 			t.Errorf("%d Hz: after 2 s it adds %d/64 rounds/s, want 384", rate, s.Slots[0].Heat)
 		}
-		s = h.Fresh()
+		s = h.NewState()
 		script(h, &s, int(rate), Input{Buttons: Primary, Alive: true})
 		if s.Slots[0].Heat != 6*spinUnit {
 			t.Errorf("%d Hz: after 1 s it adds %d/64 rounds/s, want 384", rate, s.Slots[0].Heat)
@@ -176,7 +176,7 @@ func TestRow53Spin(t *testing.T) {
 func TestRow53Cone(t *testing.T) {
 	for _, rate := range []tick.Rate{60, 30, 128} {
 		h := TerraformerParams().MustCompile(rate)
-		s := h.Fresh()
+		s := h.NewState()
 		play(h, &s, Input{Tick: 1, Buttons: Primary, Alive: true})
 		if s.Slots[0].Heat != 128 {
 			t.Errorf("%d Hz: a shot opens the cone to %d/256 degree, want 128", rate, s.Slots[0].Heat)
@@ -191,7 +191,7 @@ func TestRow53Cone(t *testing.T) {
 		if got, want := int(s.Slots[0].Heat), 8*256-int(rate)/4*16*256/int(rate); got < want-1 || got > want+1 {
 			t.Errorf("%d Hz: after a quarter of a second %d/256 degree, want %d", rate, got, want)
 		}
-		s = h.Fresh()
+		s = h.NewState()
 		var shots []Action
 		for _, out := range script(h, &s, 2*int(rate), Input{Buttons: Primary, Alive: true}) {
 			shots = append(shots, out.All()...)
@@ -214,7 +214,7 @@ func TestRow53Reload(t *testing.T) {
 			h := hero.MustCompile(rate)
 			want := int(math.Ceil(1.5 * float64(rate)))
 			clip := hero.Slots[0].Gun.Clip
-			s := h.Fresh()
+			s := h.NewState()
 			s.Slots[0].Load = 1
 			began, shots := -1, 0
 			for i, out := range script(h, &s, 4*int(rate), Input{Buttons: Primary, Alive: true}) {
@@ -232,7 +232,7 @@ func TestRow53Reload(t *testing.T) {
 			if began != 1 || shots < 2 {
 				t.Errorf("%s %d Hz: an empty clip reloads from tick %d, %d shots", hero.Name, rate, began, shots)
 			}
-			s = h.Fresh()
+			s = h.NewState()
 			if out := play(h, &s, Input{Buttons: ReloadKey, Alive: true}); out.Reload != 0 || s.On != 0 {
 				t.Errorf("%s: a full clip reloads", hero.Name)
 			}
@@ -260,7 +260,7 @@ func TestRow53Times(t *testing.T) {
 	} {
 		for _, hero := range []HeroParams{RobotParams(), TerraformerParams()} {
 			h := hero.MustCompile(c.rate)
-			s := h.Fresh()
+			s := h.NewState()
 			var acted, over []int
 			for i, out := range script(h, &s, 3*c.period+c.acts, Input{Buttons: c.key, Alive: true}) {
 				if out.Count > 0 {
@@ -286,13 +286,13 @@ func TestRow52RocketJump(t *testing.T) {
 	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey, RunsWith: []string{"movement"}, Interrupts: []string{"sprint"},
 		Rocket: RocketParams{ActiveMillis: 500, CooldownMillis: 3000}})
 	h := p.MustCompile(60)
-	s := h.Fresh()
+	s := h.NewState()
 	if out := play(h, &s, Input{Buttons: RocketKey, Alive: true}); out.Count != 0 || s.Request != 0 {
 		t.Errorf("launched in the air: %+v", out)
 	}
 	var launched []int
 	for i, out := range script(h, &s, 400, Input{Buttons: RocketKey, Alive: true, Grounded: true}) {
-		if out.Count == 1 && out.List[0].Kind == DoLaunch {
+		if out.Count == 1 && out.List[0].Kind == ActionLaunch {
 			launched = append(launched, i)
 		}
 	}
@@ -305,14 +305,14 @@ func TestAim(t *testing.T) {
 	const seed = 7
 	yaw, pitch := geom.Degrees(33), geom.Degrees(-12)
 	ahead := geom.Forward(yaw, pitch)
-	if Aim(seed, 1, 1, 0, yaw, pitch, 0) != ahead {
+	if Aim(DrawKey{seed, 1, 1, 0}, yaw, pitch, 0) != ahead {
 		t.Error("without a cone it does not fly straight")
 	}
 	inner := 0
 	seen := map[geom.Vec3]bool{}
 	const n, cone = 4000, 8 * 256
 	for i := range n {
-		d := Aim(seed, uint32(i%3), tick.Tick(i/6), uint8(i/3%2), yaw, pitch, cone)
+		d := Aim(DrawKey{seed, uint32(i % 3), tick.Tick(i / 6), uint8(i / 3 % 2)}, yaw, pitch, cone)
 		off := math.Acos(min(1, float64(d.Dot(ahead)))) * 180 / math.Pi
 		if off > 8.02 || math.Abs(float64(d.Len())-1) > 1e-5 {
 			t.Fatalf("a shot %v degrees off, length %v", off, d.Len())

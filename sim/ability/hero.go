@@ -19,7 +19,7 @@ const spinUnit = 64
 // Hero is a compiled hero, for one tick rate. It is read-only; any number of players share it. A set of abilities is a
 // mask: bit i is slot i of the list.
 type Hero struct {
-	slots [MaxSlots]slot
+	slots [MaxSlots]compiledSlot
 	count int
 	rate  uint32
 
@@ -36,12 +36,12 @@ type Hero struct {
 	params HeroParams
 }
 
-// slot is a compiled ability. Times are ticks.
-type slot struct {
-	kind             Kind
-	clip             uint8
-	with, interrupts uint8
-	keys             uint16
+// compiledSlot is a compiled ability. Times are ticks.
+type compiledSlot struct {
+	kind                 Kind
+	clip                 uint8
+	runsWith, interrupts uint8
+	keys                 uint16
 
 	perShot, perTick int32  // cost of a shot and what a tick brings, in 1/64 round at the tick rate
 	spin             uint16 // most that spinning adds to perTick; 0: none
@@ -51,8 +51,8 @@ type slot struct {
 	impact, active, period int16 // of what is timed: when it acts, ends, may begin again
 	stop                   int16
 
-	does Action
-	heat [tick.MaxRate]uint16 // by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
+	action Action
+	heat   [tick.MaxRate]uint16 // by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
 }
 
 // Compile checks the numbers of a hero and converts them for a tick rate. It keeps no part of p that may change. The
@@ -73,7 +73,7 @@ func (p HeroParams) Compile(rate tick.Rate) (*Hero, error) {
 		h.weapons[i] = -1
 	}
 	for i := range p.Slots {
-		if err := h.add(i); err != nil {
+		if err := h.addSlot(i); err != nil {
 			return nil, fmt.Errorf("hero %s: slots[%d] %q: %w", p.Name, i, p.Slots[i].Name, err)
 		}
 	}
@@ -108,8 +108,8 @@ func (h *Hero) Index(name string) int {
 // Health is what the hero spawns with.
 func (h *Hero) Health() int16 { return h.params.Health }
 
-// add compiles slot i.
-func (h *Hero) add(i int) (err error) {
+// addSlot compiles slot i.
+func (h *Hero) addSlot(i int) (err error) {
 	p := &h.params.Slots[i]
 	c := &h.slots[i]
 	bit := uint8(1) << i
@@ -117,7 +117,7 @@ func (h *Hero) add(i int) (err error) {
 		return errors.New("want a Name that no other slot has")
 	}
 	c.kind, c.keys = p.Kind, p.Keys
-	if c.with, err = h.mask(p.RunsWith, i); err != nil {
+	if c.runsWith, err = h.mask(p.RunsWith, i); err != nil {
 		return fmt.Errorf("field RunsWith: %w", err)
 	}
 	if c.interrupts, err = h.mask(p.Interrupts, i); err != nil {
@@ -129,7 +129,7 @@ func (h *Hero) add(i int) (err error) {
 		}
 	}
 	h.keys |= p.Keys
-	c.does.Slot = uint8(i)
+	c.action.Slot = uint8(i)
 	single := func(mask *uint8) error {
 		if *mask != 0 {
 			return errors.New("the hero has two of its Kind")
@@ -152,15 +152,15 @@ func (h *Hero) add(i int) (err error) {
 	case Emote:
 		h.work |= bit
 		h.gesture = int8(i)
-		c.does.Kind = DoEmote
+		c.action.Kind = ActionEmote
 		return single(&h.emote)
 	case Gun:
 		h.guns |= bit
-		h.weapon(i)
+		h.addWeapon(i)
 		return c.gun(&p.Gun, h)
 	case Launcher:
 		h.sticky |= bit
-		h.weapon(i)
+		h.addWeapon(i)
 		err = c.launcher(&p.Launcher, h)
 	case Melee:
 		if h.punch >= 0 {
@@ -171,7 +171,7 @@ func (h *Hero) add(i int) (err error) {
 		err = c.melee(&p.Melee, h)
 	case Rocket:
 		h.rockets |= bit
-		c.does.Kind = DoLaunch
+		c.action.Kind = ActionLaunch
 		err = c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
 	default:
 		return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
@@ -181,8 +181,8 @@ func (h *Hero) add(i int) (err error) {
 	return err
 }
 
-// weapon counts slot i among those whose shots others are told of.
-func (h *Hero) weapon(i int) {
+// addWeapon counts slot i among those whose shots others are told of.
+func (h *Hero) addWeapon(i int) {
 	if n := slices.Index(h.weapons[:], -1); n >= 0 {
 		h.weapons[n] = int8(i)
 	}
@@ -206,7 +206,7 @@ func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
 // ticks converts milliseconds to ticks, rounded up.
 func (h *Hero) ticks(millis int32) int16 { return int16((int64(millis)*int64(h.rate) + 999) / 1000) }
 
-func (c *slot) gun(p *GunParams, h *Hero) error {
+func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 0, float64(Projectiles - 1)},
 		{"Damage", float64(p.Damage), 0, 10000},
@@ -241,15 +241,15 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 	for t := range n { // so many in a second, spread evenly
 		c.heat[t] = uint16((t+n)*heat/n - (t+n-1)*heat/n)
 	}
-	c.does.Kind, c.does.Type = DoShot, uint8(p.Projectile)
+	c.action.Kind, c.action.Type = ActionShot, uint8(p.Projectile)
 	if p.Projectile != Hitscan {
-		c.does.Kind = DoProjectile
+		c.action.Kind = ActionProjectile
 	}
-	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range, p.Radius
 	return nil
 }
 
-func (c *slot) launcher(p *LauncherParams, h *Hero) error {
+func (c *compiledSlot) launcher(p *LauncherParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 1, float64(Projectiles - 1)},
 		{"Speed", float64(p.Speed), 0, 200},
@@ -260,15 +260,15 @@ func (c *slot) launcher(p *LauncherParams, h *Hero) error {
 			return err
 		}
 	}
-	c.does.Kind, c.does.Type = DoProjectile, uint8(p.Projectile)
+	c.action.Kind, c.action.Type = ActionProjectile, uint8(p.Projectile)
 	if p.Projectile == Grenade {
-		c.does.Kind = DoGrenade
+		c.action.Kind = ActionGrenade
 	}
-	c.does.Speed, c.does.Range, c.does.Pitch = p.Speed, p.Range, geom.Degrees(float64(p.PitchDegrees))
+	c.action.Speed, c.action.Range, c.action.Pitch = p.Speed, p.Range, geom.Degrees(float64(p.PitchDegrees))
 	return c.times(0, p.ActiveMillis, p.CooldownMillis, h)
 }
 
-func (c *slot) melee(p *MeleeParams, h *Hero) error {
+func (c *compiledSlot) melee(p *MeleeParams, h *Hero) error {
 	for _, f := range []field{
 		{"Damage", float64(p.Damage), 0, 10000},
 		{"Impulse", float64(p.Impulse), 0, 64},
@@ -280,15 +280,15 @@ func (c *slot) melee(p *MeleeParams, h *Hero) error {
 			return err
 		}
 	}
-	c.does.Kind = DoMelee
-	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	c.action.Kind = ActionMelee
+	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range, p.Radius
 	err := c.times(p.ImpactMillis, p.PeriodMillis, p.PeriodMillis, h)
 	c.impact = min(c.impact, c.active-1) // both may round up to the same tick
 	return err
 }
 
 // times sets the times of what is timed; it lasts at least a tick.
-func (c *slot) times(impact, active, cooldown int32, h *Hero) error {
+func (c *compiledSlot) times(impact, active, cooldown int32, h *Hero) error {
 	if err := within("ActiveMillis", float64(active), 0, 60000); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func TestRow52ActivationMatrix(t *testing.T) {
 					continue
 				}
 				a, b := uint8(1)<<i, uint8(1)<<j
-				s := h.Fresh()
+				s := h.NewState()
 				s.Request, s.On, s.Active = a, b, b
 				var out Actions
 				s.control(0, h, &out)
@@ -131,7 +131,7 @@ func TestRow52ControllerTwin(t *testing.T) {
 	for _, p := range heroes() {
 		h := p.MustCompile(60)
 		for range 20000 {
-			s := h.Fresh()
+			s := h.NewState()
 			var order []string
 			var idly uint8
 			twin := map[string]*slowAbility{}
@@ -190,7 +190,7 @@ func TestRow52Order(t *testing.T) {
 		{TerraformerParams(), "projectile launcher", []string{"auto rifle", "movement"}},
 	} {
 		h := c.hero.MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		out := play(h, &s, Input{Tick: 1, Buttons: Primary | Secondary | SprintKey | MeleeKey, MoveMag: 255, Alive: true, Grounded: true})
 		if want := set(h, c.on...); s.On != want || out.Began != want || s.Asked != set(h, c.on[0]) {
 			t.Errorf("%s: on %b, asked %b, want %b", c.hero.Name, s.On, s.Asked, want)
@@ -207,9 +207,9 @@ func TestRow52TwoWeapons(t *testing.T) {
 	p.Slots[0].RunsWith = append(p.Slots[0].RunsWith, "projectile launcher")
 	p.Slots[1].RunsWith = append(p.Slots[1].RunsWith, "auto rifle")
 	h := p.MustCompile(60)
-	s := h.Fresh()
+	s := h.NewState()
 	out := play(h, &s, Input{Tick: 1, Buttons: Primary | Secondary, Alive: true})
-	if out.Count != 2 || out.List[0].Kind != DoShot || out.List[1].Kind != DoProjectile || Projectile(out.List[1].Type) != GooRocket {
+	if out.Count != 2 || out.List[0].Kind != ActionShot || out.List[1].Kind != ActionProjectile || Projectile(out.List[1].Type) != GooRocket {
 		t.Errorf("both keys bring about %+v", out.All())
 	}
 }
@@ -223,7 +223,7 @@ func TestRow52Life(t *testing.T) {
 
 	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint goes on when the trigger is let go", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		ticks := script(h, &s, 10, run)
 		if !ticks[0].Sprint || !ticks[9].Sprint {
 			t.Fatal("it does not sprint from the first tick on")
@@ -243,7 +243,7 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("a sprint waits for the trigger", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, 10, with(Input{MoveMag: 255, Alive: true}, Primary))
 		shots := 0
 		for _, out := range script(h, &s, 60, with(run, Primary)) {
@@ -258,21 +258,21 @@ func TestRow52Life(t *testing.T) {
 	t.Run("sprinting sideways or not at all", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
 		for yaw, want := range map[uint8]bool{0: true, 63: true, 64: false, 128: false, 192: false, 193: true} {
-			s := h.Fresh()
+			s := h.NewState()
 			in := run
 			in.MoveYaw = yaw
 			if out := play(h, &s, in); out.Sprint != want {
 				t.Errorf("feet at %d/256: sprints %v", yaw, out.Sprint)
 			}
 		}
-		s := h.Fresh()
+		s := h.NewState()
 		if out := play(h, &s, with(stand, SprintKey)); out.Sprint {
 			t.Error("it sprints on the spot")
 		}
 	})
 	t.Run("melee interrupts a sprint at once; the sprint comes back after it", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, 10, run)
 		out := play(h, &s, with(run, MeleeKey))
 		if out.Sprint || s.On != set(h, "melee", "movement") || out.Ended != set(h, "sprint") {
@@ -286,10 +286,10 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("an emote stops the feet, and moving stops the emote", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, 5, Input{MoveMag: 9, Alive: true})
 		out := play(h, &s, with(stand, EmoteDance))
-		if out.Count != 1 || out.List[0].Kind != DoEmote || out.List[0].Type != 3 || out.Move || h.Public(&s) != (Public{Gesture: 3, Gestures: 1}) {
+		if out.Count != 1 || out.List[0].Kind != ActionEmote || out.List[0].Type != 3 || out.Move || h.Public(&s) != (Public{Gesture: 3, Gestures: 1}) {
 			t.Fatalf("dancing: %+v, %+v", out.All(), h.Public(&s))
 		}
 		if ticks := script(h, &s, 300, stand); ticks[299].Ended != 0 || h.Public(&s).Gesture != 3 {
@@ -305,13 +305,13 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("a tap on the grenade's key is remembered", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, 1, with(stand, Primary))
 		script(h, &s, 1, with(stand, Primary|Secondary))
 		thrown := -1
 		for i, out := range script(h, &s, 120, with(stand, Primary)) {
 			for _, a := range out.All() {
-				if a.Kind == DoGrenade {
+				if a.Kind == ActionGrenade {
 					if thrown >= 0 {
 						t.Fatal("thrown twice")
 					}
@@ -327,7 +327,7 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("an empty gun reloads when nobody minds", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		s.Slots[0].Load = 0
 		if ticks := script(h, &s, 30, run); !ticks[29].Sprint || s.Reloading != 0 {
 			t.Fatal("the empty gun stopped the sprint")
@@ -344,7 +344,7 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("dying ends all, being alive again ends dying", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		script(h, &s, 10, with(run, Primary))
 		gone := with(run, Primary|MeleeKey)
 		gone.Alive = false

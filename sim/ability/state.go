@@ -30,8 +30,8 @@ type Slot struct {
 	Heat  uint16 // of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds, 1/64 round/s, 0 to 8192
 }
 
-// Fresh returns the state of a player who has just spawned: everything idle, every clip full.
-func (h *Hero) Fresh() (s State) {
+// NewState returns the state of a player who has just spawned: everything idle, every clip full.
+func (h *Hero) NewState() (s State) {
 	for i := range h.count {
 		s.Slots[i].Load = h.slots[i].clip
 	}
@@ -75,12 +75,12 @@ func (h *Hero) Shooting(s *State) bool { return s.Active&(h.guns|h.sticky) != 0 
 
 // Public returns what the others are told of s.
 func (h *Hero) Public(s *State) (p Public) {
-	h.Tell(s, &p)
+	h.WritePublic(s, &p)
 	return p
 }
 
-// Tell is Public into its place: it writes all of p.
-func (h *Hero) Tell(s *State, p *Public) {
+// WritePublic is Public into its place: it writes all of p.
+func (h *Hero) WritePublic(s *State, p *Public) {
 	*p = Public{}
 	for i, slot := range h.weapons {
 		if slot >= 0 {

@@ -17,7 +17,7 @@ func Step(s *State, in Input, h *Hero, out *Actions) {
 	for m := h.guns; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
 		if w := &s.Slots[i]; s.On>>i&1 != 0 || w.Heat != 0 || w.Cool != 0 {
-			s.gun(i, &in, h, out)
+			s.updateGun(i, &in, h, out)
 		}
 	}
 	for m := s.Cooling; m != 0; m &= m - 1 {
@@ -91,17 +91,17 @@ func (s *State) control(idly uint8, h *Hero, out *Actions) {
 	s.On &= s.Active
 	s.Asked &= s.On
 	if s.Request != 0 {
-		s.serve(s.Request&^last, idly, h, out)
-		s.serve(s.Request&last, idly, h, out)
+		s.activate(s.Request&^last, idly, h, out)
+		s.activate(s.Request&last, idly, h, out)
 	}
 }
 
-// serve goes through requests in the order of the list.
-func (s *State) serve(requests, idly uint8, h *Hero, out *Actions) {
+// activate goes through requests in the order of the list.
+func (s *State) activate(requests, idly uint8, h *Hero, out *Actions) {
 	for m := requests; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
 		bit, c := uint8(1)<<i, &h.slots[i]
-		if against := s.On &^ c.with; against != 0 {
+		if against := s.On &^ c.runsWith; against != 0 {
 			if idly&bit != 0 {
 				continue
 			}
@@ -149,13 +149,13 @@ func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	switch c.kind {
 	case Sprint:
-		s.run(i, in, h)
+		s.updateSprint(i, in, h)
 	case Emote:
 		if out.Began&bit != 0 {
 			first := in.Buttons & c.keys & -(in.Buttons & c.keys)
 			w.Load = 1 + uint8(bits.OnesCount16(c.keys&(first-1)))
 			w.Count++
-			out.add(&c.does).Type = w.Load
+			out.add(&c.action).Type = w.Load
 		}
 		if s.Asked&bit != 0 || in.moves() {
 			s.Active &^= bit
@@ -164,7 +164,7 @@ func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 		since := c.period - w.Cool
 		if since == c.impact {
 			w.Count++
-			out.add(&c.does)
+			out.add(&c.action)
 		}
 		w.Cool--
 		if since+1 >= c.active {
@@ -176,8 +176,8 @@ func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 	}
 }
 
-// run updates a sprint. Cool is 0 as long as it sprints, then counts the stop delay down.
-func (s *State) run(i int, in *Input, h *Hero) {
+// updateSprint updates a sprint. Cool is 0 as long as it sprints, then counts the stop delay down.
+func (s *State) updateSprint(i int, in *Input, h *Hero) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	if w.Cool == 0 {
 		if s.Asked&bit == 0 && in.Buttons&c.keys != 0 && in.forward() {
@@ -191,15 +191,15 @@ func (s *State) run(i int, in *Input, h *Hero) {
 	}
 }
 
-// gun is the update of a gun, which cools and calms down also while it is off.
-func (s *State) gun(i int, in *Input, h *Hero, out *Actions) {
+// updateGun is the update of a gun, which cools and calms down also while it is off.
+func (s *State) updateGun(i int, in *Input, h *Hero, out *Actions) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	on := s.On&bit != 0
 	pulled := on && in.Buttons&c.keys != 0
 	if c.spin != 0 && pulled && w.Load > 0 && s.Reloading&bit == 0 {
-		w.Heat = min(w.Heat+c.change(in.Tick, h), c.spin)
+		w.Heat = min(w.Heat+c.heatStep(in.Tick, h), c.spin)
 	} else if w.Heat > 0 && (c.spin != 0 || w.Cool <= 0 || s.Reloading&bit != 0) { // a cone not between two shots
-		w.Heat -= min(w.Heat, c.change(in.Tick, h))
+		w.Heat -= min(w.Heat, c.heatStep(in.Tick, h))
 	}
 	if s.Reloading&bit != 0 {
 		if w.Cool--; w.Cool > 0 {
@@ -238,15 +238,15 @@ func (s *State) gun(i int, in *Input, h *Hero, out *Actions) {
 
 // fire lets one round go. The next is due a whole shot later than this one was, not than it left, so that the rate is
 // exact where it is no whole number of ticks.
-func (s *State) fire(c *slot, w *Slot, out *Actions) {
-	a := out.add(&c.does)
+func (s *State) fire(c *compiledSlot, w *Slot, out *Actions) {
+	a := out.add(&c.action)
 	w.Load--
 	w.Count++
 	w.Cool += int16(c.perShot)
-	if a.Kind == DoShot {
+	if a.Kind == ActionShot {
 		a.Shot = 0
 		for i := range out.Count - 1 {
-			if out.List[i].Kind == DoShot {
+			if out.List[i].Kind == ActionShot {
 				a.Shot++
 			}
 		}
@@ -257,7 +257,7 @@ func (s *State) fire(c *slot, w *Slot, out *Actions) {
 	}
 }
 
-// change is what tick t may do to a gun's heat.
-func (c *slot) change(t tick.Tick, h *Hero) uint16 {
+// heatStep is what tick t may do to a gun's heat.
+func (c *compiledSlot) heatStep(t tick.Tick, h *Hero) uint16 {
 	return c.heat[uint32(t)%h.rate&(uint32(tick.MaxRate)-1)]
 }

@@ -52,7 +52,7 @@ func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 	for a := range h.count {
 		c, w := &h.slots[a], &s.Slots[a]
 		for b := range a {
-			if both := uint8(1<<a | 1<<b); s.On&both == both && c.with>>b&1 == 0 && h.slots[b].with>>a&1 == 0 {
+			if both := uint8(1<<a | 1<<b); s.On&both == both && c.runsWith>>b&1 == 0 && h.slots[b].runsWith>>a&1 == 0 {
 				t.Fatalf("tick %d: %s and %s are on: %+v", r.tick, h.Name(a), h.Name(b), s)
 			}
 		}
@@ -85,7 +85,7 @@ func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 		if r.last[i] = r.tick; c.kind == Emote {
 			r.last[i] = -1 << 20
 		}
-		if a.Kind == DoShot && (a.Cone > c.coneMax/2 || a.Damage != 7) {
+		if a.Kind == ActionShot && (a.Cone > c.coneMax/2 || a.Damage != 7) {
 			t.Fatalf("tick %d: shot %+v", r.tick, a)
 		}
 	}
@@ -121,7 +121,7 @@ func TestRow52Invariants(t *testing.T) {
 	for n, p := range heroes() {
 		for _, rate := range rates {
 			h := p.MustCompile(rate)
-			s, ref := h.Fresh(), newReferee(h)
+			s, ref := h.NewState(), newReferee(h)
 			w := walker{r: rand.New(rand.NewPCG(uint64(n), uint64(rate)))}
 			began := uint8(0)
 			for range 30000 {
@@ -143,7 +143,7 @@ func TestRow41Prediction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.SampledFrom(heroes()).Draw(t, "hero").MustCompile(rapid.SampledFrom(rates).Draw(t, "rate"))
 		w := walker{r: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))}
-		s := h.Fresh()
+		s := h.NewState()
 		for range rapid.IntRange(0, 500).Draw(t, "before") {
 			play(h, &s, w.next())
 		}
@@ -151,7 +151,7 @@ func TestRow41Prediction(t *testing.T) {
 		copied := s
 		var out, stale Actions
 		for i := range stale.List {
-			stale.List[i] = Action{Kind: DoLaunch, Cone: 9, Shot: 3}
+			stale.List[i] = Action{Kind: ActionLaunch, Cone: 9, Shot: 3}
 		}
 		for i := range inputs {
 			inputs[i] = w.next()
@@ -175,7 +175,7 @@ func TestRow42Hash(t *testing.T) {
 	want := map[string]uint64{"robot": 0xa29784a67201df70, "terraformer": 0x5c7e774e3414a2a5, "all": 0xb0b36865ae430a4e}
 	for _, p := range heroes() {
 		h := p.MustCompile(60)
-		s := h.Fresh()
+		s := h.NewState()
 		w := walker{r: rand.New(rand.NewPCG(1, 1))}
 		digest := fnv.New64a()
 		for range 3600 {
@@ -201,7 +201,7 @@ func FuzzStep(f *testing.F) {
 	f.Add([]byte("\x2e\x40\x01\x00\x80\xc1"), uint64(1<<40), uint8(1), uint8(0))
 	f.Fuzz(func(t *testing.T, keys []byte, garbage uint64, hero, rate uint8) {
 		h := heroes()[hero%3].MustCompile(rates[rate%5])
-		s, ref := h.Fresh(), newReferee(h)
+		s, ref := h.NewState(), newReferee(h)
 		r := rand.New(rand.NewPCG(garbage, 2))
 		any := State{Request: uint8(r.Uint32()), Active: uint8(r.Uint32()), Cooling: uint8(r.Uint32()), On: uint8(r.Uint32()),
 			Asked: uint8(r.Uint32()), Reloading: uint8(r.Uint32())}
@@ -227,12 +227,12 @@ func FuzzStep(f *testing.F) {
 
 func TestPublic(t *testing.T) {
 	h := TerraformerParams().MustCompile(60)
-	s := h.Fresh()
+	s := h.NewState()
 	script(h, &s, 20, Input{Buttons: SprintKey, MoveMag: 1, Alive: true})
 	if got := h.Public(&s); got != (Public{Sprinting: true}) {
 		t.Errorf("sprinting: %+v", got)
 	}
-	s = h.Fresh()
+	s = h.NewState()
 	script(h, &s, 61, Input{Buttons: Primary, Alive: true})
 	script(h, &s, 60, Input{Buttons: Secondary, Alive: true})
 	script(h, &s, 60, Input{Buttons: MeleeKey, Alive: true})
@@ -296,7 +296,7 @@ func TestCompileErrors(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	h := TerraformerParams().MustCompile(60)
-	s := h.Fresh()
+	s := h.NewState()
 	w := walker{r: rand.New(rand.NewPCG(1, 1))}
 	var out Actions
 	if n := testing.AllocsPerRun(1000, func() { Step(&s, w.next(), h, &out) }); n != 0 {
@@ -320,7 +320,7 @@ func BenchmarkStep(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			h := c.hero.MustCompile(60)
-			s := h.Fresh()
+			s := h.NewState()
 			in := c.in
 			var out Actions
 			b.ReportAllocs()
@@ -336,7 +336,7 @@ func BenchmarkStep(b *testing.B) {
 		r := rand.New(rand.NewPCG(1, 1))
 		states, inputs := make([]State, n), make([]Input, n)
 		for i := range states {
-			states[i] = h[i&1].Fresh()
+			states[i] = h[i&1].NewState()
 			inputs[i] = Input{Alive: true, Grounded: true, MoveMag: uint8(min(r.IntN(5), 1) * 255)}
 			if r.IntN(100) < 15 {
 				inputs[i].Buttons = Primary

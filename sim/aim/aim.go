@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -45,8 +46,8 @@ func (f *Features) Score() float32 {
 // between is how far v is from lo to hi, 0 to 1.
 func between(v, lo, hi float32) float32 { return min(max((v-lo)/(hi-lo), 0), 1) }
 
-// Watch watches the players of a match. It belongs to whoever owns that.
-type Watch struct {
+// Tracker watches the players of a match. It belongs to whoever owns that.
+type Tracker struct {
 	match   *sim.Match
 	players []player
 }
@@ -63,13 +64,13 @@ type player struct {
 }
 
 // New returns a watch for matches of so many slots. It takes 184 bytes for each.
-func New(slots int) *Watch { return &Watch{players: make([]player, slots)} }
+func New(slots int) *Tracker { return &Tracker{players: make([]player, slots)} }
 
-// Of is how the player of a slot has aimed since it came.
-func (w *Watch) Of(slot int) Features { return w.players[slot].f }
+// Features is how the player of a slot has aimed since it came.
+func (w *Tracker) Features(slot int) Features { return w.players[slot].f }
 
 // Tick takes the tick that the match has just played. With another match all begins anew.
-func (w *Watch) Tick(m *sim.Match) {
+func (w *Tracker) Tick(m *sim.Match) {
 	if w.match != m {
 		w.match = m
 		if n := len(m.Poses()); n > len(w.players) {
@@ -87,20 +88,20 @@ func (w *Watch) Tick(m *sim.Match) {
 		if id == 0 {
 			continue
 		}
-		in := m.Inbox(id)
+		in := m.CommandBuffer(id)
 		if in == nil {
 			continue
 		}
-		p.aimed(in.Last(), now)
+		p.addCommand(in.Last(), now)
 	}
 	out := m.Outcome()
 	for i := range min(len(out.Shots), len(out.Hits)) {
-		w.shot(m, &out.Shots[i], out.Hits[i].Slot, out.Hits[i].ID != 0)
+		w.addShot(m, &out.Shots[i], &out.Hits[i])
 	}
 }
 
-// aimed notes how far a player has turned by a command.
-func (p *player) aimed(c sim.Command, now tick.Tick) {
+// addCommand notes how far a player has turned by a command.
+func (p *player) addCommand(c sim.Command, now tick.Tick) {
 	at := &p.turn[now%turns]
 	*at = 0
 	if c.Tick != now {
@@ -118,15 +119,15 @@ func degrees(by geom.Angle) float32 {
 	return max(float32(n), -float32(n)) * (360.0 / 65536)
 }
 
-// shot notes a round.
-func (w *Watch) shot(m *sim.Match, s *sim.Shot, victim int, hit bool) {
+// addShot notes a round.
+func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
 	if p.id != netid.ID(s.Shooter) {
 		return
 	}
 	p.f.Shots++
-	if hit {
+	if victim := hit.Slot; hit.ID != 0 {
 		p.f.Hits++
 		p.f.Snap = mean(p.f.Snap, p.snap(m), p.f.Hits)
 		if now := m.Tick(); p.victim != victim || now-p.struck > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {

@@ -33,7 +33,7 @@ func newGallery(t testing.TB) *gallery {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
 	g := &gallery{m: sim.New(8, sim.Rules{Seed: 5, RespawnMillis: 1000, Game: game}, ground), rng: 5}
-	g.m.Witness(func(*lagcomp.Sweep, uint32) bool { return true })
+	g.m.SetHitFilter(func(*lagcomp.Sweep, uint32) bool { return true })
 	for i := range g.ids {
 		g.ids[i] = g.m.Join()
 	}
@@ -62,7 +62,7 @@ func (g *gallery) step() {
 		a := &g.aim[i]
 		c := sim.Command{Tick: now + 1, MoveYaw: uint8(int(now)/40*37 + i*50), MoveMag: 255, View: tick.View{From: max(now, 2) - 1, To: max(now, 2) - 1}}
 		foe := rig.Pose{}
-		if in := g.m.Inbox(id); in != nil {
+		if in := g.m.CommandBuffer(id); in != nil {
 			foe = g.inSight(g.m.Poses()[id.Index()])
 		}
 		if foe.ID == 0 {
@@ -91,8 +91,8 @@ func (g *gallery) step() {
 			}
 			c.Yaw = a.yaw
 		}
-		g.m.Know(id, lagcomp.Knowledge{Rate: 60, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: now, Newest: now, Oldest: g.m.History().Oldest()})
-		if in := g.m.Inbox(id); in != nil {
+		g.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: now, Newest: now, Oldest: g.m.History().Oldest()})
+		if in := g.m.CommandBuffer(id); in != nil {
 			in.Offer(c)
 		}
 	}
@@ -123,7 +123,7 @@ func TestThreat27AimIsTold(t *testing.T) {
 	}
 	judged := [2]int{}
 	for slot := range 8 {
-		f := w.Of(slot)
+		f := w.Features(slot)
 		score := f.Score()
 		t.Logf("slot %d: %+v, score %.2f", slot, f, score)
 		if f.Hits < leastHits {
@@ -154,7 +154,7 @@ func TestThreat27AimIsTold(t *testing.T) {
 		}
 	}
 	for slot := range 8 {
-		if got, want := again.Of(slot), w.Of(slot); got != want {
+		if got, want := again.Features(slot), w.Features(slot); got != want {
 			t.Errorf("slot %d played again: %+v, was %+v", slot, got, want)
 		}
 	}

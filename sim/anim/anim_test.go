@@ -29,7 +29,7 @@ func TestRow68GoldenTrace(t *testing.T) {
 				return
 			}
 			var p rig.Pose
-			Draw(s, &p)
+			WritePose(s, &p)
 			fmt.Fprintf(&b, "%4d %-18s %-6v phase %08x hips %04x move %04x gait %5d squat %5d bank %6d | %3d %3d %3d %4d %4d %3d %3d %3d\n",
 				n, sc.name, s.Stance, s.Phase, s.Hips, s.Move, s.Gait, s.Squat, s.Bank,
 				p.Phase>>9, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat)
@@ -89,7 +89,7 @@ func TestRow68Stances(t *testing.T) {
 		deepest := uint8(0)
 		play(rig.Terraformer, rate, script(), func(sc *scene, _ int, _ Input, s *State) {
 			var p rig.Pose
-			Draw(s, &p)
+			WritePose(s, &p)
 			ends[sc.name] = end{s.Stance, word(p.Aim), word(p.Air), word(p.Squat)}
 			if sc.name == "lands" {
 				deepest = max(deepest, p.Squat)
@@ -117,7 +117,7 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 					in := Input{Vel: geom.Vec3{X: float32(speed * 0.6), Z: float32(speed * 0.8)}, Loco: move.GroundMove}
 					cycle := p.Cycle
 					if sprints {
-						in.Acts, cycle = Sprinting, p.SprintCycle
+						in.Flags, cycle = Sprinting, p.SprintCycle
 					}
 					s, way := Spawn(h, 0), 0.0
 					for range 10 * int(rate) {
@@ -158,7 +158,7 @@ func TestStepAgreesWithItsSlowTwin(t *testing.T) {
 		h := rig.Hero(i % 2)
 		p := DefaultParams(h)
 		s, in := randomState(r), randomInput(r)
-		s.Hero, in.Loco, in.Acts = h, move.GroundMove, in.Acts&^Near
+		s.Hero, in.Loco, in.Flags = h, move.GroundMove, in.Flags&^NearGround
 		in.Yaw = s.Yaw + geom.Angle(r.IntN(2001)-1000)
 		speed, travel, gait, bank, slack := slow(s, in, p, rate)
 		if speed < 0.5 {
@@ -192,13 +192,13 @@ func TestAnyStateIsTamed(t *testing.T) {
 			in.Vel = geom.Vec3{X: 1e30, Y: nan, Z: 3}
 		}
 		s := Step(randomState(r), in, table)
-		if off := apart(s.Hips, in.Yaw); off > 0x4000 || s.Yaw != in.Yaw {
+		if off := angleBetween(s.Hips, in.Yaw); off > 0x4000 || s.Yaw != in.Yaw {
 			t.Fatalf("hips %v units off the view: %+v", off, s)
 		}
 		var p rig.Pose
-		Draw(&s, &p)
+		WritePose(&s, &p)
 		told, again := Tell(&p), rig.Pose{}
-		if told.Show(&again); again != p || Tell(&again) != told {
+		if told.ApplyTo(&again); again != p || Tell(&again) != told {
 			t.Fatalf("%+v is told as %+v, which shows %+v", p, told, again)
 		}
 		if max(told.Phase, told.Heading) > 31 || told.Lean > 2 || max(told.Gait, told.Squat) > 3 {
@@ -313,7 +313,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	var p rig.Pose
 	if n := testing.AllocsPerRun(100, func() {
 		StepColumns(states, in, table)
-		Draw(&states[0], &p)
+		WritePose(&states[0], &p)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -351,7 +351,7 @@ func BenchmarkStep(b *testing.B) {
 	b.Run("draw", func(b *testing.B) {
 		each(b, func() {
 			for i := range states {
-				Draw(&states[i], &poses[i])
+				WritePose(&states[i], &poses[i])
 			}
 		})
 	})

@@ -6,7 +6,7 @@
 //
 //	stand   --the view turns more than TurnAfter from the hips-->  turn  --hips within TurnWithin-->  stand
 //	stand   --faster than Still-->  run  --Sprinting-->  sprint, and back
-//	any     --jump-->  jump  -->  air  --Near the ground, falling-->  land  -->  stand or run
+//	any     --jump-->  jump  -->  air  --NearGround the ground, falling-->  land  -->  stand or run
 //	any     --death-->  dead
 //
 // Stances are functions of this tick's motion, but for the turn, which remembers that it began. What blends between them are
@@ -16,7 +16,7 @@
 //
 // # What is replicated
 //
-// State is the server's own, 20 bytes. Others are told what Draw makes of it, in the steps of the wire (see Told): 19 bits
+// State is the server's own, 20 bytes. Others are told what WritePose makes of it, in the steps of the wire (see Public): 19 bits
 // besides place and view and what never changes, of which a player changes none standing still, and the phase alone running
 // straight on. The reference tells 28 fields; feet are kept on the ground by geometry here, squash and jump times are weights.
 package anim

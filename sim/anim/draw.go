@@ -2,7 +2,7 @@ package anim
 
 import "github.com/tickrate/tickrate/lagcomp/rig"
 
-// Told is what others are told of a figure besides its place and view, in the steps of the wire. What a stance makes plain is not
+// Public is what others are told of a figure besides its place and view, in the steps of the wire. What a stance makes plain is not
 // told: where hips face that follow the feet, arms and legs in the air. It comes from Of.
 //
 //	3 bits  Stance
@@ -15,7 +15,7 @@ import "github.com/tickrate/tickrate/lagcomp/rig"
 //	2       Squat    in thirds
 //
 // They are coarse, since poses between snapshots are blends: four times finer ones took half a byte a player more.
-type Told struct {
+type Public struct {
 	Stance                            rig.Stance
 	Figure                            rig.Hero
 	Phase, Heading, Lean, Gait, Squat uint8
@@ -31,52 +31,52 @@ const (
 	squatStep = 85
 )
 
-// Draw writes what others see of s into p: the parameters of the figure, at wire precision. Pos, Yaw, Pitch, Flags and ID are
+// WritePose writes what others see of s into p: the parameters of the figure, at wire precision. Pos, Yaw, Pitch, Flags and ID are
 // the caller's; Hips and Move are measured from the view of the tick that s was stepped with.
-func Draw(s *State, p *rig.Pose) {
-	var t Told // field by field: a literal is made elsewhere and copied
-	t.Stance, t.Figure, t.Phase = s.Stance&7, build(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
+func WritePose(s *State, p *rig.Pose) {
+	var t Public // field by field: a literal is made elsewhere and copied
+	t.Stance, t.Figure, t.Phase = s.Stance&7, heroOrFirst(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
 	t.Lean = uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1)
-	t.Gait, t.Squat = weight(s.Gait, 3), weight(s.Squat, 3)
+	t.Gait, t.Squat = quantizeWeight(s.Gait, 3), quantizeWeight(s.Squat, 3)
 	if travels(t.Stance) {
 		t.Heading = uint8((uint32(s.Move)>>8 + moveStep/2) / moveStep & 15)
 	} else {
 		hips := int32(int16(s.Hips-s.Yaw)) >> 8
 		t.Heading = uint8(min(max((hips+hipsStep/2)>>3, -8), 8) + 8)
 	}
-	t.Show(p)
+	t.ApplyTo(p)
 }
 
-// weight rounds to so many parts of full.
-func weight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
+// quantizeWeight rounds to so many parts of full.
+func quantizeWeight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
 
 // travels reports whether a stance's hips follow the feet.
 func travels(s rig.Stance) bool { return s >= rig.Run && s <= rig.Land }
 
-// Show writes t into p: the parameters of the figure. Numbers that Of does not write show something all the same.
-func (t *Told) Show(p *rig.Pose) {
+// ApplyTo writes t into p: the parameters of the figure. Numbers that Of does not write show something all the same.
+func (t *Public) ApplyTo(p *rig.Pose) {
 	p.Form = rig.FormOf(t.Figure, t.Stance)
 	p.Phase = uint16(t.Phase) * phaseStep
 	p.Move, p.Hips = 0, 0
 	if travels(t.Stance) {
 		p.Move = t.Heading * moveStep
-		p.Hips = int8(follow(int32(int8(p.Move))<<8) >> 8)
+		p.Hips = int8(hipsGoal(int32(int8(p.Move))<<8) >> 8)
 	} else {
 		p.Hips = int8((min(int32(t.Heading), 16) - 8) * hipsStep)
 	}
 	p.Bank = int8((min(int32(t.Lean), 2) - 1) * bankStep)
 	p.Gait, p.Squat = min(t.Gait, 3)*gaitStep, min(t.Squat, 3)*squatStep
-	p.Aim, p.Air = shown[t.Stance&7].aim, shown[t.Stance&7].air
+	p.Aim, p.Air = stanceWeights[t.Stance&7].aim, stanceWeights[t.Stance&7].air
 }
 
-// shown are weights that stances imply: what lies between two snapshots blends them.
-var shown = [8]struct{ aim, air uint8 }{
+// stanceWeights are weights that stances imply: what lies between two snapshots blends them.
+var stanceWeights = [8]struct{ aim, air uint8 }{
 	rig.Stand: {aim: 255}, rig.Turn: {aim: 255}, rig.Run: {aim: 255}, rig.Sprint: {},
 	rig.Jump: {255, 255}, rig.InAir: {255, 255}, rig.Land: {255, 85}, rig.Dead: {},
 }
 
-// Of is the way back of Show, for what Draw wrote into p.
-func (t *Told) Of(p *rig.Pose) {
+// FromPose is the way back of Show, for what WritePose wrote into p.
+func (t *Public) FromPose(p *rig.Pose) {
 	t.Stance, t.Figure, t.Phase, t.Heading = p.Form.Stance(), p.Form.Hero(), uint8(p.Phase/phaseStep), p.Move/moveStep
 	t.Lean, t.Gait, t.Squat = uint8(p.Bank/bankStep+1), p.Gait/gaitStep, p.Squat/squatStep
 	if !travels(t.Stance) {

@@ -43,7 +43,7 @@ func DefaultParams(h rig.Hero) Params {
 
 // Rates is Params in integers for one rate of ticks.
 type Rates struct {
-	stances                      [rig.Dead + 1]row
+	stances                      [rig.Dead + 1]stanceRates
 	still                        uint32 // VelUnits
 	turnAfter                    int32  // angle units
 	turnWithin                   int32
@@ -52,8 +52,8 @@ type Rates struct {
 	gaitStep, bankStep, riseStep int32 // of weights, a tick
 }
 
-// row is what a stance does to the phase, and the goals of its weights.
-type row struct {
+// stanceRates is what a stance does to the phase, and the goals of its weights.
+type stanceRates struct {
 	perUnit, perTick uint32 // 2^-32 cycles: for one VelUnit of speed, and for nothing
 	gaitPerUnit      uint32 // weight for one VelUnit, 2^-8
 	gait             int32  // weight besides
@@ -96,14 +96,14 @@ func Compile(p Params, rate tick.Rate) Rates {
 	gait := uint32(round(full * 256 * move.VelUnit / p.TopSpeed))
 	soften := step(p.SquatTime)
 	bank := int64(round(1 << 32 * 32767 * move.VelUnit * radians / (0x4000 * p.FullBank)))
-	walk := row{bank: bank, perUnit: cycles(p.Cycle), gaitPerUnit: gait, squatStep: soften}
+	walk := stanceRates{bank: bank, perUnit: cycles(p.Cycle), gaitPerUnit: gait, squatStep: soften}
 	sprint, air := walk, walk
 	sprint.perUnit = cycles(p.SprintCycle)
 	air.perUnit /= 4 // legs go on, but not as fast
 	air.bank = 0
 	land := air // reach for the ground
 	land.squat = full / 3
-	r.stances = [rig.Dead + 1]row{
+	r.stances = [rig.Dead + 1]stanceRates{
 		rig.Stand:  {bank: bank, gaitPerUnit: gait, squatStep: soften},
 		rig.Turn:   {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8, squatStep: soften},
 		rig.Run:    walk,

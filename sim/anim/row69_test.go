@@ -9,9 +9,9 @@ import (
 )
 
 // heard is the pose that what is told of a figure shows.
-func heard(t Told, yaw, pitch geom.Angle) rig.Pose {
+func heard(t Public, yaw, pitch geom.Angle) rig.Pose {
 	p := rig.Pose{Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
-	t.Show(&p)
+	t.ApplyTo(&p)
 	return p
 }
 
@@ -25,7 +25,7 @@ func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 		play(h, 60, script(), func(_ *scene, _ int, in Input, s *State) {
 			pitch := geom.Angle(int16(r.IntN(0x8000)-0x4000)) &^ 15
 			p := rig.Pose{Yaw: in.Yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
-			Draw(s, &p)
+			WritePose(s, &p)
 			inputs, stored = append(inputs, in), append(stored, p)
 			wire = append(wire, heard(Tell(&p), in.Yaw, pitch))
 		})
@@ -34,7 +34,7 @@ func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 		for i := range stored {
 			again = Step(again, inputs[i], table)
 			p := rig.Pose{Yaw: inputs[i].Yaw, Pitch: stored[i].Pitch, Flags: rig.FlagAlive, ID: 5}
-			Draw(&again, &p)
+			WritePose(&again, &p)
 			rig.Capsules(&stored[i], &a)
 			if rig.Capsules(&p, &b); a != b {
 				t.Fatalf("%v, tick %d: replayed %+v, stored %+v", h, i+1, p, stored[i])

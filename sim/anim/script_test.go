@@ -27,11 +27,11 @@ func script() []scene {
 		{name: "is still", seconds: 0.5},
 		{name: "runs", seconds: 1, in: Input{Vel: run, Loco: walk}},
 		{name: "runs a bend", seconds: 0.5, in: Input{Vel: run, Loco: walk}, spin: 140},
-		{name: "sprints", seconds: 1, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Acts: Sprinting}},
-		{name: "sprints and shoots", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Acts: Sprinting | Shooting}},
+		{name: "sprints", seconds: 1, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Flags: Sprinting}},
+		{name: "sprints and shoots", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Flags: Sprinting | Shooting}},
 		{name: "jumps", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 6, Y: 3.333}, Loco: move.Jumping}},
 		{name: "falls", seconds: 0.6, in: Input{Vel: geom.Vec3{X: 6, Y: 3.333}, Loco: move.InAir}, gravity: 18},
-		{name: "nears the ground", seconds: 0.2, in: Input{Vel: geom.Vec3{X: 6, Y: -8}, Loco: move.InAir, Acts: Near}, gravity: 18},
+		{name: "nears the ground", seconds: 0.2, in: Input{Vel: geom.Vec3{X: 6, Y: -8}, Loco: move.InAir, Flags: NearGround}, gravity: 18},
 		{name: "lands", seconds: 0.7, in: Input{Vel: geom.Vec3{X: 1}, Loco: walk}},
 		{name: "strafes", seconds: 0.6, in: Input{Vel: geom.Vec3{X: -6, Z: 1}, Loco: walk}},
 		{name: "walks back", seconds: 0.6, in: Input{Vel: geom.Vec3{X: -3, Z: -3}, Loco: walk}},
@@ -63,7 +63,7 @@ func randomInput(r *rand.Rand) Input {
 	coord := func() float32 { return float32(r.IntN(131073)-65536) / 1024 }
 	in := Input{
 		Vel: geom.Vec3{X: coord(), Y: coord(), Z: coord()}, Yaw: geom.Angle(r.Uint32()),
-		Loco: move.Loco(r.IntN(7)), Acts: Acts(r.IntN(8)),
+		Loco: move.Loco(r.IntN(7)), Flags: Flags(r.IntN(8)),
 	}
 	switch r.IntN(10) {
 	case 0:
@@ -85,8 +85,8 @@ func randomState(r *rand.Rand) State {
 }
 
 // Tell is what others are told of a pose.
-func Tell(p *rig.Pose) (t Told) {
-	t.Of(p)
+func Tell(p *rig.Pose) (t Public) {
+	t.FromPose(p)
 	return t
 }
 

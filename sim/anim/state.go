@@ -35,20 +35,20 @@ func Spawn(h rig.Hero, yaw geom.Angle) State {
 
 // Input is what a body did in a tick: 16 bytes.
 type Input struct {
-	Vel  geom.Vec3  // m/s, as move.Step left it
-	Yaw  geom.Angle // of the view
-	Loco move.Loco
-	Acts Acts
+	Vel   geom.Vec3  // m/s, as move.Step left it
+	Yaw   geom.Angle // of the view
+	Loco  move.Loco
+	Flags Flags
 }
 
 var _ [16]byte = [unsafe.Sizeof(Input{})]byte{}
 
-// Acts are bits.
-type Acts uint8
+// Flags are bits.
+type Flags uint8
 
 // What a body may do besides moving.
 const (
-	Sprinting Acts = 1 << iota
-	Shooting       // holds the weapon up, so it does not sprint
-	Near           // the ground is less than a quarter of a second below
+	Sprinting  Flags = 1 << iota
+	Shooting         // holds the weapon up, so it does not sprint
+	NearGround       // the ground is less than a quarter of a second below
 )

@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// way is the level part of a velocity.
-type way struct {
+// levelVelocity is the level part of a velocity.
+type levelVelocity struct {
 	speed   uint32     // move.VelUnit
 	bearing geom.Angle // 0 for no speed
 }
@@ -22,8 +22,8 @@ func StepColumns(states []State, in []Input, t *Table) {
 
 // step is one body's tick: the stance, the phase, the hips, the fall, the weights, the bank. It is one function because calls
 // would take as long as the work.
-func step(s *State, in *Input, w way, t *Table) {
-	r := &t[build(s.Hero)]
+func step(s *State, in *Input, w levelVelocity, t *Table) {
+	r := &t[heroOrFirst(s.Hero)]
 	turned := int32(int16(in.Yaw - s.Yaw))
 	travel := s.Move
 	moves := w.speed > r.still
@@ -42,7 +42,7 @@ func step(s *State, in *Input, w way, t *Table) {
 	goal := off
 	m := int32(int16(travel))
 	if moves {
-		goal = follow(m)
+		goal = hipsGoal(m)
 	} else if now != rig.Stand {
 		goal = 0
 	}
@@ -52,16 +52,16 @@ func step(s *State, in *Input, w way, t *Table) {
 	s.Hips = in.Yaw + geom.Angle(min(max(int32(int16(off)), -0x4000), 0x4000))
 
 	if !grounded(now) {
-		s.Fall = uint8(min(max(int32(tame(in.Vel.Y)*-fallsPerMetre), 0), 255))
+		s.Fall = uint8(min(max(int32(cleanVelocity(in.Vel.Y)*-fallsPerMetre), 0), 255))
 	} else if !grounded(was) {
 		s.land(r)
 	}
 
-	run(&s.Gait, int32(min(uint64(w.speed)*uint64(row.gaitPerUnit)>>8, full))+row.gait, r.gaitStep)
+	moveTowards(&s.Gait, int32(min(uint64(w.speed)*uint64(row.gaitPerUnit)>>8, full))+row.gait, r.gaitStep)
 	if squat := max(int32(s.Cushion)*257, row.squat); int32(s.Squat) < squat {
-		run(&s.Squat, squat, row.squatStep)
+		moveTowards(&s.Squat, squat, row.squatStep)
 	} else if s.Squat != 0 {
-		run(&s.Squat, squat, r.riseStep)
+		moveTowards(&s.Squat, squat, r.riseStep)
 		s.Cushion = 0
 	}
 
@@ -74,16 +74,16 @@ func step(s *State, in *Input, w way, t *Table) {
 	}
 }
 
-// build is a hero that has rates.
-func build(h rig.Hero) rig.Hero {
+// heroOrFirst is a hero that has rates.
+func heroOrFirst(h rig.Hero) rig.Hero {
 	if h >= rig.Heroes {
 		return rig.Terraformer
 	}
 	return h
 }
 
-// tame is a velocity; what move cannot have produced counts as 0.
-func tame(v float32) float32 {
+// cleanVelocity is a velocity; what move cannot have produced counts as 0.
+func cleanVelocity(v float32) float32 {
 	if !(geom.Abs(v) <= move.TopSpeed) { // NaN as well
 		return 0
 	}
@@ -92,8 +92,8 @@ func tame(v float32) float32 {
 
 // measure turns a level velocity into speed and bearing, the latter within a quarter of a degree: a parabola over each eighth
 // of a turn in integers, since arc tangents of the library may differ between machines.
-func measure(vx, vz float32) way {
-	vx, vz = tame(vx), tame(vz)
+func measure(vx, vz float32) levelVelocity {
+	vx, vz = cleanVelocity(vx), cleanVelocity(vz)
 	x, z := int32(vx*(1/move.VelUnit)), int32(vz*(1/move.VelUnit))
 	speed := uint32(geom.Sqrt(float32(vx*vx)+float32(vz*vz)) * (1 / move.VelUnit))
 
@@ -105,15 +105,15 @@ func measure(vx, vz float32) way {
 	aside := (az - ax) >> 31
 	a = (a ^ aside) - aside + aside&0x4000
 	a = (a ^ behind) - behind + behind&0x8000
-	return way{speed, geom.Angle((a ^ left) - left)}
+	return levelVelocity{speed, geom.Angle((a ^ left) - left)}
 }
 
 // next is the stance this tick.
 func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	switch in.Loco {
 	case move.Stand, move.GroundMove:
-		switch off := apart(s.Hips, in.Yaw); {
-		case moves && in.Acts&(Sprinting|Shooting) == Sprinting:
+		switch off := angleBetween(s.Hips, in.Yaw); {
+		case moves && in.Flags&(Sprinting|Shooting) == Sprinting:
 			return rig.Sprint
 		case moves:
 			return rig.Run
@@ -124,7 +124,7 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	case move.Jumping, move.DoubleJump, move.Launched:
 		return rig.Jump
 	case move.InAir:
-		if in.Acts&Near != 0 && in.Vel.Y < 0 {
+		if in.Flags&NearGround != 0 && in.Vel.Y < 0 {
 			return rig.Land
 		}
 		return rig.InAir
@@ -132,8 +132,8 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	return rig.Dead
 }
 
-// apart is the angle between a and b, never negative.
-func apart(a, b geom.Angle) int32 {
+// angleBetween is the angle between a and b, never negative.
+func angleBetween(a, b geom.Angle) int32 {
 	d := int32(int16(a - b))
 	return max(d, -d)
 }
@@ -144,9 +144,9 @@ func grounded(s rig.Stance) bool { return s <= rig.Sprint }
 // so that running sideways does not flicker between the two.
 const sideways = 0x4800
 
-// follow is where the hips want to face, measured from the view, for a travel measured likewise: two thirds of the way to
+// hipsGoal is where the hips want to face, measured from the view, for a travel measured likewise: two thirds of the way to
 // it, or to its opposite.
-func follow(m int32) int32 {
+func hipsGoal(m int32) int32 {
 	backwards := (sideways - max(m, -m)) >> 31 // ones or none
 	return int32(int16(m^backwards&0x8000)) * 2 / 3
 }
@@ -158,8 +158,8 @@ func (s *State) land(r *Rates) {
 	s.Fall = 0
 }
 
-// run moves a weight towards its goal by at most step. Most have arrived.
-func run(x *uint16, goal, step int32) {
+// moveTowards moves a weight towards its goal by at most step. Most have arrived.
+func moveTowards(x *uint16, goal, step int32) {
 	if d := goal - int32(*x); d != 0 {
 		*x += uint16(min(max(d, -step), step))
 	}

@@ -60,7 +60,7 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 	if err := a.index(); err != nil {
 		return nil, err
 	}
-	a.hash = a.digest()
+	a.hash = a.computeHash()
 	return a, nil
 }
 
@@ -163,9 +163,9 @@ func inside(p geom.Vec3, b geom.AABB) bool {
 	return p.X >= b.Min.X && p.Y >= b.Min.Y && p.Z >= b.Min.Z && p.X <= b.Max.X && p.Y <= b.Max.Y && p.Z <= b.Max.Z
 }
 
-// digest hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32, in the order of the fields.
+// computeHash hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32, in the order of the fields.
 // What team areas let pass follows at the end, for maps that have some.
-func (a *Arena) digest() [32]byte {
+func (a *Arena) computeHash() [32]byte {
 	h := []byte("tickrate arena 1\n")
 	num := func(v int) { h = binary.LittleEndian.AppendUint32(h, uint32(int32(v))) }
 	vec := func(p geom.Vec3) {

@@ -14,9 +14,9 @@ const (
 	areaPerPlayer = 40 // square metres
 	minSide       = 24 // metres
 	tileSide      = 8  // metres, about: the ground is cut into whole tiles
-	lane          = 5  // free ground along each tile's border, so that lanes of twice that join everything
+	laneWidth     = 5  // free ground along each tile's border, so that lanes of twice that join everything
 	wallHeight    = 24
-	sky           = 96
+	skyHeight     = 96
 )
 
 // Generate makes a plausible arena of about 40 square metres a player, at least 24 m on a side: a walled square of
@@ -34,7 +34,7 @@ func Generate(players int, seed uint64) *Arena {
 			b.tile(x, z)
 		}
 	}
-	bounds := geom.AABB{Min: quarters(-half-4, -4, -half-4), Max: quarters(half+4, sky, half+4)}
+	bounds := geom.AABB{Min: quarters(-half-4, -4, -half-4), Max: quarters(half+4, skyHeight, half+4)}
 	a, err := New(fmt.Sprintf("gen:%d:%d", players, seed), bounds, b.solids, b.spawns((players+1)/2))
 	if err != nil {
 		panic("arena: the generator made a map that does not pass: " + err.Error())
@@ -84,8 +84,8 @@ func (b *builder) border(i int) int { return -b.half + 2*b.half*i/b.tiles }
 
 // tile fills the inner part of one tile; it is at least 18 quarters wide.
 func (b *builder) tile(x, z int) {
-	x0, x1 := b.border(x)+lane, b.border(x+1)-lane
-	z0, z1 := b.border(z)+lane, b.border(z+1)-lane
+	x0, x1 := b.border(x)+laneWidth, b.border(x+1)-laneWidth
+	z0, z1 := b.border(z)+laneWidth, b.border(z+1)-laneWidth
 	switch kind := b.pick(0, 99); {
 	case kind < 8: // open ground
 	case kind < 45:
@@ -199,7 +199,7 @@ func (b *builder) places(team uint8) []geom.Vec3 {
 		}
 	}
 	for i := 1; i < b.tiles; i++ {
-		for at := -b.half + lane; at <= b.half-lane; at += 6 {
+		for at := -b.half + laneWidth; at <= b.half-laneWidth; at += 6 {
 			add(b.border(i), at)
 			add(at, b.border(i))
 		}

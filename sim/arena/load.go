@@ -92,53 +92,53 @@ func (f *file) arena() (*Arena, error) {
 	if n := len(f.Boxes) + len(f.Ramps) + len(f.Areas); n > MaxSolids {
 		return nil, fmt.Errorf("boxes, ramps and areas: %d rows, want at most %d", n, MaxSolids)
 	}
-	bounds := geom.AABB{Min: vec(f.Bounds), Max: vec(f.Bounds[3:])}
+	bounds := geom.AABB{Min: vec3(f.Bounds), Max: vec3(f.Bounds[3:])}
 	solids := make([]Solid, 0, len(f.Boxes)+len(f.Ramps)+len(f.Areas))
 	for i, row := range f.Boxes {
 		if len(row) != 6 {
 			return nil, fmt.Errorf("boxes[%d]: %d numbers, want 6: x0 y0 z0 x1 y1 z1", i, len(row))
 		}
-		solids = append(solids, Solid{Min: vec(row), Max: vec(row[3:])})
+		solids = append(solids, Solid{Min: vec3(row), Max: vec3(row[3:])})
 	}
 	for i, row := range f.Ramps {
 		if len(row) != 7 {
 			return nil, fmt.Errorf("ramps[%d]: %d numbers, want 7: x0 y0 z0 x1 y1 z1 rises", i, len(row))
 		}
-		rises, ok := whole(row[6], float64(RampPosX), float64(RampNegZ))
+		rises, ok := wholeNumber(row[6], float64(RampPosX), float64(RampNegZ))
 		if !ok {
 			return nil, fmt.Errorf("ramps[%d]: rises %v, want 1 (+x), 2 (-x), 3 (+z) or 4 (-z)", i, row[6])
 		}
-		solids = append(solids, Solid{Min: vec(row), Max: vec(row[3:]), Shape: Shape(rises)})
+		solids = append(solids, Solid{Min: vec3(row), Max: vec3(row[3:]), Shape: Shape(rises)})
 	}
 	for i, row := range f.Areas {
 		if len(row) != 7 {
 			return nil, fmt.Errorf("areas[%d]: %d numbers, want 7: x0 y0 z0 x1 y1 z1 team", i, len(row))
 		}
-		team, ok := whole(row[6], 0, Teams-1)
+		team, ok := wholeNumber(row[6], 0, Teams-1)
 		if !ok {
 			return nil, fmt.Errorf("areas[%d]: team %v, want 0 or 1", i, row[6])
 		}
-		solids = append(solids, NewArea(uint8(team), vec(row), vec(row[3:])))
+		solids = append(solids, NewArea(uint8(team), vec3(row), vec3(row[3:])))
 	}
 	spawns := make([]Spawn, 0, len(f.Spawns))
 	for i, row := range f.Spawns {
 		if len(row) != 5 {
 			return nil, fmt.Errorf("spawns[%d]: %d numbers, want 5: x y z team yaw", i, len(row))
 		}
-		team, ok := whole(row[3], 0, Teams-1)
+		team, ok := wholeNumber(row[3], 0, Teams-1)
 		if !ok {
 			return nil, fmt.Errorf("spawns[%d]: team %v, want 0 or 1", i, row[3])
 		}
-		yaw, ok := whole(row[4], 0, geom.Turn-1)
+		yaw, ok := wholeNumber(row[4], 0, geom.Turn-1)
 		if !ok {
 			return nil, fmt.Errorf("spawns[%d]: yaw %v, want a whole number from 0 to 65535", i, row[4])
 		}
-		spawns = append(spawns, Spawn{Pos: vec(row), Team: uint8(team), Yaw: geom.Angle(yaw)})
+		spawns = append(spawns, Spawn{Pos: vec3(row), Team: uint8(team), Yaw: geom.Angle(yaw)})
 	}
 	return New("", bounds, solids, spawns)
 }
 
-func vec(row []float64) geom.Vec3 {
+func vec3(row []float64) geom.Vec3 {
 	return geom.Vec3{X: exact(row[0]), Y: exact(row[1]), Z: exact(row[2])}
 }
 
@@ -151,7 +151,7 @@ func exact(v float64) float32 {
 	return f
 }
 
-func whole(v, lo, hi float64) (int, bool) {
+func wholeNumber(v, lo, hi float64) (int, bool) {
 	if !(v >= lo && v <= hi) || v != float64(int(v)) {
 		return 0, false
 	}

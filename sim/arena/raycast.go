@@ -70,9 +70,9 @@ func borders(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, d
 	const far = math.MaxFloat32
 	size := 1 / cellInv
 	switch {
-	case dir > tiny:
+	case dir > tinyDirection:
 		return 1, ((x0 + float32(float32(cell+1)*size)) - origin) * inv, size * inv
-	case dir < -tiny:
+	case dir < -tinyDirection:
 		return -1, ((x0 + float32(float32(cell)*size)) - origin) * inv, -size * inv
 	}
 	return 0, far, far

@@ -80,16 +80,16 @@ type beam struct {
 	max              float32
 }
 
-// tiny replaces a zero component of a direction: its reciprocal is finite, so that no slab test can meet 0 * Inf.
-const tiny = 1e-30
+// tinyDirection replaces a zero component of a direction: its reciprocal is finite, so that no slab test can meet 0 * Inf.
+const tinyDirection = 1e-30
 
 func newBeam(r geom.Ray) beam {
 	return beam{r.Origin, r.Dir, geom.Vec3{X: inverse(r.Dir.X), Y: inverse(r.Dir.Y), Z: inverse(r.Dir.Z)}, r.Max}
 }
 
 func inverse(d float32) float32 {
-	if geom.Abs(d) < tiny {
-		return 1 / float32(tiny)
+	if geom.Abs(d) < tinyDirection {
+		return 1 / float32(tinyDirection)
 	}
 	return 1 / d
 }
@@ -152,9 +152,9 @@ func (s *Solid) clip(b *beam, near, far float32) (float32, float32) {
 	above := (b.origin.Y - s.Min.Y) - float32(run*s.Grade)
 	climb := b.dir.Y - float32(du*s.Grade)
 	switch {
-	case climb > tiny:
+	case climb > tinyDirection:
 		far = min(far, -above/climb)
-	case climb < -tiny:
+	case climb < -tinyDirection:
 		near = max(near, -above/climb)
 	case above > 0:
 		far = -1

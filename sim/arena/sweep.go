@@ -201,11 +201,11 @@ func (s *Solid) normal(p geom.Vec3) geom.Vec3 {
 	if d.LenSq() > 1e-8 {
 		return d.Normalize()
 	}
-	return s.out(p)
+	return s.exitNormal(p)
 }
 
-// out is the normal of the face of s that p is nearest to. Ties go to x, z, then up.
-func (s *Solid) out(p geom.Vec3) geom.Vec3 {
+// exitNormal is the normal of the face of s that p is nearest to. Ties go to x, z, then up.
+func (s *Solid) exitNormal(p geom.Vec3) geom.Vec3 {
 	n, best := geom.Vec3{X: -1}, p.X-s.Min.X
 	try := func(v geom.Vec3, depth float32) {
 		if depth < best {

@@ -32,7 +32,7 @@ func Town(players int, seed uint64) *Arena {
 	t.shell(townWall)
 	in := half - outerStreet
 	t.quarter(-in, -in, in, in)
-	bounds := geom.AABB{Min: quarters(-half-4, -4, -half-4), Max: quarters(half+4, sky, half+4)}
+	bounds := geom.AABB{Min: quarters(-half-4, -4, -half-4), Max: quarters(half+4, skyHeight, half+4)}
 	a, err := New(fmt.Sprintf("town:%d:%d", players, seed), bounds, t.solids, t.spawns((players+1)/2))
 	if err != nil {
 		panic("arena: the generator made a town that does not pass: " + err.Error())
@@ -189,7 +189,7 @@ func (t *town) square(x0, z0, x1, z1 int) {
 
 // furnish puts cover on open ground, where there is room for it, and leaves lanes round it.
 func (t *town) furnish(x0, z0, x1, z1 int) {
-	x0, z0, x1, z1 = x0+lane, z0+lane, x1-lane, z1-lane
+	x0, z0, x1, z1 = x0+laneWidth, z0+laneWidth, x1-laneWidth, z1-laneWidth
 	if x1-x0 < 10 || z1-z0 < 10 {
 		return
 	}

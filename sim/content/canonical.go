@@ -19,8 +19,8 @@ func (p *Pack) Canonical(side Side) []byte {
 	return p.text(func(mark Side) bool { return side.needs(mark) && p.side.needs(mark) })
 }
 
-// seal sets the hashes.
-func (p *Pack) seal() {
+// computeHashes sets the hashes.
+func (p *Pack) computeHashes() {
 	p.hash = sha256.Sum256(p.Canonical(p.side))
 	p.shared = sha256.Sum256(p.text(func(mark Side) bool { return mark == Both }))
 }

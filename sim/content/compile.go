@@ -17,16 +17,16 @@ import (
 // Tables are a pack for one tick rate, as the packages of the match take it. An id is an index. They are read-only; any
 // number of lobbies share them.
 type Tables struct {
-	Rate   tick.Rate
-	Shared [32]byte // of the pack, see Pack.Shared
-	Heroes []CompiledHero
-	Ammo   []object.Round // by object.Flight.Type: an ability.Projectile less 1
-	Fuses  []object.Timer // by object.Grenade.Type
-	Barrel object.BarrelKind
-	Cube   object.CubeKind
-	Areas  []object.AreaKind
-	Modes  []*mode.Rules
-	Rules  Rules
+	Rate        tick.Rate
+	Shared      [32]byte // of the pack, see Pack.Shared
+	Heroes      []CompiledHero
+	Projectiles []object.CompiledProjectile // by object.Trajectory.Type: an ability.Projectile less 1
+	Grenades    []object.CompiledGrenade    // by object.Grenade.Type
+	Barrel      object.BarrelKind
+	Cube        object.CubeKind
+	Areas       []object.AreaKind
+	Modes       []*mode.Rules
+	Rules       Rules
 
 	pack *Pack
 }
@@ -57,10 +57,10 @@ func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 		t.Heroes = append(t.Heroes, CompiledHero{h.Name, a, body})
 	}
 	for i := range p.Projectiles {
-		t.Ammo = append(t.Ammo, p.Projectiles[i].Compile(rate))
+		t.Projectiles = append(t.Projectiles, p.Projectiles[i].Compile(rate))
 	}
 	for i := range p.Grenades {
-		t.Fuses = append(t.Fuses, p.Grenades[i].Fuse.Compile(rate))
+		t.Grenades = append(t.Grenades, p.Grenades[i].GrenadeKind.Compile(rate))
 	}
 	for i := range p.Areas {
 		t.Areas = append(t.Areas, p.Areas[i].Kind)

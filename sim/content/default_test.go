@@ -26,13 +26,13 @@ func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	same(t, "terraformer", p.HeroParams(0), ability.TerraformerParams())
 	same(t, "robot's body", p.Heroes[1].Body, move.RobotParams())
 	same(t, "terraformer's body", p.Heroes[0].Body, move.DefaultParams())
-	var ammo []object.Ammo
+	var ammo []object.ProjectileKind
 	for _, o := range p.Projectiles {
-		ammo = append(ammo, o.Ammo)
+		ammo = append(ammo, o.ProjectileKind)
 	}
-	same(t, "projectiles", ammo, object.DefaultAmmo())
+	same(t, "projectiles", ammo, object.DefaultProjectiles())
 	same(t, "grenades", len(p.Grenades), 1)
-	same(t, "grenade", p.Grenades[0].Fuse, object.DefaultFuse())
+	same(t, "grenade", p.Grenades[0].GrenadeKind, object.DefaultGrenade())
 	same(t, "barrel", p.Barrel, object.DefaultBarrel())
 	same(t, "cube", p.Cube, object.DefaultCube())
 	same(t, "area", p.Areas[0].Kind, object.AreaKind{Points: 25, PerSecond: 3})

@@ -67,7 +67,7 @@ func LoadFor(fsys fs.FS, side Side) (*Pack, error) {
 			}
 		}
 	}
-	p.seal()
+	p.computeHashes()
 	return p, nil
 }
 

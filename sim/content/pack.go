@@ -72,15 +72,15 @@ type Ability struct {
 	Flies string // the projectile or grenade that it fires; "" is none. SlotParams has its id
 }
 
-// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and object.Flight.Type 0 and on.
+// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and object.Trajectory.Type 0 and on.
 type Projectile struct {
-	object.Ammo
+	object.ProjectileKind
 	Title string
 }
 
 // Grenade is a kind of grenade.
 type Grenade struct {
-	object.Fuse
+	object.GrenadeKind
 	Title string
 }
 

@@ -95,7 +95,7 @@ func (d *document) add(file string, text []byte) error {
 			}
 		}
 		if d.root[k] != nil {
-			return d.fail(bare(k), "in more than one file")
+			return d.fail(unquoted(k), "in more than one file")
 		}
 		d.root[k] = v
 	}
@@ -143,13 +143,13 @@ func (l *lines) read(text []byte) error {
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
 			l.table = ""
-			key, err := l.path(&keys, e.Kind == unstable.ArrayTable)
+			key, err := l.path(&keys, e.Kind)
 			if err != nil {
 				return err
 			}
 			l.table = key + "."
 		case unstable.KeyValue:
-			key, err := l.path(&keys, false)
+			key, err := l.path(&keys, unstable.KeyValue)
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ func (l *lines) read(text []byte) error {
 }
 
 // path joins a dotted key to the table that is open and notes its line, and those of the keys before it.
-func (l *lines) path(keys *unstable.Iterator, array bool) (string, error) {
+func (l *lines) path(keys *unstable.Iterator, kind unstable.Kind) (string, error) {
 	path := strings.TrimSuffix(l.table, ".")
 	for keys.Next() {
 		n := keys.Node()
@@ -177,12 +177,12 @@ func (l *lines) path(keys *unstable.Iterator, array bool) (string, error) {
 		if path != "" {
 			path += "."
 		}
-		path += bare(string(n.Data))
+		path += unquoted(string(n.Data))
 		if strings.Count(path, ".") >= maxDepth {
 			return "", &Error{File: l.file, Line: line, Key: short(path), Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
 		}
 		switch count := l.counts[path]; {
-		case array && keys.IsLast():
+		case kind == unstable.ArrayTable && keys.IsLast():
 			l.note(path, line)
 			l.counts[path] = count + 1
 			path = l.row(path, count)
@@ -221,7 +221,7 @@ func (l *lines) value(path string, v *unstable.Node) error {
 			keys := n.Key()
 			was := l.table
 			l.table = path + "."
-			key, err := l.path(&keys, false)
+			key, err := l.path(&keys, unstable.KeyValue)
 			l.table = was
 			if err != nil {
 				return err
@@ -245,8 +245,8 @@ func (l *lines) line(offset int) int {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// bare is a part of a key as it is written.
-func bare(key string) string {
+// unquoted is a part of a key as it is written.
+func unquoted(key string) string {
 	if plain.MatchString(key) {
 		return key
 	}

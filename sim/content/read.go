@@ -58,7 +58,7 @@ func (r *reader) unknown(known map[string]bool, values map[string]any, path stri
 		if known[name] {
 			continue
 		}
-		if !found || r.before(join(path, bare(name)), join(path, bare(first))) {
+		if !found || r.before(join(path, unquoted(name)), join(path, unquoted(first))) {
 			first, found = name, true
 		}
 	}
@@ -70,7 +70,7 @@ func (r *reader) unknown(known map[string]bool, values map[string]any, path stri
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return r.fail(join(path, bare(first)), "unknown key, want one of %s", strings.Join(names, ", "))
+	return r.fail(join(path, unquoted(first)), "unknown key, want one of %s", strings.Join(names, ", "))
 }
 
 // before orders keys by where they stand.
@@ -117,15 +117,8 @@ func (r *reader) set(field, v any, k *key, path string) error {
 		ok = word((*uint8)(f), v, k)
 	case *float32:
 		*f, ok = number(v, k)
-	case *geom.Vec3:
-		var n [3]float32
-		ok = numbers(n[:], v, k)
-		*f = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}
-	case *geom.AABB:
-		var n [6]float32
-		ok = numbers(n[:], v, k)
-		f.Min, f.Max = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}, geom.Vec3{X: n[3], Y: n[4], Z: n[5]}
-		ok = ok && f.Min.X < f.Max.X && f.Min.Y < f.Max.Y && f.Min.Z < f.Max.Z
+	case *geom.Vec3, *geom.AABB:
+		ok = setGeometry(f, v, k)
 	case *uint8:
 		ok = integer(f, v, k)
 	case *uint16:
@@ -147,6 +140,22 @@ func (r *reader) set(field, v any, k *key, path string) error {
 		return wrong()
 	}
 	return nil
+}
+
+// setGeometry reads a list of numbers into a vector or a box.
+func setGeometry(field, v any, k *key) (ok bool) {
+	switch f := field.(type) {
+	case *geom.Vec3:
+		var n [3]float32
+		ok = numbers(n[:], v, k)
+		*f = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}
+	case *geom.AABB:
+		var n [6]float32
+		ok = numbers(n[:], v, k)
+		f.Min, f.Max = geom.Vec3{X: n[0], Y: n[1], Z: n[2]}, geom.Vec3{X: n[3], Y: n[4], Z: n[5]}
+		ok = ok && f.Min.X < f.Max.X && f.Min.Y < f.Max.Y && f.Min.Z < f.Max.Z
+	}
+	return ok
 }
 
 func (r *reader) rows(f *rows, v any, k *key, path string) error {

@@ -54,28 +54,40 @@ func (r *reader) known(at string, refs []string, what string, rows map[string]bo
 	return nil
 }
 
-// resolve checks what one key alone does not tell, and turns names into ids.
-func (r *reader) resolve(p *Pack) error {
-	heroes, abilities, flying, areas := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	modes, maps, assets := map[string]bool{}, map[string]bool{}, map[string]bool{}
+// nameSets are the names of a pack's rows, by what they name.
+type nameSets struct{ abilities, areas, modes, assets map[string]bool }
+
+// rowNames collects the names of all rows, and checks that each is there once.
+func (r *reader) rowNames(p *Pack) (*nameSets, error) {
+	names := &nameSets{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	flying := map[string]bool{} // projectiles and grenades share their names
 	for _, l := range []struct {
 		name  string
 		n     int
 		of    func(int) string
 		taken map[string]bool
 	}{
-		{"hero", len(p.Heroes), func(i int) string { return p.Heroes[i].Name }, heroes},
-		{"ability", len(p.Abilities), func(i int) string { return p.Abilities[i].Name }, abilities},
+		{"hero", len(p.Heroes), func(i int) string { return p.Heroes[i].Name }, map[string]bool{}},
+		{"ability", len(p.Abilities), func(i int) string { return p.Abilities[i].Name }, names.abilities},
 		{"projectile", len(p.Projectiles), func(i int) string { return p.Projectiles[i].Name }, flying},
 		{"grenade", len(p.Grenades), func(i int) string { return p.Grenades[i].Name }, flying},
-		{"area", len(p.Areas), func(i int) string { return p.Areas[i].Name }, areas},
-		{"mode", len(p.Modes), func(i int) string { return p.Modes[i].Name }, modes},
-		{"map", len(p.Maps), func(i int) string { return p.Maps[i].Name }, maps},
-		{"asset", len(p.Assets), func(i int) string { return p.Assets[i].Name }, assets},
+		{"area", len(p.Areas), func(i int) string { return p.Areas[i].Name }, names.areas},
+		{"mode", len(p.Modes), func(i int) string { return p.Modes[i].Name }, names.modes},
+		{"map", len(p.Maps), func(i int) string { return p.Maps[i].Name }, map[string]bool{}},
+		{"asset", len(p.Assets), func(i int) string { return p.Assets[i].Name }, names.assets},
 	} {
 		if err := r.names(l.name, l.n, l.of, l.taken); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return names, nil
+}
+
+// resolve checks what one key alone does not tell, and turns names into ids.
+func (r *reader) resolve(p *Pack) error {
+	names, err := r.rowNames(p)
+	if err != nil {
+		return err
 	}
 	for _, l := range []struct {
 		name string
@@ -86,12 +98,12 @@ func (r *reader) resolve(p *Pack) error {
 		}
 	}
 	for i := range p.Abilities {
-		if err := r.ability(p, &p.Abilities[i], row("ability", i), abilities); err != nil {
+		if err := r.ability(p, &p.Abilities[i], row("ability", i), names.abilities); err != nil {
 			return err
 		}
 	}
 	for i := range p.Heroes {
-		if err := r.hero(p, &p.Heroes[i], row("hero", i), abilities); err != nil {
+		if err := r.hero(p, &p.Heroes[i], row("hero", i), names.abilities); err != nil {
 			return err
 		}
 	}
@@ -101,7 +113,7 @@ func (r *reader) resolve(p *Pack) error {
 		}
 	}
 	for i := range p.Maps {
-		if err := r.mapRow(p, &p.Maps[i], row("map", i), areas, modes, assets); err != nil {
+		if err := r.mapRow(p, &p.Maps[i], row("map", i), names); err != nil {
 			return err
 		}
 	}
@@ -169,7 +181,7 @@ func (r *reader) ability(p *Pack, a *Ability, at string, abilities map[string]bo
 	case ability.Gun:
 		return r.gun(p, a, at)
 	case ability.Launcher:
-		return r.throws(p, a, at)
+		return r.checkGrenades(p, a, at)
 	case ability.Melee:
 		return r.bounds(at, []bound{{a.Melee.ImpactMillis >= a.Melee.PeriodMillis, "impact_ms", "less than period_ms"}})
 	case ability.Rocket:
@@ -199,8 +211,8 @@ func (r *reader) gun(p *Pack, a *Ability, at string) error {
 	})
 }
 
-// throws gives a launcher its projectile and its range, or its grenade.
-func (r *reader) throws(p *Pack, a *Ability, at string) error {
+// checkGrenades gives a launcher its projectile and its range, or its grenade.
+func (r *reader) checkGrenades(p *Pack, a *Ability, at string) error {
 	l := &a.Launcher
 	if i := p.projectile(a.Flies); i >= 0 {
 		l.Projectile, l.Range = ability.Hitscan+1+ability.Projectile(i), p.Projectiles[i].Range
@@ -239,11 +251,11 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 	return nil
 }
 
-func (r *reader) mapRow(p *Pack, m *Map, at string, areas, modes, assets map[string]bool) error {
-	if err := r.known(at+".modes", m.Modes, "mode", modes); err != nil {
+func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
+	if err := r.known(at+".modes", m.Modes, "mode", names.modes); err != nil {
 		return err
 	}
-	if !assets[m.Arena] && !slices.Contains(arena.Names(), m.Arena) && !generated.MatchString(m.Arena) {
+	if !names.assets[m.Arena] && !slices.Contains(arena.Names(), m.Arena) && !generated.MatchString(m.Arena) {
 		return r.fail(at+".arena", "%q, want gen:PLAYERS:SEED, an asset, or %s", m.Arena, strings.Join(arena.Names(), ", "))
 	}
 	for i := range p.Assets {
@@ -255,7 +267,7 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, areas, modes, assets map[str
 		return err
 	}
 	for i := range m.Areas {
-		if !areas[m.Areas[i].Kind] {
+		if !names.areas[m.Areas[i].Kind] {
 			return r.fail(at+"."+row("area", i)+".kind", "%q, want the name of a row of [[area]]", m.Areas[i].Kind)
 		}
 	}

@@ -2,16 +2,16 @@ package mode
 
 import "math/bits"
 
-// unit is what one attacker adds to Progress in a tick. Four adds twice as much: it is the square root that counts,
+// captureUnit is what one attacker adds to Progress in a tick. Four adds twice as much: it is the square root that counts,
 // rounded down to 1/unit.
-const unit = 1 << 12
+const captureUnit = 1 << 12
 
-// pull is the square root of a number of players, in 1/unit. Whole numbers only, so that all machines agree.
-func pull(players uint16) uint32 {
+// captureRate is the square root of a number of players, in 1/unit. Whole numbers only, so that all machines agree.
+func captureRate(players uint16) uint32 {
 	if players == 0 {
 		return 0
 	}
-	n := uint64(players) * unit * unit
+	n := uint64(players) * captureUnit * captureUnit
 	root := uint64(1) << ((bits.Len64(n) + 1) / 2) // not below the root
 	for {
 		next := (root + n/root) / 2
@@ -35,12 +35,12 @@ func (s *State) capture(r *Rules, in *Input, out *Output) {
 	case attackers > 0:
 		s.Status = Capturing
 		if s.Progress == 0 {
-			out.tell(Announcement{What: PointAttacked, Point: s.Point})
+			out.announce(Announcement{Kind: PointAttacked, Point: s.Point})
 		}
-		s.Progress += min(pull(attackers), r.full-s.Progress)
+		s.Progress += min(captureRate(attackers), r.full-s.Progress)
 	case defenders > 0:
 		s.Status = Recovering
-		s.Progress -= min(pull(defenders), s.Progress)
+		s.Progress -= min(captureRate(defenders), s.Progress)
 	}
 	if s.Progress < r.full {
 		return
@@ -48,5 +48,5 @@ func (s *State) capture(r *Rules, in *Input, out *Output) {
 	s.Point++
 	s.Progress, s.Status = 0, Quiet
 	s.Score[Attackers]++
-	out.tell(Announcement{What: PointCaptured, Point: s.Point - 1, N: int32(r.Points - s.Point)})
+	out.announce(Announcement{Kind: PointCaptured, Point: s.Point - 1, Value: int32(r.Points - s.Point)})
 }

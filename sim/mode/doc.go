@@ -10,7 +10,7 @@
 //
 // Deathmatch: a kill of the other team is a point for the killer and the killer's team; the higher score wins when time
 // is up or a team has ScoreLimit. Assault: team 0 attacks points in the order of their index, one at a time, by standing in
-// its zone; it wins when it has the last one, and the other team when time is up before. What the ticks of a round bring
+// its zone; it wins when it has the last one, and the other team when time is up before. AnnouncementKind the ticks of a round bring
 // counts before its time does: a kill or capture in the last tick is in time.
 //
 // The numbers are the reference's (spec 7.4).

@@ -16,8 +16,8 @@ import (
 // The pull of every crowd is the square root, rounded down.
 func TestPullIsTheSquareRoot(t *testing.T) {
 	for n := range uint32(math.MaxUint16 + 1) {
-		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(unit*unit))).Uint64()
-		if got := pull(uint16(n)); uint64(got) != want {
+		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(captureUnit*captureUnit))).Uint64()
+		if got := captureRate(uint16(n)); uint64(got) != want {
 			t.Fatalf("%d players: %d, want %d", n, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func check(t interface {
 		t.Fatalf("status %d in phase %d", is.Status, is.Phase)
 	}
 	for _, a := range out.Announcements {
-		if a.What == 0 || a.What >= Whats {
+		if a.Kind == 0 || a.Kind >= AnnouncementKinds {
 			t.Fatalf("told %+v", a)
 		}
 	}

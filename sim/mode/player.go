@@ -16,9 +16,9 @@ func (r *Rules) MayRespawn(s *State, died, now tick.Tick) bool {
 	return s.Phase != Ended && (died == 0 || now-died >= r.respawn)
 }
 
-// Place is where to spawn. The map has some places at every base and some for every team; of so many there, number
+// SpawnChoice is where to spawn. The map has some places at every base and some for every team; of so many there, number
 // Turn modulo their count is meant, so that they take turns.
-type Place struct {
+type SpawnChoice struct {
 	Base int8 // the point whose base it is; -1: the team's own places
 	Turn uint16
 }
@@ -26,8 +26,8 @@ type Place struct {
 // Spawn chooses where one of a team appears, and gives the next one another turn. In Assault attackers spawn at the last
 // point that they captured, and defenders at the next one to be attacked (or SpawnBehind further); all others, and
 // those for whom there is no such point, at the places of their team.
-func (r *Rules) Spawn(s *State, team uint8) Place {
-	p := Place{Base: -1}
+func (r *Rules) Spawn(s *State, team uint8) SpawnChoice {
+	p := SpawnChoice{Base: -1}
 	if r.Kind == Assault {
 		switch team {
 		case Attackers:
@@ -45,15 +45,15 @@ func (r *Rules) Spawn(s *State, team uint8) Place {
 	return p
 }
 
-// Feet is where a player stands, as far as bases go.
-type Feet struct {
+// Location is where a player stands, as far as bases go.
+type Location struct {
 	Home   bool  // in the box of its own team
 	Points uint8 // bit i: in the cylinder of point i
 }
 
-// MayChangeHero reports whether a player may become another hero: at home, in a base that its team holds, or dead.
-func (r *Rules) MayChangeHero(s *State, team uint8, alive bool, at Feet) bool {
-	return !alive || at.Home || at.Points&r.Held(s, team) != 0
+// MayChangeHero reports whether a living player may become another hero: at home, or in a base that its team holds.
+func (r *Rules) MayChangeHero(s *State, team uint8, at Location) bool {
+	return at.Home || at.Points&r.Held(s, team) != 0
 }
 
 // Held is the mask of points that a team holds: what is captured is the attackers', all else the defenders'.

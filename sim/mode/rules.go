@@ -100,7 +100,7 @@ func (p Params) Compile(rate tick.Rate) (*Rules, error) {
 		Params: p, rate: uint32(rate),
 		prematch: max(1, ticks(p.PrematchMillis)), round: ticks(p.RoundMillis), postmatch: max(1, ticks(p.PostmatchMillis)),
 		respawn: tick.Tick(ticks(p.RespawnMillis)),
-		full:    uint32(int64(p.CaptureMillis) * int64(rate) * unit / 1000),
+		full:    uint32(int64(p.CaptureMillis) * int64(rate) * captureUnit / 1000),
 	}, nil
 }
 
@@ -113,8 +113,8 @@ func (p Params) MustCompile(rate tick.Rate) *Rules {
 	return r
 }
 
-// Full is the Progress at which a point is captured; 0 without points.
-func (r *Rules) Full() uint32 { return r.full }
+// CaptureTotal is the Progress at which a point is captured; 0 without points.
+func (r *Rules) CaptureTotal() uint32 { return r.full }
 
 // Seconds is what a phase has left, rounded up: the clock that players see.
 func (r *Rules) Seconds(s *State) uint32 { return (s.Left + r.rate - 1) / r.rate }

@@ -55,9 +55,9 @@ func (g *game) until(p Phase) int {
 }
 
 // heard reports how often something was told.
-func (g *game) heard(what What) (n int) {
+func (g *game) heard(what AnnouncementKind) (n int) {
 	for _, a := range g.told {
-		if a.What == what {
+		if a.Kind == what {
 			n++
 		}
 	}
@@ -107,7 +107,7 @@ func TestRow56Deathmatch(t *testing.T) {
 		t.Error("the end of the round kills nobody")
 	}
 	g.want("winner", int(g.Winner), 0)
-	if last := g.told[len(g.told)-1]; last != (Announcement{What: RoundWon}) {
+	if last := g.told[len(g.told)-1]; last != (Announcement{Kind: RoundWon}) {
 		t.Errorf("told %+v at the end", last)
 	}
 	g.tick(kill(3, 2))
@@ -173,7 +173,7 @@ func TestRow56AssaultAttackersWin(t *testing.T) {
 	g.want("status", int(g.Status), int(Recovering))
 	g.zones()
 	g.ticks(100)
-	g.want("progress left alone", int(g.Progress), 597*unit)
+	g.want("progress left alone", int(g.Progress), 597*captureUnit)
 	g.zones(Occupancy{1, 0})
 	g.ticks(2)
 	g.want("point", int(g.Point), 0)
@@ -252,7 +252,7 @@ func TestRow56SpawnsTakeTurns(t *testing.T) {
 	g := newGame(t, DefaultDeathmatch())
 	for turn := range uint16(5) {
 		for team := range uint8(Teams) {
-			if got := g.rules.Spawn(&g.State, team); got != (Place{Base: -1, Turn: turn}) {
+			if got := g.rules.Spawn(&g.State, team); got != (SpawnChoice{Base: -1, Turn: turn}) {
 				t.Fatalf("team %d, turn %d: %+v", team, turn, got)
 			}
 		}
@@ -295,25 +295,25 @@ func TestRow54HeroChange(t *testing.T) {
 		rules *Rules
 		team  uint8
 		alive bool
-		at    Feet
+		at    Location
 		want  bool
 	}{
-		{dm, 0, true, Feet{}, false},
-		{dm, 0, true, Feet{Home: true}, true},
-		{dm, 1, true, Feet{Points: 7}, false}, // a deathmatch has no bases
-		{dm, 1, false, Feet{}, true},
-		{as, 0, true, Feet{}, false},
-		{as, 0, true, Feet{Home: true}, true},
-		{as, 0, true, Feet{Points: 1 << 0}, true},
-		{as, 0, true, Feet{Points: 1 << 1}, false},
-		{as, 0, true, Feet{Points: 1 << 2}, false},
-		{as, 1, true, Feet{Points: 1 << 0}, false},
-		{as, 1, true, Feet{Points: 1 << 1}, true},
-		{as, 1, true, Feet{Points: 1 << 2}, true},
-		{as, 1, true, Feet{Points: 1 << 3}, false}, // no such point
-		{as, 7, true, Feet{Points: 7}, false},
+		{dm, 0, true, Location{}, false},
+		{dm, 0, true, Location{Home: true}, true},
+		{dm, 1, true, Location{Points: 7}, false}, // a deathmatch has no bases
+		{dm, 1, false, Location{}, true},
+		{as, 0, true, Location{}, false},
+		{as, 0, true, Location{Home: true}, true},
+		{as, 0, true, Location{Points: 1 << 0}, true},
+		{as, 0, true, Location{Points: 1 << 1}, false},
+		{as, 0, true, Location{Points: 1 << 2}, false},
+		{as, 1, true, Location{Points: 1 << 0}, false},
+		{as, 1, true, Location{Points: 1 << 1}, true},
+		{as, 1, true, Location{Points: 1 << 2}, true},
+		{as, 1, true, Location{Points: 1 << 3}, false}, // no such point
+		{as, 7, true, Location{Points: 7}, false},
 	} {
-		if got := c.rules.MayChangeHero(&s, c.team, c.alive, c.at); got != c.want {
+		if got := !c.alive || c.rules.MayChangeHero(&s, c.team, c.at); got != c.want {
 			t.Errorf("%d: %v, want %v", i, got, c.want)
 		}
 	}

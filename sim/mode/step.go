@@ -20,29 +20,29 @@ type Input struct {
 	Zones   []Occupancy   // by point; those that are missing are empty
 }
 
-// What is it that an announcement tells.
-type What uint8
+// Kind is it that an announcement tells.
+type AnnouncementKind uint8
 
-// What there is to tell, and which fields of the Announcement go with it.
+// Kind there is to tell, and which fields of the Announcement go with it.
 const (
-	WaitForPlayers What = iota + 1 // N: how many are missing
-	CountdownBegan                 // N: seconds
-	RoundBegan                     // N: seconds
-	PlayerKilled                   // Killer, Victim, Team: the killer's
-	PlayerSuicide                  // Victim, Team: the victim's
-	PlayerDied                     // Victim, Team: the victim's; nobody's doing
-	PointAttacked                  // Point
-	PointCaptured                  // Point, N: how many are left
-	RoundWon                       // Team
+	WaitForPlayers AnnouncementKind = iota + 1 // Value: how many are missing
+	CountdownBegan                             // Value: seconds
+	RoundBegan                                 // Value: seconds
+	PlayerKilled                               // Killer, Victim, Team: the killer's
+	PlayerSuicide                              // Victim, Team: the victim's
+	PlayerDied                                 // Victim, Team: the victim's; nobody's doing
+	PointAttacked                              // Point
+	PointCaptured                              // Point, N: how many are left
+	RoundWon                                   // Team
 	RoundTied
-	Whats // how many there are, and 1
+	AnnouncementKinds // how many there are, and 1
 )
 
 // Announcement is something that everybody is told. Its text is made elsewhere.
 type Announcement struct {
-	What           What
+	Kind           AnnouncementKind
 	Team, Point    uint8
-	N              int32
+	Value          int32
 	Killer, Victim netid.ID
 }
 
@@ -55,7 +55,7 @@ type Output struct {
 	Restart       bool       // a new round: players' points are 0, everybody spawns now, objects are whole
 }
 
-func (o *Output) tell(a Announcement) { o.Announcements = append(o.Announcements, a) }
+func (o *Output) announce(a Announcement) { o.Announcements = append(o.Announcements, a) }
 
 // Step is one tick.
 func (r *Rules) Step(s State, in *Input, out *Output) State {
@@ -78,13 +78,13 @@ func (r *Rules) Step(s State, in *Input, out *Output) State {
 func (s *State) kill(k *Kill, r *Rules, out *Output) {
 	switch {
 	case k.Killer == 0:
-		out.tell(Announcement{What: PlayerDied, Victim: k.Victim, Team: k.VictimTeam})
+		out.announce(Announcement{Kind: PlayerDied, Victim: k.Victim, Team: k.VictimTeam})
 		return
 	case k.Killer == k.Victim:
-		out.tell(Announcement{What: PlayerSuicide, Victim: k.Victim, Team: k.VictimTeam})
+		out.announce(Announcement{Kind: PlayerSuicide, Victim: k.Victim, Team: k.VictimTeam})
 		return
 	}
-	out.tell(Announcement{What: PlayerKilled, Killer: k.Killer, Victim: k.Victim, Team: k.KillerTeam})
+	out.announce(Announcement{Kind: PlayerKilled, Killer: k.Killer, Victim: k.Victim, Team: k.KillerTeam})
 	if s.Phase != Active || k.KillerTeam == k.VictimTeam || k.KillerTeam >= Teams || k.VictimTeam >= Teams {
 		return
 	}
@@ -99,18 +99,18 @@ func (s *State) countdown(r *Rules, in *Input, out *Output) {
 	players := int32(in.Players[0]) + int32(in.Players[1])
 	if missing := int32(r.MinPlayers) - players; missing > 0 {
 		if !s.Waiting {
-			out.tell(Announcement{What: WaitForPlayers, N: missing})
+			out.announce(Announcement{Kind: WaitForPlayers, Value: missing})
 		}
 		s.Waiting, s.Left = true, r.prematch
 		return
 	}
 	if s.Waiting {
 		s.Waiting = false
-		out.tell(Announcement{What: CountdownBegan, N: int32(r.Seconds(s))})
+		out.announce(Announcement{Kind: CountdownBegan, Value: int32(r.Seconds(s))})
 	}
 	if s.Left--; s.Left == 0 {
 		s.Phase, s.Left = Active, r.round
-		out.tell(Announcement{What: RoundBegan, N: int32(r.Seconds(s))})
+		out.announce(Announcement{Kind: RoundBegan, Value: int32(r.Seconds(s))})
 	}
 }
 
@@ -151,13 +151,13 @@ func (s *State) end(winner uint8, r *Rules, out *Output) {
 	s.Phase, s.Left, s.Winner, s.Status = Ended, r.postmatch, winner, Quiet
 	out.KillAll = true
 	if winner == Tie {
-		out.tell(Announcement{What: RoundTied})
+		out.announce(Announcement{Kind: RoundTied})
 		return
 	}
-	out.tell(Announcement{What: RoundWon, Team: winner})
+	out.announce(Announcement{Kind: RoundWon, Team: winner})
 }
 
-// ended waits, then begins anew. What is kept is whose turn it is to spawn where.
+// ended waits, then begins anew. AnnouncementKind is kept is whose turn it is to spawn where.
 func (s *State) ended(r *Rules, out *Output) {
 	if s.Left--; s.Left > 0 {
 		return

@@ -71,7 +71,7 @@ func BenchmarkStep(b *testing.B) {
 					in[i] = wander(uint32(i), tick)
 				}
 			}
-			StepBodies(c, in, who, bodies, a, 60)
+			StepBodies(Rows{c, in, who}, bodies, a, 60)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
@@ -104,9 +104,9 @@ func BenchmarkBodies(b *testing.B) {
 	a := arena.Generate(1400, 1)
 	c, in := crowd(a, n)
 	heroes := []*Body{standard, RobotParams().MustCompile()}
-	who := make([]Who, n)
+	who := make([]BodyTeam, n)
 	for i := range who {
-		who[i] = Who{Body: uint8(i & 1), Team: uint8(i >> 1 & 1)}
+		who[i] = BodyTeam{Body: uint8(i & 1), Team: uint8(i >> 1 & 1)}
 	}
 	tick := uint32(0)
 	b.ReportAllocs()
@@ -117,7 +117,7 @@ func BenchmarkBodies(b *testing.B) {
 				in[i] = wander(uint32(i), tick)
 			}
 		}
-		StepBodies(c, in, who, heroes, a, 60)
+		StepBodies(Rows{c, in, who}, heroes, a, 60)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 }

@@ -130,28 +130,30 @@ func (p Params) Compile() (*Body, error) {
 // shape is what follows from the capsule. It is reckoned in float64, where sums and products of such numbers are exact
 // or as good, and rounded once.
 func (b *Body) shape(p Params) {
-	grid := func(x float32) float64 { return float64(math.Floor(wide(x)/PosUnit) * PosUnit) }
+	grid := func(x float32) float64 { return float64(math.Floor(roundDecimal(x)/PosUnit) * PosUnit) }
 	r, h := grid(p.RadiusMetres), grid(p.HeightMetres)
 	bare := r - skin
 	b.radius, b.height, b.shoulder = float32(r), float32(h), float32(h-r)
 	b.bare, b.bareSq = float32(bare), float32(bare*bare)
 	b.radiusSq, b.invRadius = float32(r*r), float32(1/r)
-	slope := wide(p.SlopeDegrees) * (math.Pi / 180)
-	b.tanLimit, b.cosLimit = float32(digits(math.Tan(slope))), float32(digits(math.Cos(slope)))
-	step := wide(p.StepMetres)
+	slope := roundDecimal(p.SlopeDegrees) * (math.Pi / 180)
+	b.tanLimit, b.cosLimit = float32(truncateDigits(math.Tan(slope))), float32(truncateDigits(math.Cos(slope)))
+	step := roundDecimal(p.StepMetres)
 	b.step, b.stepTop = float32(step), float32(step+skin)
 	b.wide, b.below, b.above = float32(r+slack), float32(step+slack), float32(h+step+slack)
-	stride := min(0.36, 0.9*wide(p.RadiusMetres), arena.Reach-(r+slack))
+	stride := min(0.36, 0.9*roundDecimal(p.RadiusMetres), arena.Reach-(r+slack))
 	b.stride, b.strideSq, b.invStride = float32(stride), float32(stride*stride), float32(1/stride)
 }
 
-// wide is x as it was written, not as float32 has it: 0.4, not 0.4000000059604645.
-func wide(x float32) float64 { return math.Round(float64(x)*1e6) / 1e6 }
+// roundDecimal is x as it was written, not as float32 has it: 0.4, not 0.4000000059604645.
+func roundDecimal(x float32) float64 { return math.Round(float64(x)*1e6) / 1e6 }
 
-// digits cuts x to seven places, so that no processor's tangent shows.
-func digits(x float64) float64 { return math.Round(x*1e7) / 1e7 }
+// truncateDigits cuts x to seven places, so that no processor's tangent shows.
+func truncateDigits(x float64) float64 { return math.Round(x*1e7) / 1e7 }
 
-func turns(degrees float32) int32 { return int32(math.Round(wide(degrees) * (geom.Turn / 360.))) }
+func turns(degrees float32) int32 {
+	return int32(math.Round(roundDecimal(degrees) * (geom.Turn / 360.)))
+}
 
 // MustCompile is Compile for numbers that are known to be good, such as those of this package; others panic.
 func (p Params) MustCompile() *Body {

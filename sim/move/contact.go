@@ -38,7 +38,7 @@ func (b *Body) contact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 		return t, false
 	}
 	if d2 == 0 {
-		return b.buried(s, o, p), true
+		return b.insideDepth(s, o, p), true
 	}
 	d := geom.Sqrt(d2)
 	inv := 1 / d
@@ -71,9 +71,9 @@ func apart(y0, y1, lo, hi float32) float32 {
 	return 0
 }
 
-// buried is the shortest way out of the solid's box for a capsule whose axis is within it. Ties go to x, z, then up.
-func (b *Body) buried(s *arena.Solid, o, p geom.Vec3) touch {
-	best := touch{depth: nowhere}
+// insideDepth is the shortest way out of the solid's box for a capsule whose axis is within it. Ties go to x, z, then up.
+func (b *Body) insideDepth(s *arena.Solid, o, p geom.Vec3) touch {
+	best := touch{depth: noFloor}
 	out := func(n geom.Vec3, depth float32) {
 		if depth < best.depth {
 			best = touch{n: n, depth: depth, raise: depth, aside: depth}

@@ -7,7 +7,7 @@
 // millimetre, so that its radius and height are multiples of 1/4096 m: a player who leans on a wall then stands on a
 // position the wire can name, and stands still.
 //
-// What happens to a body between ticks is a function from motion to motion: Pushed (knock-back), Teleport, Launch. Whoever
+// What happens to a body between ticks is a function from motion to motion: ApplyPush (knock-back), Teleport, Launch. Whoever
 // calls them before a Motion is told to its owner has told all that the owner needs to predict on.
 //
 // The numbers and rules of speed, friction, acceleration, jumps and gravity are the reference's (spec 7.1), also where

@@ -23,18 +23,18 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 	}
 	switch m.Loco {
 	case Stand, GroundMove:
-		m.Vel = accelerate(m.Vel, in, speed, b.friction, b.accel, dt)
+		m.Vel = accelerate(m.Vel, in, grip{b.friction, b.accel}, speed, dt)
 		m.Vel.Y = -b.stick * dt
 	case Jumping, DoubleJump:
-		m.Vel = accelerate(m.Vel, in, speed, b.airFriction, b.airAccel, dt)
+		m.Vel = accelerate(m.Vel, in, grip{b.airFriction, b.airAccel}, speed, dt)
 		m.Vel.Y = b.jumpSpeed
 	case InAir:
-		m.Vel = accelerate(m.Vel, in, speed, b.airFriction, b.airAccel, dt)
+		m.Vel = accelerate(m.Vel, in, grip{b.airFriction, b.airAccel}, speed, dt)
 		m.Vel.Y = b.fall(m.Vel.Y, dt)
 	case Launched:
 		m.Vel = b.flight(geom.Angle(m.Held&heading), m.Since, rate)
 	default:
-		m.Vel = accelerate(m.Vel, in, speed, b.friction, 0, dt)
+		m.Vel = accelerate(m.Vel, in, grip{b.friction, 0}, speed, dt)
 		m.Vel.Y = b.fall(m.Vel.Y, dt)
 	}
 }
@@ -87,16 +87,19 @@ func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
 	return geom.Forward(yaw, geom.Angle(uint16(up))).Scale(b.arcSpeed)
 }
 
+// grip is how a body holds on to the ground, or the air: 1/s each.
+type grip struct{ friction, accel float32 }
+
 // accelerate is the reference's velocity over the ground: friction first, then towards the wish as Quake II has it:
 // only the speed along the wish is limited, so that turning in the air gains speed ("easterBunny").
-func accelerate(v geom.Vec3, in Input, speed, friction, accel, dt float32) geom.Vec3 {
+func accelerate(v geom.Vec3, in Input, g grip, speed, dt float32) geom.Vec3 {
 	if v.X != 0 || v.Z != 0 {
-		g := geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z))
-		left := g - float32(max(g, 1)*dt*friction)
+		level := geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z))
+		left := level - float32(max(level, 1)*dt*g.friction)
 		if left < 0 {
 			left = 0
 		}
-		keep := left / g
+		keep := left / level
 		v.X *= keep
 		v.Z *= keep
 	}
@@ -107,7 +110,7 @@ func accelerate(v geom.Vec3, in Input, speed, friction, accel, dt float32) geom.
 	along := float32(v.X*sin) + float32(v.Z*cos)
 	add := float32(speed*float32(in.MoveMag)*(1./255)) - along
 	if add > 0 {
-		if most := dt * accel * speed; add > most {
+		if most := dt * g.accel * speed; add > most {
 			add = most
 		}
 		v.X += float32(add * sin)

@@ -11,22 +11,22 @@ func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 		var ok bool
 		if ground { // walk the rest
 			along := geom.Vec3{X: part.X, Z: part.Z}
-			p, ok, ground = m.stride(p, along, -part.Y, max(-part.Y, m.body.stride))
+			p, ok, ground = m.walkPart(p, along, -part.Y, max(-part.Y, m.body.stride))
 		} else {
-			p, ok, ground = m.glide(p, part)
+			p, ok, ground = m.flyPart(p, part)
 		}
 		free = free && ok && !ground
 	}
 	return p, free, ground
 }
 
-// glide is one part of a flight.
-func (m *mover) glide(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
+// flyPart is one part of a flight.
+func (m *mover) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 	q = p.Add(part)
 	free = true
 	falls := part.Y <= 0
 	held := false // from below, if only by an edge
-	for range tries {
+	for range maxPushes {
 		if m.contain(&q) {
 			free = false
 		}
@@ -57,5 +57,5 @@ func (m *mover) glide(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 		}
 		free = false
 	}
-	return m.stay(p), false, falls && held
+	return m.revert(p), false, falls && held
 }

@@ -211,7 +211,7 @@ func TestFall(t *testing.T) {
 func knocked(m Motion, impulse geom.Vec3) Motion {
 	var p Push
 	p.Add(impulse)
-	return Pushed(m, p)
+	return ApplyPush(m, p)
 }
 
 func TestKnock(t *testing.T) {

@@ -10,9 +10,9 @@ func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
 	return standard.Step(m, in, NoTeam, a, rate)
 }
 
-// teamless is the Who of n default bodies without a team.
-func teamless(n int) []Who {
-	who := make([]Who, n)
+// teamless is the BodyTeam of n default bodies without a team.
+func teamless(n int) []BodyTeam {
+	who := make([]BodyTeam, n)
 	for i := range who {
 		who[i].Team = NoTeam
 	}
@@ -21,5 +21,5 @@ func teamless(n int) []Who {
 
 // stepColumns is StepBodies of default bodies without a team.
 func stepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
-	StepBodies(c, in, teamless(len(in)), []*Body{standard}, a, rate)
+	StepBodies(Rows{c, in, teamless(len(in))}, []*Body{standard}, a, rate)
 }

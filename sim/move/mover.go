@@ -7,10 +7,10 @@ import (
 
 // Implementation constants of the collision.
 const (
-	slack = 0.4 // a push may lead so far from the way itself
-	tries = 6   // rounds of pushing before a part of the way is given up
+	slack     = 0.4 // a push may lead so far from the way itself
+	maxPushes = 6   // rounds of pushing before a part of the way is given up
 
-	nowhere = 1e9 // metres
+	noFloor = 1e9 // metres
 )
 
 // mover is one body in one tick. Positions are measured from origin.
@@ -83,15 +83,15 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	}
 	m.count = n
 	if m.pass&m.arena.Passed() != 0 {
-		m.letThrough()
+		m.passes()
 	}
 }
 
-// letThrough takes the areas of the body's team out of the list. Apart from gather's loop: most maps have none.
+// passes takes the areas of the body's team out of the list. Apart from gather's loop: most maps have none.
 // Within gather it would cost every body 3 %.
 //
 //go:noinline
-func (m *mover) letThrough() {
+func (m *mover) passes() {
 	n := 0
 	for _, i := range m.near[:m.count] {
 		if m.cell[i].Pass&m.pass == 0 {
@@ -130,9 +130,9 @@ func (m *mover) contain(q *geom.Vec3) (had bool) {
 	return true
 }
 
-// stay is for a part of the way that was given up. p was free when the tick began, unless someone put it into a
+// revert is for a part of the way that was given up. p was free when the tick began, unless someone put it into a
 // solid: then it takes the shortest way out of one solid that leads into no other, or else climbs to the top of all.
-func (m *mover) stay(p geom.Vec3) geom.Vec3 {
+func (m *mover) revert(p geom.Vec3) geom.Vec3 {
 	if m.deepest(p) < 4*skin {
 		return p
 	}
@@ -144,7 +144,7 @@ func (m *mover) stay(p geom.Vec3) geom.Vec3 {
 			}
 		}
 	}
-	for range tries {
+	for range maxPushes {
 		for _, i := range m.near[:m.count] {
 			if _, ok := m.body.contact(&m.cell[i], m.origin, p); ok {
 				p.Y = max(p.Y, m.cell[i].Max.Y-m.origin.Y)

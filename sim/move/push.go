@@ -8,13 +8,13 @@ import (
 // not depend on the order of the blows.
 //
 // A knock-back predicts because nothing but Motion carries it: whoever resolves the blows of a tick adds them up, and
-// applies the sum with Pushed after the body's Step and before its Motion is told to its owner. The owner's row then
+// applies the sum with ApplyPush after the body's Step and before its Motion is told to its owner. The owner's row then
 // holds Vel and Loco as the blow left them, on the grid of the wire, and the owner's replay from that row has the
 // server's bits. (The reference replicates a blow's direction without its size, and mispredicts every one.)
 type Push struct{ X, Y, Z int32 }
 
-// most is what a coordinate of a Push stops at: far beyond TopSpeed, and two of it still have room in an int32.
-const most = 1 << 30
+// maxPush is what a coordinate of a Push stops at: far beyond TopSpeed, and two of it still have room in an int32.
+const maxPush = 1 << 30
 
 // Add adds a blow of so many m/s; each coordinate is cut to TopSpeed, what is not a number counts as 0.
 func (p *Push) Add(impulse geom.Vec3) {
@@ -28,12 +28,12 @@ func (p *Push) Add(impulse geom.Vec3) {
 func metres(n int32) float32 { return float32(float32(n) * VelUnit) }
 
 func add(sum int32, v float32) int32 {
-	return min(max(sum+int32(v*(1/VelUnit)), -most), most)
+	return min(max(sum+int32(v*(1/VelUnit)), -maxPush), maxPush)
 }
 
-// Pushed returns m after the blows of its tick: thrown into the air at the sum of all velocities, cut to TopSpeed along
+// ApplyPush returns m after the blows of its tick: thrown into the air at the sum of all velocities, cut to TopSpeed along
 // each axis. The dead are thrown too, and stay dead. A Push of zero changes nothing.
-func Pushed(m Motion, p Push) Motion {
+func ApplyPush(m Motion, p Push) Motion {
 	if p == (Push{}) {
 		return m
 	}

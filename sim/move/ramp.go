@@ -86,7 +86,7 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 		return t, false
 	}
 	if d2 == 0 {
-		return b.buried(s, o, p), true
+		return b.insideDepth(s, o, p), true
 	}
 	d := geom.Sqrt(d2)
 	inv := 1 / d
@@ -102,9 +102,9 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	return t, true
 }
 
-// buried is the shortest way out of the ramp: as of its box, or through the slope.
+// insideDepth is the shortest way out of the ramp: as of its box, or through the slope.
 func (r *wedge) buried(b *Body, s *arena.Solid, o, p geom.Vec3, above float32) touch {
-	t := b.buried(s, o, p)
+	t := b.insideDepth(s, o, p)
 	if depth := b.radius - above; depth < t.depth {
 		t = touch{n: r.world(-r.grade*r.inv, r.inv, 0), depth: depth, raise: depth / r.inv, aside: depth / (r.grade * r.inv)}
 	}

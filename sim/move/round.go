@@ -41,11 +41,11 @@ func roundPos(p geom.Vec3) geom.Vec3 {
 }
 
 func roundVel(v geom.Vec3) geom.Vec3 {
-	return geom.Vec3{X: roundVelocity(tame(v.X)), Y: roundVelocity(tame(v.Y)), Z: roundVelocity(tame(v.Z))}
+	return geom.Vec3{X: roundVelocity(cleanVelocity(v.X)), Y: roundVelocity(cleanVelocity(v.Y)), Z: roundVelocity(cleanVelocity(v.Z))}
 }
 
-// tame is x within TopSpeed; what is not a number becomes 0.
-func tame(x float32) float32 {
+// cleanVelocity is x within TopSpeed; what is not a number becomes 0.
+func cleanVelocity(x float32) float32 {
 	switch {
 	case x >= -TopSpeed && x <= TopSpeed:
 		return x

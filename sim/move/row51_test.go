@@ -64,14 +64,14 @@ var happenings = []struct {
 			p.Add(geom.Vec3{X: -9, Y: 6})
 			p.Add(geom.Vec3{Y: 3, Z: 4})
 		}
-		return Pushed(m, p)
+		return ApplyPush(m, p)
 	}},
 	{"knock-dead", Motion{Pos: geom.Vec3{X: 20}, Loco: Dead}, NoTeam, 30, 48, run(towardsX, 0), func(tick int, m Motion) Motion {
 		var p Push
 		if tick == 4 {
 			p.Add(geom.Vec3{X: 10, Y: 5})
 		}
-		return Pushed(m, p)
+		return ApplyPush(m, p)
 	}},
 	{"rocket-jump", Motion{Pos: geom.Vec3{X: -45, Z: -30}}, NoTeam, 60, 120, run(towardsX, 0), func(tick int, m Motion) Motion {
 		if tick == 4 {
@@ -258,7 +258,7 @@ func TestRow51KnockBackPredicts(t *testing.T) {
 			in := randomInput(r)
 			server = b.Step(server, in, 0, a, 60)
 			client = b.Step(client, in, 0, a, 60)
-			StepBodies(c, []Input{in}, []Who{{}}, []*Body{b}, a, 60)
+			StepBodies(Rows{c, []Input{in}, []BodyTeam{{}}}, []*Body{b}, a, 60)
 			if tick%10 == 0 {
 				blows := make([]geom.Vec3, r.IntN(5))
 				for i := range blows {
@@ -272,8 +272,8 @@ func TestRow51KnockBackPredicts(t *testing.T) {
 				if there != back {
 					t.Fatalf("the order of blows counts: %v, %v", there, back)
 				}
-				server = Pushed(server, there)
-				c.Pos[0], c.Vel[0], c.State[0] = Split(Pushed(Join(c.Pos[0], c.Vel[0], c.State[0]), back))
+				server = ApplyPush(server, there)
+				c.Pos[0], c.Vel[0], c.State[0] = Split(ApplyPush(Join(c.Pos[0], c.Vel[0], c.State[0]), back))
 				client = Round(server)
 			}
 			if client != server || Join(c.Pos[0], c.Vel[0], c.State[0]) != server {
@@ -289,14 +289,14 @@ func TestPush(t *testing.T) {
 	for range 40000 {
 		p.Add(geom.Vec3{X: 1e9, Y: nan, Z: float32(math.Inf(-1))})
 	}
-	if p != (Push{most, 0, -most}) {
+	if p != (Push{maxPush, 0, -maxPush}) {
 		t.Errorf("a heap of blows: %+v", p)
 	}
-	if m := Pushed(Motion{Vel: geom.Vec3{X: 1}}, p); m.Vel != (geom.Vec3{X: TopSpeed, Z: -TopSpeed}) || m.Loco != InAir {
+	if m := ApplyPush(Motion{Vel: geom.Vec3{X: 1}}, p); m.Vel != (geom.Vec3{X: TopSpeed, Z: -TopSpeed}) || m.Loco != InAir {
 		t.Errorf("pushed: %+v", m)
 	}
 	m := Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3}, Since: 5}
-	if Pushed(m, Push{}) != m {
+	if ApplyPush(m, Push{}) != m {
 		t.Error("no blow changes the motion")
 	}
 }
@@ -360,9 +360,9 @@ func TestRow51Bodies(t *testing.T) {
 		const n = 8
 		rate := []uint16{20, 30, 60, 128}[r.IntN(4)]
 		c := Columns{make([]geom.Vec3, n), make([]geom.Vec3, n), make([]State, n)}
-		who, in, want := make([]Who, n), make([]Input, n), make([]Motion, n)
+		who, in, want := make([]BodyTeam, n), make([]Input, n), make([]Motion, n)
 		for i := range n {
-			who[i] = Who{uint8(r.IntN(len(all))), uint8(r.IntN(3))}
+			who[i] = BodyTeam{uint8(r.IntN(len(all))), uint8(r.IntN(3))}
 			free := false
 			for range 5000 {
 				want[i] = Motion{Pos: roundPos(mid.Add(geom.Vec3{X: r.Float32()*14 - 7, Y: r.Float32() * 4, Z: r.Float32()*14 - 7})), Loco: InAir}
@@ -383,7 +383,7 @@ func TestRow51Bodies(t *testing.T) {
 				in[i].Buttons = uint16(r.IntN(4))
 				want[i] = all[who[i].Body].Step(want[i], in[i], who[i].Team, a, rate)
 			}
-			StepBodies(c, in, who, all, a, rate)
+			StepBodies(Rows{c, in, who}, all, a, rate)
 			for i := range want {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("round %d tick %d row %d: columns %+v, Step %+v", round, tick, i, got, want[i])

@@ -29,22 +29,30 @@ func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
 	b.Vel = roundVel(b.Vel)
 }
 
-// Who says whose motion a row is.
-type Who struct {
+// BodyTeam says whose motion a row is.
+type BodyTeam struct {
 	Body uint8 // index into the bodies of StepBodies
 	Team uint8 // see Body.Step
 }
 
+// Rows are bodies with what they are to do in a tick; In and Who have an entry for each row.
+type Rows struct {
+	Columns
+	In  []Input
+	Who []BodyTeam
+}
+
 // StepBodies takes every row of c through one tick, as Body.Step would, to the same bits. in and who have a row for each;
-// bodies holds what Who.Body names. It panics if one is named that is not there.
+// bodies holds what BodyTeam.Body names. It panics if one is named that is not there.
 //
 // It is one loop on purpose: stages over 128 rows each took the same time, as two thirds of a tick are collision, which
 // differs from row to row.
-func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena, rate uint16) {
+func StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return
 	}
-	vel, state, in, who := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)], who[:len(c.Pos)]
+	c, n := &r.Columns, len(r.Pos)
+	vel, state, in, who := c.Vel[:n], c.State[:n], r.In[:n], r.Who[:n]
 	body := mover{arena: a}
 	var m Motion
 	dt := 1 / float32(rate)

@@ -162,7 +162,7 @@ func TestNoAllocations(t *testing.T) {
 	c, in := crowd(a, 64)
 	who, bodies := teamless(64), []*Body{standard}
 	if n := testing.AllocsPerRun(100, func() {
-		StepBodies(c, in, who, bodies, a, 60)
+		StepBodies(Rows{c, in, who}, bodies, a, 60)
 		m := Step(Join(c.Pos[0], c.Vel[0], c.State[0]), in[0], a, 60)
 		c.Pos[0], c.Vel[0], c.State[0] = Split(m)
 	}); n != 0 {

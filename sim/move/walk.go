@@ -17,18 +17,18 @@ func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	free = true
 	for range n {
 		m.gather(p, part)
-		q, ok, floor := m.stride(p, part, drop, reach)
+		q, ok, floor := m.walkPart(p, part, drop, reach)
 		free = free && ok
 		p, ground = q, floor
 	}
 	return p, free, ground
 }
 
-// stride is one part of a walk.
-func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, free, ground bool) {
+// walkPart is one part of a walk.
+func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, free, ground bool) {
 	free = true
 	q = p.Add(part)
-	for range tries {
+	for range maxPushes {
 		m.contain(&q)
 		if feet, firm := m.floor(q, p.Y); feet >= p.Y-reach {
 			q.Y = feet
@@ -48,14 +48,14 @@ func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, fre
 		}
 		free = false
 	}
-	return m.stay(p), false, true
+	return m.revert(p), false, true
 }
 
 // floor finds the highest place to rest on at q that is no more than a step above feet, and the highest that is firm:
 // where the contact is not steeper than SlopeLimit. Without any they are far below.
 func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	top := feet + m.body.stepTop
-	highest, firm = -nowhere, -nowhere
+	highest, firm = -noFloor, -noFloor
 	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
 		r, ok := b.support(&cell[i], m.origin, q.X, q.Z)
@@ -99,7 +99,7 @@ func (m *mover) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
 	room := geom.Sqrt(max(m.body.radiusSq-float32(ey*ey), 0))
 	x0, x1 := s.Min.X-m.origin.X-room, s.Max.X-m.origin.X+room
 	z0, z1 := s.Min.Z-m.origin.Z-room, s.Max.Z-m.origin.Z+room
-	best, to := float32(nowhere), *q
+	best, to := float32(noFloor), *q
 	to.X, to.Z = p.X, p.Z
 	if d := q.X - x0; p.X <= x0+skin && d < best {
 		best, to.X, to.Z = d, x0, q.Z

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -22,7 +21,7 @@ func TestRow34ThreeBaselines(t *testing.T) {
 		rng := rand.New(rand.NewPCG(34, 34))
 		ring, enc := snapshot.NewRing(Public, slots, snapshot.Window*interval, 1), snapshot.NewEncoder(m, slots)
 		dec := snapshot.NewDecoder(m, slots, interval)
-		players, step := make([]Player, slots), make([]geom.Vec3, slots) // metres a snapshot
+		players, step := make([]PlayerState, slots), make([]geom.Vec3, slots) // metres a snapshot
 		for i := range players {
 			players[i].Pos = geom.Vec3{X: rng.Float32()*200 - 100, Z: rng.Float32()*200 - 100}
 			players[i].Yaw, players[i].Flags, players[i].Health = geom.Angle(rng.Uint32()), 1, 100
@@ -44,7 +43,7 @@ func TestRow34ThreeBaselines(t *testing.T) {
 				f.Set(i, netid.Make(i, 1), row)
 			}
 			enc.Begin(f, ring)
-			var base snapshot.Bases
+			var base snapshot.Baselines
 			for i := range base { // of those that are 100 ms old, which acks have told of by now
 				if k := len(got) - 2 - i; k >= 0 && got[k]+snapshot.MaxSpacing*interval > now {
 					base[i] = got[k]
@@ -55,14 +54,13 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			}
 			for g := range ring.Groups() {
 				block := enc.Group(g, base)
-				var r bitio.Reader
-				r.Reset(block)
-				if err := dec.Group(now, g, base, &r); err != nil || !dec.At(now).GroupEqual(f, g) {
+				run := snapshot.Run{First: g, Count: 1, Baselines: base}
+				if err := dec.Section(now, append(snapshot.AppendRun(nil, run, now, interval), block...)); err != nil || !dec.At(now).GroupEqual(f, g) {
 					t.Fatalf("%v, tick %d, group %d against %d: %v", codec, now, g, base, err)
 				}
 				if decoded++; base[2] != 0 {
 					three += len(block)
-					one += len(enc.Group(g, snapshot.Bases{base[0]}))
+					one += len(enc.Group(g, snapshot.Baselines{base[0]}))
 				}
 			}
 			got = append(got, now)

@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/schema"
 
 // Set is all that client and server must agree on before rows mean anything: the schemas, and the models' hash.
 func (m Models) Set() schema.Set {
-	return schema.Set{Schemas: []schema.Schema{Public, Owner, Things}, Model: m.Hash()}
+	return schema.Set{Schemas: []schema.Schema{Public, Owner, Objects}, Model: m.Hash()}
 }
 
 // AppendText appends the text that tells the other end what we have, less than 2 KB, when hashes have told that it

@@ -11,24 +11,24 @@ import (
 )
 
 // Models is what the three rows are coded with.
-type Models struct{ Public, Owner, Things *schema.Model }
+type Models struct{ Public, Owner, Objects *schema.Model }
 
 // Hash names the three; client and server must have the same. It is never 0.
-func (m Models) Hash() uint64 { return mixed(m.Public.Hash(), m.Owner.Hash(), m.Things.Hash()) }
+func (m Models) Hash() uint64 { return mixHashes(m.Public.Hash(), m.Owner.Hash(), m.Objects.Hash()) }
 
-// mixed is one hash of three.
-func mixed(public, owner, things uint64) uint64 {
+// mixHashes is one hash of three.
+func mixHashes(public, owner, things uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	return max(1, (public*odd^owner)*odd^things)
 }
 
-// With returns the models for a codec of the public rows. The owner's row and things are coded alike in all.
-func (m Models) With(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner, m.Things} }
+// WithCodec returns the models for a codec of the public rows. The owner's row and things are coded alike in all.
+func (m Models) WithCodec(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner, m.Objects} }
 
-// Follow returns the models for the codec with which they have a hash, or m if there is none: other models.
-func (m Models) Follow(hash uint64) Models {
+// WithHash returns the models for the codec with which they have a hash, or m if there is none: other models.
+func (m Models) WithHash(hash uint64) Models {
 	for c := range schema.Codecs {
-		if other := m.With(c); other.Hash() == hash {
+		if other := m.WithCodec(c); other.Hash() == hash {
 			return other
 		}
 	}
@@ -36,7 +36,7 @@ func (m Models) Follow(hash uint64) Models {
 }
 
 // SchemaHash names the three schemas; client and server must have the same. It is never 0.
-func SchemaHash() uint64 { return mixed(Public.Hash(), Owner.Hash(), Things.Hash()) }
+func SchemaHash() uint64 { return mixHashes(Public.Hash(), Owner.Hash(), Objects.Hash()) }
 
 // Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
 // Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.
@@ -59,7 +59,7 @@ var Trained = sync.OnceValue(func() Models {
 
 // Untrained returns the models for a build or a schema without training.
 func Untrained() Models {
-	return Models{schema.DefaultModel(Public), schema.DefaultModel(Owner), schema.DefaultModel(Things)}
+	return Models{schema.DefaultModel(Public), schema.DefaultModel(Owner), schema.DefaultModel(Objects)}
 }
 
 // ErrModels is returned for bytes that do not hold the three models.
@@ -77,7 +77,7 @@ func (m Models) Append(dst []byte) []byte {
 		file := part.Append(nil)
 		dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(file))), file...)
 	}
-	return m.Things.Append(dst)
+	return m.Objects.Append(dst)
 }
 
 // ParseModels reads a file of Append. Errors say which of the three is wrong and how.
@@ -96,7 +96,7 @@ func ParseModels(src []byte) (m Models, err error) {
 	if m.Owner, err = schema.ParseModel(owner, Owner); err != nil {
 		return Models{}, fmt.Errorf("owner rows: %w", err)
 	}
-	if m.Things, err = schema.ParseModel(things, Things); err != nil {
+	if m.Objects, err = schema.ParseModel(things, Objects); err != nil {
 		return Models{}, fmt.Errorf("things: %w", err)
 	}
 	return m, nil
@@ -115,14 +115,14 @@ func cutModel(what string, src []byte) (file, rest []byte, err error) {
 }
 
 // Counts is what a lobby codes, symbol by symbol: what Train takes.
-type Counts struct{ Public, Owner, Things *schema.Counts }
+type Counts struct{ Public, Owner, Objects *schema.Counts }
 
 // NewCounts returns counts of nothing.
 func NewCounts() *Counts {
-	return &Counts{schema.NewCounts(Public), schema.NewCounts(Owner), schema.NewCounts(Things)}
+	return &Counts{schema.NewCounts(Public), schema.NewCounts(Owner), schema.NewCounts(Objects)}
 }
 
 // Train returns the models that code the counted traffic in the fewest bits.
 func Train(c *Counts) Models {
-	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner), schema.Train(Things, c.Things)}
+	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner), schema.Train(Objects, c.Objects)}
 }

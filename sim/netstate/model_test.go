@@ -11,31 +11,31 @@ import (
 
 func TestEmbeddedModels(t *testing.T) {
 	m := Trained()
-	if m.Public == nil || m.Owner == nil || m.Things == nil || m.Hash() == 0 || m.Hash() == Untrained().Hash() || Trained() != m {
+	if m.Public == nil || m.Owner == nil || m.Objects == nil || m.Hash() == 0 || m.Hash() == Untrained().Hash() || Trained() != m {
 		t.Fatalf("the embedded models: %+v", m)
 	}
 	if !bytes.Equal(m.Append(nil), trained) {
 		t.Error("the embedded models, written again, are other bytes")
 	}
-	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() || m.Things.Schema().Hash() != Things.Hash() {
+	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() || m.Objects.Schema().Hash() != Objects.Hash() {
 		t.Error("the embedded models code other schemas: run go generate ./sim/netstate")
 	}
 }
 
 func TestModelsRoundTrip(t *testing.T) {
 	counts := NewCounts()
-	counts.Public.Fields[PlayerX][3], counts.Owner.Masks[0][5], counts.Things.Masks[0][3] = 1000, 1000, 1000
+	counts.Public.Fields[PlayerStateX][3], counts.Owner.Masks[0][5], counts.Objects.Masks[0][3] = 1000, 1000, 1000
 	for i, m := range []Models{Untrained(), Trained(), Train(counts)} {
 		src := m.Append([]byte("x"))
 		got, err := ParseModels(src[1:])
-		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() || got.Owner.Hash() != m.Owner.Hash() || got.Things.Hash() != m.Things.Hash() {
+		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() || got.Owner.Hash() != m.Owner.Hash() || got.Objects.Hash() != m.Objects.Hash() {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 	if Train(NewCounts()).Hash() != Untrained().Hash() {
 		t.Error("trained on nothing is not untrained")
 	}
-	swapped := Models{Public: Untrained().Owner, Owner: Untrained().Public, Things: Untrained().Things}
+	swapped := Models{Public: Untrained().Owner, Owner: Untrained().Public, Objects: Untrained().Objects}
 	if swapped.Hash() == Untrained().Hash() {
 		t.Error("the hash does not tell the models apart")
 	}
@@ -45,13 +45,13 @@ func TestModelsRoundTrip(t *testing.T) {
 func TestFollow(t *testing.T) {
 	m, seen := Trained(), map[uint64]bool{}
 	for c := range schema.Codecs {
-		theirs := m.With(c)
-		if got := m.Follow(theirs.Hash()); got.Hash() != theirs.Hash() || got.Public.Codec() != c || seen[got.Hash()] {
+		theirs := m.WithCodec(c)
+		if got := m.WithHash(theirs.Hash()); got.Hash() != theirs.Hash() || got.Public.Codec() != c || seen[got.Hash()] {
 			t.Errorf("%v: followed to %v", c, got.Public.Codec())
 		}
 		seen[theirs.Hash()] = true
 	}
-	if got := m.Follow(Untrained().With(schema.Range).Hash()); got != m {
+	if got := m.WithHash(Untrained().WithCodec(schema.Range).Hash()); got != m {
 		t.Errorf("followed other models: %v", got.Public.Codec())
 	}
 }
@@ -81,8 +81,8 @@ func TestDamagedModels(t *testing.T) {
 		m    Models
 		want string
 	}{
-		{Models{Untrained().Owner, Untrained().Owner, Untrained().Things}, "public rows: "},
-		{Models{Untrained().Public, Untrained().Public, Untrained().Things}, "owner rows: "},
+		{Models{Untrained().Owner, Untrained().Owner, Untrained().Objects}, "public rows: "},
+		{Models{Untrained().Public, Untrained().Public, Untrained().Objects}, "owner rows: "},
 		{Models{Untrained().Public, Untrained().Owner, Untrained().Public}, "things: "},
 	} {
 		_, err := ParseModels(c.m.Append(nil))

@@ -4,175 +4,306 @@ package netstate
 
 import "github.com/tickrate/tickrate/ecs/schema"
 
-// Fields of a row of Own, told to its owner only, in the order of the wire.
+// Fields of a row of ObjectState, told to everyone, in the order of the wire.
 const (
-	OwnPosX    = iota // Pos.X in 1/4096
-	OwnPosY           // Pos.Y in 1/4096
-	OwnPosZ           // Pos.Z in 1/4096
-	OwnVelX           // Vel.X in 1/1024
-	OwnVelY           // Vel.Y in 1/1024
-	OwnVelZ           // Vel.Z in 1/1024
-	OwnMotion         // bits, lowest first: 3 of Loco, 2 of Jumps, 16 of Held
-	OwnSince          // Since
-	OwnLead           // Lead
-	OwnStarved        // Starved
-	OwnRespawn        // Respawn
-	OwnPushes         // Pushes
-	OwnKit            // bits, lowest first: 4 of Hero, 2 of Team, 8 of Reloading
-	OwnActive         // bits, lowest first: 8 of Active, 8 of Cooling, 8 of Switched
-	OwnAsked          // bits, lowest first: 8 of Request, 8 of Asked
-	OwnCool0          // Cool[0]
-	OwnCool1          // Cool[1]
-	OwnCool2          // Cool[2]
-	OwnCool3          // Cool[3]
-	OwnCool4          // Cool[4]
-	OwnCool5          // Cool[5]
-	OwnCool6          // Cool[6]
-	OwnCool7          // Cool[7]
-	OwnRounds0        // Rounds[0]
-	OwnRounds1        // Rounds[1]
-	OwnRounds2        // Rounds[2]
-	OwnRounds3        // Rounds[3]
-	OwnRounds4        // Rounds[4]
-	OwnRounds5        // Rounds[5]
-	OwnRounds6        // Rounds[6]
-	OwnRounds7        // Rounds[7]
-	OwnHeat0          // Heat[0]
-	OwnHeat1          // Heat[1]
-	OwnHeat2          // Heat[2]
-	OwnHeat3          // Heat[3]
-	OwnFields
+	ObjectStateWhat  = iota // bits, lowest first: 3 of Kind, 4 of Type, 2 of Team, 3 of Index
+	ObjectStateOwner        // Owner
+	ObjectStateBorn         // Born
+	ObjectStateSpan         // Span
+	ObjectStateX            // Pos.X in 1/4096
+	ObjectStateY            // Pos.Y in 1/4096
+	ObjectStateZ            // Pos.Z in 1/4096
+	ObjectStateAim0         // Aim[0]
+	ObjectStateAim1         // Aim[1]
+	ObjectStateAim2         // Aim[2]
+	ObjectStateState        // bits, lowest first: 3 of Phase, 1 of Rests, 2 of Turn
+	ObjectStateLevel        // Level
+	ObjectStateFields
 )
 
-// OwnHash is the hash of OwnSchema.
-const OwnHash uint64 = 0xd26e77eff5678a65
+// ObjectStateHash is the hash of ObjectStateSchema.
+const ObjectStateHash uint64 = 0x814fd2616e68e85b
 
-// OwnSchema describes those rows.
-var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Field{
-	OwnPosX:    {Name: "pos.x", Min: -8388608, Max: 8388608, Often: 70},
-	OwnPosY:    {Name: "pos.y", Min: -8388608, Max: 8388608, Often: 20},
-	OwnPosZ:    {Name: "pos.z", Min: -8388608, Max: 8388608, Often: 70},
-	OwnVelX:    {Name: "vel.x", Min: -131072, Max: 131072, Often: 50},
-	OwnVelY:    {Name: "vel.y", Min: -131072, Max: 131072, Often: 25},
-	OwnVelZ:    {Name: "vel.z", Min: -131072, Max: 131072, Often: 50},
-	OwnMotion:  {Name: "motion", Min: 0, Max: 2097151, Often: 10},
-	OwnSince:   {Name: "since", Min: 0, Max: 65535, Often: 90},
-	OwnLead:    {Name: "lead", Min: -128, Max: 127, Often: 15},
-	OwnStarved: {Name: "starved", Wrap: 256, Often: 2},
-	OwnRespawn: {Name: "respawn", Min: 0, Max: 1048576, Often: 10},
-	OwnPushes:  {Name: "pushes", Wrap: 256, Often: 2},
-	OwnKit:     {Name: "kit", Min: 0, Max: 16383, Often: 2},
-	OwnActive:  {Name: "active", Min: 0, Max: 16777215, Often: 5},
-	OwnAsked:   {Name: "asked", Min: 0, Max: 65535, Often: 5},
-	OwnCool0:   {Name: "cool.0", Min: -8192, Max: 8192, Often: 10},
-	OwnCool1:   {Name: "cool.1", Min: -8192, Max: 8192, Often: 3},
-	OwnCool2:   {Name: "cool.2", Min: -8192, Max: 8192, Often: 3},
-	OwnCool3:   {Name: "cool.3", Min: -8192, Max: 8192, Often: 3},
-	OwnCool4:   {Name: "cool.4", Min: -8192, Max: 8192, Often: 2},
-	OwnCool5:   {Name: "cool.5", Min: -8192, Max: 8192, Often: 1},
-	OwnCool6:   {Name: "cool.6", Min: -8192, Max: 8192, Often: 1},
-	OwnCool7:   {Name: "cool.7", Min: -8192, Max: 8192, Often: 1},
-	OwnRounds0: {Name: "rounds.0", Min: 0, Max: 65535, Often: 8},
-	OwnRounds1: {Name: "rounds.1", Min: 0, Max: 65535, Often: 3},
-	OwnRounds2: {Name: "rounds.2", Min: 0, Max: 65535, Often: 2},
-	OwnRounds3: {Name: "rounds.3", Min: 0, Max: 65535, Often: 2},
-	OwnRounds4: {Name: "rounds.4", Min: 0, Max: 65535, Often: 1},
-	OwnRounds5: {Name: "rounds.5", Min: 0, Max: 65535, Often: 1},
-	OwnRounds6: {Name: "rounds.6", Min: 0, Max: 65535, Often: 1},
-	OwnRounds7: {Name: "rounds.7", Min: 0, Max: 65535, Often: 1},
-	OwnHeat0:   {Name: "heat.0", Min: 0, Max: 2123458560, Often: 10},
-	OwnHeat1:   {Name: "heat.1", Min: 0, Max: 2123458560, Often: 3},
-	OwnHeat2:   {Name: "heat.2", Min: 0, Max: 2123458560, Often: 1},
-	OwnHeat3:   {Name: "heat.3", Min: 0, Max: 2123458560, Often: 1},
+// ObjectStateSchema describes those rows.
+var ObjectStateSchema = schema.Schema{Name: "thing", Fields: []schema.Field{
+	ObjectStateWhat:  {Name: "what", Min: 0, Max: 4095},
+	ObjectStateOwner: {Name: "owner", Min: 0, Max: 1048575, Often: 2},
+	ObjectStateBorn:  {Name: "born", Wrap: 65536, Often: 2},
+	ObjectStateSpan:  {Name: "span", Min: 0, Max: 4095, Often: 5},
+	ObjectStateX:     {Name: "x", Min: -8388608, Max: 8388608, Often: 10},
+	ObjectStateY:     {Name: "y", Min: -8388608, Max: 8388608, Often: 10},
+	ObjectStateZ:     {Name: "z", Min: -8388608, Max: 8388608, Often: 10},
+	ObjectStateAim0:  {Name: "aim.0", Min: -131072, Max: 131071, Often: 5},
+	ObjectStateAim1:  {Name: "aim.1", Min: -131072, Max: 131071, Often: 5},
+	ObjectStateAim2:  {Name: "aim.2", Min: -131072, Max: 131071, Often: 5},
+	ObjectStateState: {Name: "state", Min: 0, Max: 63, Often: 5},
+	ObjectStateLevel: {Name: "level", Min: 0, Max: 1023, Often: 3},
 }}
 
-// Row writes the row of v into dst, OwnFields long: to the nearest step, halves upwards, and within range.
-func (v *Own) Row(dst []int32) {
-	_ = dst[OwnFields-1]
-	dst[OwnPosX] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-	dst[OwnPosY] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-	dst[OwnPosZ] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-	dst[OwnVelX] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
-	dst[OwnVelY] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
-	dst[OwnVelZ] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
-	dst[OwnMotion] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
-	dst[OwnSince] = int32(v.Since)
-	dst[OwnLead] = int32(v.Lead)
-	dst[OwnStarved] = int32(v.Starved)
-	dst[OwnRespawn] = min(max(v.Respawn, 0), 1048576)
-	dst[OwnPushes] = int32(v.Pushes)
-	dst[OwnKit] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
-	dst[OwnActive] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
-	dst[OwnAsked] = int32(v.Request) | int32(v.Asked)<<8
-	dst[OwnCool0] = min(max(int32(v.Cool[0]), -8192), 8192)
-	dst[OwnCool1] = min(max(int32(v.Cool[1]), -8192), 8192)
-	dst[OwnCool2] = min(max(int32(v.Cool[2]), -8192), 8192)
-	dst[OwnCool3] = min(max(int32(v.Cool[3]), -8192), 8192)
-	dst[OwnCool4] = min(max(int32(v.Cool[4]), -8192), 8192)
-	dst[OwnCool5] = min(max(int32(v.Cool[5]), -8192), 8192)
-	dst[OwnCool6] = min(max(int32(v.Cool[6]), -8192), 8192)
-	dst[OwnCool7] = min(max(int32(v.Cool[7]), -8192), 8192)
-	dst[OwnRounds0] = int32(v.Rounds[0])
-	dst[OwnRounds1] = int32(v.Rounds[1])
-	dst[OwnRounds2] = int32(v.Rounds[2])
-	dst[OwnRounds3] = int32(v.Rounds[3])
-	dst[OwnRounds4] = int32(v.Rounds[4])
-	dst[OwnRounds5] = int32(v.Rounds[5])
-	dst[OwnRounds6] = int32(v.Rounds[6])
-	dst[OwnRounds7] = int32(v.Rounds[7])
-	dst[OwnHeat0] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
-	dst[OwnHeat1] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
-	dst[OwnHeat2] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
-	dst[OwnHeat3] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
+// Row writes the row of v into dst, ObjectStateFields long: to the nearest step, halves upwards, and within range.
+func (v *ObjectState) Row(dst []int32) {
+	_ = dst[ObjectStateFields-1]
+	dst[ObjectStateWhat] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
+	dst[ObjectStateOwner] = schema.QuantizeInt(int64(v.Owner), 1, 0, 1048575)
+	dst[ObjectStateBorn] = int32(v.Born)
+	dst[ObjectStateSpan] = min(max(int32(v.Span), 0), 4095)
+	dst[ObjectStateX] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+	dst[ObjectStateY] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+	dst[ObjectStateZ] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+	dst[ObjectStateAim0] = min(max(v.Aim[0], -131072), 131071)
+	dst[ObjectStateAim1] = min(max(v.Aim[1], -131072), 131071)
+	dst[ObjectStateAim2] = min(max(v.Aim[2], -131072), 131071)
+	dst[ObjectStateState] = int32(min(v.Phase, 7)) | schema.BoolBit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+	dst[ObjectStateLevel] = min(max(int32(v.Level), 0), 1023)
 }
 
-// OwnColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has OwnFields columns, each at
+// ObjectStateColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has ObjectStateFields columns, each at
 // least as long as src.
-func OwnColumns(dst [][]int32, src []Own) {
-	_ = dst[OwnFields-1]
-	c0 := dst[OwnPosX][:len(src)]
-	c1 := dst[OwnPosY][:len(src)]
-	c2 := dst[OwnPosZ][:len(src)]
-	c3 := dst[OwnVelX][:len(src)]
-	c4 := dst[OwnVelY][:len(src)]
-	c5 := dst[OwnVelZ][:len(src)]
-	c6 := dst[OwnMotion][:len(src)]
-	c7 := dst[OwnSince][:len(src)]
-	c8 := dst[OwnLead][:len(src)]
-	c9 := dst[OwnStarved][:len(src)]
-	c10 := dst[OwnRespawn][:len(src)]
-	c11 := dst[OwnPushes][:len(src)]
-	c12 := dst[OwnKit][:len(src)]
-	c13 := dst[OwnActive][:len(src)]
-	c14 := dst[OwnAsked][:len(src)]
-	c15 := dst[OwnCool0][:len(src)]
-	c16 := dst[OwnCool1][:len(src)]
-	c17 := dst[OwnCool2][:len(src)]
-	c18 := dst[OwnCool3][:len(src)]
-	c19 := dst[OwnCool4][:len(src)]
-	c20 := dst[OwnCool5][:len(src)]
-	c21 := dst[OwnCool6][:len(src)]
-	c22 := dst[OwnCool7][:len(src)]
-	c23 := dst[OwnRounds0][:len(src)]
-	c24 := dst[OwnRounds1][:len(src)]
-	c25 := dst[OwnRounds2][:len(src)]
-	c26 := dst[OwnRounds3][:len(src)]
-	c27 := dst[OwnRounds4][:len(src)]
-	c28 := dst[OwnRounds5][:len(src)]
-	c29 := dst[OwnRounds6][:len(src)]
-	c30 := dst[OwnRounds7][:len(src)]
-	c31 := dst[OwnHeat0][:len(src)]
-	c32 := dst[OwnHeat1][:len(src)]
-	c33 := dst[OwnHeat2][:len(src)]
-	c34 := dst[OwnHeat3][:len(src)]
+func ObjectStateColumns(dst [][]int32, src []ObjectState) {
+	_ = dst[ObjectStateFields-1]
+	c0 := dst[ObjectStateWhat][:len(src)]
+	c1 := dst[ObjectStateOwner][:len(src)]
+	c2 := dst[ObjectStateBorn][:len(src)]
+	c3 := dst[ObjectStateSpan][:len(src)]
+	c4 := dst[ObjectStateX][:len(src)]
+	c5 := dst[ObjectStateY][:len(src)]
+	c6 := dst[ObjectStateZ][:len(src)]
+	c7 := dst[ObjectStateAim0][:len(src)]
+	c8 := dst[ObjectStateAim1][:len(src)]
+	c9 := dst[ObjectStateAim2][:len(src)]
+	c10 := dst[ObjectStateState][:len(src)]
+	c11 := dst[ObjectStateLevel][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-		c1[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-		c2[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-		c3[i] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
-		c4[i] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
-		c5[i] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
+		c0[i] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
+		c1[i] = schema.QuantizeInt(int64(v.Owner), 1, 0, 1048575)
+		c2[i] = int32(v.Born)
+		c3[i] = min(max(int32(v.Span), 0), 4095)
+		c4[i] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+		c5[i] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+		c6[i] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+		c7[i] = min(max(v.Aim[0], -131072), 131071)
+		c8[i] = min(max(v.Aim[1], -131072), 131071)
+		c9[i] = min(max(v.Aim[2], -131072), 131071)
+		c10[i] = int32(min(v.Phase, 7)) | schema.BoolBit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+		c11[i] = min(max(int32(v.Level), 0), 1023)
+	}
+}
+
+// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+func (v *ObjectState) Restore(row []int32) {
+	_ = row[ObjectStateFields-1]
+	schema.Assign(&v.Kind, row[ObjectStateWhat]&0x7)
+	v.Type = uint8(row[ObjectStateWhat] >> 3 & 0xf)
+	v.Team = uint8(row[ObjectStateWhat] >> 7 & 0x3)
+	v.Index = uint8(row[ObjectStateWhat] >> 9 & 0x7)
+	v.Owner = uint32(row[ObjectStateOwner])
+	v.Born = uint16(row[ObjectStateBorn])
+	v.Span = uint16(row[ObjectStateSpan])
+	v.Pos.X = float32(row[ObjectStateX]) / 4096
+	v.Pos.Y = float32(row[ObjectStateY]) / 4096
+	v.Pos.Z = float32(row[ObjectStateZ]) / 4096
+	v.Aim[0] = row[ObjectStateAim0]
+	v.Aim[1] = row[ObjectStateAim1]
+	v.Aim[2] = row[ObjectStateAim2]
+	v.Phase = uint8(row[ObjectStateState] & 0x7)
+	v.Rests = row[ObjectStateState]>>3&0x1 != 0
+	v.Turn = uint8(row[ObjectStateState] >> 4 & 0x3)
+	v.Level = uint16(row[ObjectStateLevel])
+}
+
+// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
+// interp says, the others from a. The rows must be of one unbroken life, and in range.
+func (v *ObjectState) Lerp(a, b []int32, frac uint8) {
+	_, _ = a[ObjectStateFields-1], b[ObjectStateFields-1]
+	schema.Assign(&v.Kind, a[ObjectStateWhat]&0x7)
+	v.Type = uint8(a[ObjectStateWhat] >> 3 & 0xf)
+	v.Team = uint8(a[ObjectStateWhat] >> 7 & 0x3)
+	v.Index = uint8(a[ObjectStateWhat] >> 9 & 0x7)
+	v.Owner = uint32(a[ObjectStateOwner])
+	v.Born = uint16(a[ObjectStateBorn])
+	v.Span = uint16(a[ObjectStateSpan])
+	v.Pos.X = float32(a[ObjectStateX]) / 4096
+	v.Pos.Y = float32(a[ObjectStateY]) / 4096
+	v.Pos.Z = float32(a[ObjectStateZ]) / 4096
+	v.Aim[0] = a[ObjectStateAim0]
+	v.Aim[1] = a[ObjectStateAim1]
+	v.Aim[2] = a[ObjectStateAim2]
+	v.Phase = uint8(a[ObjectStateState] & 0x7)
+	v.Rests = a[ObjectStateState]>>3&0x1 != 0
+	v.Turn = uint8(a[ObjectStateState] >> 4 & 0x3)
+	v.Level = uint16(a[ObjectStateLevel])
+}
+
+// Fields of a row of OwnerState, told to its owner only, in the order of the wire.
+const (
+	OwnerStatePosX    = iota // Pos.X in 1/4096
+	OwnerStatePosY           // Pos.Y in 1/4096
+	OwnerStatePosZ           // Pos.Z in 1/4096
+	OwnerStateVelX           // Vel.X in 1/1024
+	OwnerStateVelY           // Vel.Y in 1/1024
+	OwnerStateVelZ           // Vel.Z in 1/1024
+	OwnerStateMotion         // bits, lowest first: 3 of Loco, 2 of Jumps, 16 of Held
+	OwnerStateSince          // Since
+	OwnerStateLead           // Lead
+	OwnerStateStarved        // Starved
+	OwnerStateRespawn        // Respawn
+	OwnerStatePushes         // Pushes
+	OwnerStateKit            // bits, lowest first: 4 of Hero, 2 of Team, 8 of Reloading
+	OwnerStateActive         // bits, lowest first: 8 of Active, 8 of Cooling, 8 of Switched
+	OwnerStateAsked          // bits, lowest first: 8 of Request, 8 of Asked
+	OwnerStateCool0          // Cool[0]
+	OwnerStateCool1          // Cool[1]
+	OwnerStateCool2          // Cool[2]
+	OwnerStateCool3          // Cool[3]
+	OwnerStateCool4          // Cool[4]
+	OwnerStateCool5          // Cool[5]
+	OwnerStateCool6          // Cool[6]
+	OwnerStateCool7          // Cool[7]
+	OwnerStateRounds0        // Rounds[0]
+	OwnerStateRounds1        // Rounds[1]
+	OwnerStateRounds2        // Rounds[2]
+	OwnerStateRounds3        // Rounds[3]
+	OwnerStateRounds4        // Rounds[4]
+	OwnerStateRounds5        // Rounds[5]
+	OwnerStateRounds6        // Rounds[6]
+	OwnerStateRounds7        // Rounds[7]
+	OwnerStateHeat0          // Heat[0]
+	OwnerStateHeat1          // Heat[1]
+	OwnerStateHeat2          // Heat[2]
+	OwnerStateHeat3          // Heat[3]
+	OwnerStateFields
+)
+
+// OwnerStateHash is the hash of OwnerStateSchema.
+const OwnerStateHash uint64 = 0xd26e77eff5678a65
+
+// OwnerStateSchema describes those rows.
+var OwnerStateSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Field{
+	OwnerStatePosX:    {Name: "pos.x", Min: -8388608, Max: 8388608, Often: 70},
+	OwnerStatePosY:    {Name: "pos.y", Min: -8388608, Max: 8388608, Often: 20},
+	OwnerStatePosZ:    {Name: "pos.z", Min: -8388608, Max: 8388608, Often: 70},
+	OwnerStateVelX:    {Name: "vel.x", Min: -131072, Max: 131072, Often: 50},
+	OwnerStateVelY:    {Name: "vel.y", Min: -131072, Max: 131072, Often: 25},
+	OwnerStateVelZ:    {Name: "vel.z", Min: -131072, Max: 131072, Often: 50},
+	OwnerStateMotion:  {Name: "motion", Min: 0, Max: 2097151, Often: 10},
+	OwnerStateSince:   {Name: "since", Min: 0, Max: 65535, Often: 90},
+	OwnerStateLead:    {Name: "lead", Min: -128, Max: 127, Often: 15},
+	OwnerStateStarved: {Name: "starved", Wrap: 256, Often: 2},
+	OwnerStateRespawn: {Name: "respawn", Min: 0, Max: 1048576, Often: 10},
+	OwnerStatePushes:  {Name: "pushes", Wrap: 256, Often: 2},
+	OwnerStateKit:     {Name: "kit", Min: 0, Max: 16383, Often: 2},
+	OwnerStateActive:  {Name: "active", Min: 0, Max: 16777215, Often: 5},
+	OwnerStateAsked:   {Name: "asked", Min: 0, Max: 65535, Often: 5},
+	OwnerStateCool0:   {Name: "cool.0", Min: -8192, Max: 8192, Often: 10},
+	OwnerStateCool1:   {Name: "cool.1", Min: -8192, Max: 8192, Often: 3},
+	OwnerStateCool2:   {Name: "cool.2", Min: -8192, Max: 8192, Often: 3},
+	OwnerStateCool3:   {Name: "cool.3", Min: -8192, Max: 8192, Often: 3},
+	OwnerStateCool4:   {Name: "cool.4", Min: -8192, Max: 8192, Often: 2},
+	OwnerStateCool5:   {Name: "cool.5", Min: -8192, Max: 8192, Often: 1},
+	OwnerStateCool6:   {Name: "cool.6", Min: -8192, Max: 8192, Often: 1},
+	OwnerStateCool7:   {Name: "cool.7", Min: -8192, Max: 8192, Often: 1},
+	OwnerStateRounds0: {Name: "rounds.0", Min: 0, Max: 65535, Often: 8},
+	OwnerStateRounds1: {Name: "rounds.1", Min: 0, Max: 65535, Often: 3},
+	OwnerStateRounds2: {Name: "rounds.2", Min: 0, Max: 65535, Often: 2},
+	OwnerStateRounds3: {Name: "rounds.3", Min: 0, Max: 65535, Often: 2},
+	OwnerStateRounds4: {Name: "rounds.4", Min: 0, Max: 65535, Often: 1},
+	OwnerStateRounds5: {Name: "rounds.5", Min: 0, Max: 65535, Often: 1},
+	OwnerStateRounds6: {Name: "rounds.6", Min: 0, Max: 65535, Often: 1},
+	OwnerStateRounds7: {Name: "rounds.7", Min: 0, Max: 65535, Often: 1},
+	OwnerStateHeat0:   {Name: "heat.0", Min: 0, Max: 2123458560, Often: 10},
+	OwnerStateHeat1:   {Name: "heat.1", Min: 0, Max: 2123458560, Often: 3},
+	OwnerStateHeat2:   {Name: "heat.2", Min: 0, Max: 2123458560, Often: 1},
+	OwnerStateHeat3:   {Name: "heat.3", Min: 0, Max: 2123458560, Often: 1},
+}}
+
+// Row writes the row of v into dst, OwnerStateFields long: to the nearest step, halves upwards, and within range.
+func (v *OwnerState) Row(dst []int32) {
+	_ = dst[OwnerStateFields-1]
+	dst[OwnerStatePosX] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+	dst[OwnerStatePosY] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+	dst[OwnerStatePosZ] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+	dst[OwnerStateVelX] = schema.Quantize(v.Vel.X, 1024, -131072, 131072)
+	dst[OwnerStateVelY] = schema.Quantize(v.Vel.Y, 1024, -131072, 131072)
+	dst[OwnerStateVelZ] = schema.Quantize(v.Vel.Z, 1024, -131072, 131072)
+	dst[OwnerStateMotion] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
+	dst[OwnerStateSince] = int32(v.Since)
+	dst[OwnerStateLead] = int32(v.Lead)
+	dst[OwnerStateStarved] = int32(v.Starved)
+	dst[OwnerStateRespawn] = min(max(v.Respawn, 0), 1048576)
+	dst[OwnerStatePushes] = int32(v.Pushes)
+	dst[OwnerStateKit] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
+	dst[OwnerStateActive] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
+	dst[OwnerStateAsked] = int32(v.Request) | int32(v.Asked)<<8
+	dst[OwnerStateCool0] = min(max(int32(v.Cool[0]), -8192), 8192)
+	dst[OwnerStateCool1] = min(max(int32(v.Cool[1]), -8192), 8192)
+	dst[OwnerStateCool2] = min(max(int32(v.Cool[2]), -8192), 8192)
+	dst[OwnerStateCool3] = min(max(int32(v.Cool[3]), -8192), 8192)
+	dst[OwnerStateCool4] = min(max(int32(v.Cool[4]), -8192), 8192)
+	dst[OwnerStateCool5] = min(max(int32(v.Cool[5]), -8192), 8192)
+	dst[OwnerStateCool6] = min(max(int32(v.Cool[6]), -8192), 8192)
+	dst[OwnerStateCool7] = min(max(int32(v.Cool[7]), -8192), 8192)
+	dst[OwnerStateRounds0] = int32(v.Rounds[0])
+	dst[OwnerStateRounds1] = int32(v.Rounds[1])
+	dst[OwnerStateRounds2] = int32(v.Rounds[2])
+	dst[OwnerStateRounds3] = int32(v.Rounds[3])
+	dst[OwnerStateRounds4] = int32(v.Rounds[4])
+	dst[OwnerStateRounds5] = int32(v.Rounds[5])
+	dst[OwnerStateRounds6] = int32(v.Rounds[6])
+	dst[OwnerStateRounds7] = int32(v.Rounds[7])
+	dst[OwnerStateHeat0] = schema.QuantizeInt(int64(v.Heat[0]), 1, 0, 2123458560)
+	dst[OwnerStateHeat1] = schema.QuantizeInt(int64(v.Heat[1]), 1, 0, 2123458560)
+	dst[OwnerStateHeat2] = schema.QuantizeInt(int64(v.Heat[2]), 1, 0, 2123458560)
+	dst[OwnerStateHeat3] = schema.QuantizeInt(int64(v.Heat[3]), 1, 0, 2123458560)
+}
+
+// OwnerStateColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has OwnerStateFields columns, each at
+// least as long as src.
+func OwnerStateColumns(dst [][]int32, src []OwnerState) {
+	_ = dst[OwnerStateFields-1]
+	c0 := dst[OwnerStatePosX][:len(src)]
+	c1 := dst[OwnerStatePosY][:len(src)]
+	c2 := dst[OwnerStatePosZ][:len(src)]
+	c3 := dst[OwnerStateVelX][:len(src)]
+	c4 := dst[OwnerStateVelY][:len(src)]
+	c5 := dst[OwnerStateVelZ][:len(src)]
+	c6 := dst[OwnerStateMotion][:len(src)]
+	c7 := dst[OwnerStateSince][:len(src)]
+	c8 := dst[OwnerStateLead][:len(src)]
+	c9 := dst[OwnerStateStarved][:len(src)]
+	c10 := dst[OwnerStateRespawn][:len(src)]
+	c11 := dst[OwnerStatePushes][:len(src)]
+	c12 := dst[OwnerStateKit][:len(src)]
+	c13 := dst[OwnerStateActive][:len(src)]
+	c14 := dst[OwnerStateAsked][:len(src)]
+	c15 := dst[OwnerStateCool0][:len(src)]
+	c16 := dst[OwnerStateCool1][:len(src)]
+	c17 := dst[OwnerStateCool2][:len(src)]
+	c18 := dst[OwnerStateCool3][:len(src)]
+	c19 := dst[OwnerStateCool4][:len(src)]
+	c20 := dst[OwnerStateCool5][:len(src)]
+	c21 := dst[OwnerStateCool6][:len(src)]
+	c22 := dst[OwnerStateCool7][:len(src)]
+	c23 := dst[OwnerStateRounds0][:len(src)]
+	c24 := dst[OwnerStateRounds1][:len(src)]
+	c25 := dst[OwnerStateRounds2][:len(src)]
+	c26 := dst[OwnerStateRounds3][:len(src)]
+	c27 := dst[OwnerStateRounds4][:len(src)]
+	c28 := dst[OwnerStateRounds5][:len(src)]
+	c29 := dst[OwnerStateRounds6][:len(src)]
+	c30 := dst[OwnerStateRounds7][:len(src)]
+	c31 := dst[OwnerStateHeat0][:len(src)]
+	c32 := dst[OwnerStateHeat1][:len(src)]
+	c33 := dst[OwnerStateHeat2][:len(src)]
+	c34 := dst[OwnerStateHeat3][:len(src)]
+	for i := range src {
+		v := &src[i]
+		c0[i] = schema.Quantize(v.Pos.X, 4096, -8388608, 8388608)
+		c1[i] = schema.Quantize(v.Pos.Y, 4096, -8388608, 8388608)
+		c2[i] = schema.Quantize(v.Pos.Z, 4096, -8388608, 8388608)
+		c3[i] = schema.Quantize(v.Vel.X, 1024, -131072, 131072)
+		c4[i] = schema.Quantize(v.Vel.Y, 1024, -131072, 131072)
+		c5[i] = schema.Quantize(v.Vel.Z, 1024, -131072, 131072)
 		c6[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
 		c7[i] = int32(v.Since)
 		c8[i] = int32(v.Lead)
@@ -198,380 +329,249 @@ func OwnColumns(dst [][]int32, src []Own) {
 		c28[i] = int32(v.Rounds[5])
 		c29[i] = int32(v.Rounds[6])
 		c30[i] = int32(v.Rounds[7])
-		c31[i] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
-		c32[i] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
-		c33[i] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
-		c34[i] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
+		c31[i] = schema.QuantizeInt(int64(v.Heat[0]), 1, 0, 2123458560)
+		c32[i] = schema.QuantizeInt(int64(v.Heat[1]), 1, 0, 2123458560)
+		c33[i] = schema.QuantizeInt(int64(v.Heat[2]), 1, 0, 2123458560)
+		c34[i] = schema.QuantizeInt(int64(v.Heat[3]), 1, 0, 2123458560)
 	}
 }
 
 // Restore writes what a row says into v. Its values must be in range, as a decoder's are.
-func (v *Own) Restore(row []int32) {
-	_ = row[OwnFields-1]
-	v.Pos.X = float32(row[OwnPosX]) / 4096
-	v.Pos.Y = float32(row[OwnPosY]) / 4096
-	v.Pos.Z = float32(row[OwnPosZ]) / 4096
-	v.Vel.X = float32(row[OwnVelX]) / 1024
-	v.Vel.Y = float32(row[OwnVelY]) / 1024
-	v.Vel.Z = float32(row[OwnVelZ]) / 1024
-	schema.Put(&v.Loco, row[OwnMotion]&0x7)
-	v.Jumps = uint8(row[OwnMotion] >> 3 & 0x3)
-	v.Held = uint16(row[OwnMotion] >> 5 & 0xffff)
-	v.Since = uint16(row[OwnSince])
-	v.Lead = int8(row[OwnLead])
-	v.Starved = uint8(row[OwnStarved])
-	v.Respawn = row[OwnRespawn]
-	v.Pushes = uint8(row[OwnPushes])
-	v.Hero = uint8(row[OwnKit] & 0xf)
-	v.Team = uint8(row[OwnKit] >> 4 & 0x3)
-	v.Reloading = uint8(row[OwnKit] >> 6 & 0xff)
-	v.Active = uint8(row[OwnActive] & 0xff)
-	v.Cooling = uint8(row[OwnActive] >> 8 & 0xff)
-	v.Switched = uint8(row[OwnActive] >> 16 & 0xff)
-	v.Request = uint8(row[OwnAsked] & 0xff)
-	v.Asked = uint8(row[OwnAsked] >> 8 & 0xff)
-	v.Cool[0] = int16(row[OwnCool0])
-	v.Cool[1] = int16(row[OwnCool1])
-	v.Cool[2] = int16(row[OwnCool2])
-	v.Cool[3] = int16(row[OwnCool3])
-	v.Cool[4] = int16(row[OwnCool4])
-	v.Cool[5] = int16(row[OwnCool5])
-	v.Cool[6] = int16(row[OwnCool6])
-	v.Cool[7] = int16(row[OwnCool7])
-	v.Rounds[0] = uint16(row[OwnRounds0])
-	v.Rounds[1] = uint16(row[OwnRounds1])
-	v.Rounds[2] = uint16(row[OwnRounds2])
-	v.Rounds[3] = uint16(row[OwnRounds3])
-	v.Rounds[4] = uint16(row[OwnRounds4])
-	v.Rounds[5] = uint16(row[OwnRounds5])
-	v.Rounds[6] = uint16(row[OwnRounds6])
-	v.Rounds[7] = uint16(row[OwnRounds7])
-	v.Heat[0] = uint32(row[OwnHeat0])
-	v.Heat[1] = uint32(row[OwnHeat1])
-	v.Heat[2] = uint32(row[OwnHeat2])
-	v.Heat[3] = uint32(row[OwnHeat3])
+func (v *OwnerState) Restore(row []int32) {
+	_ = row[OwnerStateFields-1]
+	v.Pos.X = float32(row[OwnerStatePosX]) / 4096
+	v.Pos.Y = float32(row[OwnerStatePosY]) / 4096
+	v.Pos.Z = float32(row[OwnerStatePosZ]) / 4096
+	v.Vel.X = float32(row[OwnerStateVelX]) / 1024
+	v.Vel.Y = float32(row[OwnerStateVelY]) / 1024
+	v.Vel.Z = float32(row[OwnerStateVelZ]) / 1024
+	schema.Assign(&v.Loco, row[OwnerStateMotion]&0x7)
+	v.Jumps = uint8(row[OwnerStateMotion] >> 3 & 0x3)
+	v.Held = uint16(row[OwnerStateMotion] >> 5 & 0xffff)
+	v.Since = uint16(row[OwnerStateSince])
+	v.Lead = int8(row[OwnerStateLead])
+	v.Starved = uint8(row[OwnerStateStarved])
+	v.Respawn = row[OwnerStateRespawn]
+	v.Pushes = uint8(row[OwnerStatePushes])
+	v.Hero = uint8(row[OwnerStateKit] & 0xf)
+	v.Team = uint8(row[OwnerStateKit] >> 4 & 0x3)
+	v.Reloading = uint8(row[OwnerStateKit] >> 6 & 0xff)
+	v.Active = uint8(row[OwnerStateActive] & 0xff)
+	v.Cooling = uint8(row[OwnerStateActive] >> 8 & 0xff)
+	v.Switched = uint8(row[OwnerStateActive] >> 16 & 0xff)
+	v.Request = uint8(row[OwnerStateAsked] & 0xff)
+	v.Asked = uint8(row[OwnerStateAsked] >> 8 & 0xff)
+	v.Cool[0] = int16(row[OwnerStateCool0])
+	v.Cool[1] = int16(row[OwnerStateCool1])
+	v.Cool[2] = int16(row[OwnerStateCool2])
+	v.Cool[3] = int16(row[OwnerStateCool3])
+	v.Cool[4] = int16(row[OwnerStateCool4])
+	v.Cool[5] = int16(row[OwnerStateCool5])
+	v.Cool[6] = int16(row[OwnerStateCool6])
+	v.Cool[7] = int16(row[OwnerStateCool7])
+	v.Rounds[0] = uint16(row[OwnerStateRounds0])
+	v.Rounds[1] = uint16(row[OwnerStateRounds1])
+	v.Rounds[2] = uint16(row[OwnerStateRounds2])
+	v.Rounds[3] = uint16(row[OwnerStateRounds3])
+	v.Rounds[4] = uint16(row[OwnerStateRounds4])
+	v.Rounds[5] = uint16(row[OwnerStateRounds5])
+	v.Rounds[6] = uint16(row[OwnerStateRounds6])
+	v.Rounds[7] = uint16(row[OwnerStateRounds7])
+	v.Heat[0] = uint32(row[OwnerStateHeat0])
+	v.Heat[1] = uint32(row[OwnerStateHeat1])
+	v.Heat[2] = uint32(row[OwnerStateHeat2])
+	v.Heat[3] = uint32(row[OwnerStateHeat3])
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b: each field as its
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
-func (v *Own) Lerp(a, b []int32, frac uint8) {
-	_, _ = a[OwnFields-1], b[OwnFields-1]
-	v.Pos.X = float32(a[OwnPosX]) / 4096
-	v.Pos.Y = float32(a[OwnPosY]) / 4096
-	v.Pos.Z = float32(a[OwnPosZ]) / 4096
-	v.Vel.X = float32(a[OwnVelX]) / 1024
-	v.Vel.Y = float32(a[OwnVelY]) / 1024
-	v.Vel.Z = float32(a[OwnVelZ]) / 1024
-	schema.Put(&v.Loco, a[OwnMotion]&0x7)
-	v.Jumps = uint8(a[OwnMotion] >> 3 & 0x3)
-	v.Held = uint16(a[OwnMotion] >> 5 & 0xffff)
-	v.Since = uint16(a[OwnSince])
-	v.Lead = int8(a[OwnLead])
-	v.Starved = uint8(a[OwnStarved])
-	v.Respawn = a[OwnRespawn]
-	v.Pushes = uint8(a[OwnPushes])
-	v.Hero = uint8(a[OwnKit] & 0xf)
-	v.Team = uint8(a[OwnKit] >> 4 & 0x3)
-	v.Reloading = uint8(a[OwnKit] >> 6 & 0xff)
-	v.Active = uint8(a[OwnActive] & 0xff)
-	v.Cooling = uint8(a[OwnActive] >> 8 & 0xff)
-	v.Switched = uint8(a[OwnActive] >> 16 & 0xff)
-	v.Request = uint8(a[OwnAsked] & 0xff)
-	v.Asked = uint8(a[OwnAsked] >> 8 & 0xff)
-	v.Cool[0] = int16(a[OwnCool0])
-	v.Cool[1] = int16(a[OwnCool1])
-	v.Cool[2] = int16(a[OwnCool2])
-	v.Cool[3] = int16(a[OwnCool3])
-	v.Cool[4] = int16(a[OwnCool4])
-	v.Cool[5] = int16(a[OwnCool5])
-	v.Cool[6] = int16(a[OwnCool6])
-	v.Cool[7] = int16(a[OwnCool7])
-	v.Rounds[0] = uint16(a[OwnRounds0])
-	v.Rounds[1] = uint16(a[OwnRounds1])
-	v.Rounds[2] = uint16(a[OwnRounds2])
-	v.Rounds[3] = uint16(a[OwnRounds3])
-	v.Rounds[4] = uint16(a[OwnRounds4])
-	v.Rounds[5] = uint16(a[OwnRounds5])
-	v.Rounds[6] = uint16(a[OwnRounds6])
-	v.Rounds[7] = uint16(a[OwnRounds7])
-	v.Heat[0] = uint32(a[OwnHeat0])
-	v.Heat[1] = uint32(a[OwnHeat1])
-	v.Heat[2] = uint32(a[OwnHeat2])
-	v.Heat[3] = uint32(a[OwnHeat3])
+func (v *OwnerState) Lerp(a, b []int32, frac uint8) {
+	_, _ = a[OwnerStateFields-1], b[OwnerStateFields-1]
+	v.Pos.X = float32(a[OwnerStatePosX]) / 4096
+	v.Pos.Y = float32(a[OwnerStatePosY]) / 4096
+	v.Pos.Z = float32(a[OwnerStatePosZ]) / 4096
+	v.Vel.X = float32(a[OwnerStateVelX]) / 1024
+	v.Vel.Y = float32(a[OwnerStateVelY]) / 1024
+	v.Vel.Z = float32(a[OwnerStateVelZ]) / 1024
+	schema.Assign(&v.Loco, a[OwnerStateMotion]&0x7)
+	v.Jumps = uint8(a[OwnerStateMotion] >> 3 & 0x3)
+	v.Held = uint16(a[OwnerStateMotion] >> 5 & 0xffff)
+	v.Since = uint16(a[OwnerStateSince])
+	v.Lead = int8(a[OwnerStateLead])
+	v.Starved = uint8(a[OwnerStateStarved])
+	v.Respawn = a[OwnerStateRespawn]
+	v.Pushes = uint8(a[OwnerStatePushes])
+	v.Hero = uint8(a[OwnerStateKit] & 0xf)
+	v.Team = uint8(a[OwnerStateKit] >> 4 & 0x3)
+	v.Reloading = uint8(a[OwnerStateKit] >> 6 & 0xff)
+	v.Active = uint8(a[OwnerStateActive] & 0xff)
+	v.Cooling = uint8(a[OwnerStateActive] >> 8 & 0xff)
+	v.Switched = uint8(a[OwnerStateActive] >> 16 & 0xff)
+	v.Request = uint8(a[OwnerStateAsked] & 0xff)
+	v.Asked = uint8(a[OwnerStateAsked] >> 8 & 0xff)
+	v.Cool[0] = int16(a[OwnerStateCool0])
+	v.Cool[1] = int16(a[OwnerStateCool1])
+	v.Cool[2] = int16(a[OwnerStateCool2])
+	v.Cool[3] = int16(a[OwnerStateCool3])
+	v.Cool[4] = int16(a[OwnerStateCool4])
+	v.Cool[5] = int16(a[OwnerStateCool5])
+	v.Cool[6] = int16(a[OwnerStateCool6])
+	v.Cool[7] = int16(a[OwnerStateCool7])
+	v.Rounds[0] = uint16(a[OwnerStateRounds0])
+	v.Rounds[1] = uint16(a[OwnerStateRounds1])
+	v.Rounds[2] = uint16(a[OwnerStateRounds2])
+	v.Rounds[3] = uint16(a[OwnerStateRounds3])
+	v.Rounds[4] = uint16(a[OwnerStateRounds4])
+	v.Rounds[5] = uint16(a[OwnerStateRounds5])
+	v.Rounds[6] = uint16(a[OwnerStateRounds6])
+	v.Rounds[7] = uint16(a[OwnerStateRounds7])
+	v.Heat[0] = uint32(a[OwnerStateHeat0])
+	v.Heat[1] = uint32(a[OwnerStateHeat1])
+	v.Heat[2] = uint32(a[OwnerStateHeat2])
+	v.Heat[3] = uint32(a[OwnerStateHeat3])
 }
 
-// Fields of a row of Player, told to everyone, in the order of the wire.
+// Fields of a row of PlayerState, told to everyone, in the order of the wire.
 const (
-	PlayerX      = iota // Pos.X in 1/128
-	PlayerY             // Pos.Y in 1/128
-	PlayerZ             // Pos.Z in 1/128
-	PlayerYaw           // Yaw in steps of 16
-	PlayerPitch         // Pitch in steps of 16
-	PlayerState         // Flags
-	PlayerHealth        // Health
-	PlayerShots         // Shots
-	PlayerScore         // bits, lowest first: 16 of Kills, 15 of Deaths
-	PlayerDoes          // bits, lowest first: 3 of Stance, 6 of Throws, 1 of Sprinting, 1 of Reloading, 4 of Punches, 4 of Gestures, 4 of Gesture, 4 of Hero, 3 of Figure
-	PlayerPhase         // Phase
-	PlayerLimbs         // bits, lowest first: 5 of Heading, 2 of Lean, 2 of Gait, 2 of Squat
-	PlayerFields
+	PlayerStateX      = iota // Pos.X in 1/128
+	PlayerStateY             // Pos.Y in 1/128
+	PlayerStateZ             // Pos.Z in 1/128
+	PlayerStateYaw           // Yaw in steps of 16
+	PlayerStatePitch         // Pitch in steps of 16
+	PlayerStateState         // Flags
+	PlayerStateHealth        // Health
+	PlayerStateShots         // Shots
+	PlayerStateScore         // bits, lowest first: 16 of Kills, 15 of Deaths
+	PlayerStateDoes          // bits, lowest first: 3 of Stance, 6 of Throws, 1 of Sprinting, 1 of Reloading, 4 of Punches, 4 of Gestures, 4 of Gesture, 4 of Hero, 3 of Figure
+	PlayerStatePhase         // Phase
+	PlayerStateLimbs         // bits, lowest first: 5 of Heading, 2 of Lean, 2 of Gait, 2 of Squat
+	PlayerStateFields
 )
 
-// PlayerHash is the hash of PlayerSchema.
-const PlayerHash uint64 = 0x60266295c85ab006
+// PlayerStateHash is the hash of PlayerStateSchema.
+const PlayerStateHash uint64 = 0x60266295c85ab006
 
-// PlayerSchema describes those rows.
-var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
-	PlayerX:      {Name: "x", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
-	PlayerY:      {Name: "y", Min: -262144, Max: 262144, Often: 20, Predict: schema.Best},
-	PlayerZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
-	PlayerYaw:    {Name: "yaw", Wrap: 4096, Often: 60},
-	PlayerPitch:  {Name: "pitch", Min: -1024, Max: 1024, Often: 40},
-	PlayerState:  {Name: "state", Min: 0, Max: 65535, Often: 2},
-	PlayerHealth: {Name: "health", Min: 0, Max: 1000, Often: 5},
-	PlayerShots:  {Name: "shots", Wrap: 256, Often: 15},
-	PlayerScore:  {Name: "score", Min: 0, Max: 2147483647, Often: 2},
-	PlayerDoes:   {Name: "does", Min: 0, Max: 1073741823, Often: 10},
-	PlayerPhase:  {Name: "phase", Wrap: 32, Often: 60, Predict: schema.Best},
-	PlayerLimbs:  {Name: "limbs", Min: 0, Max: 2047, Often: 30},
+// PlayerStateSchema describes those rows.
+var PlayerStateSchema = schema.Schema{Name: "player", Fields: []schema.Field{
+	PlayerStateX:      {Name: "x", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
+	PlayerStateY:      {Name: "y", Min: -262144, Max: 262144, Often: 20, Predict: schema.Best},
+	PlayerStateZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
+	PlayerStateYaw:    {Name: "yaw", Wrap: 4096, Often: 60},
+	PlayerStatePitch:  {Name: "pitch", Min: -1024, Max: 1024, Often: 40},
+	PlayerStateState:  {Name: "state", Min: 0, Max: 65535, Often: 2},
+	PlayerStateHealth: {Name: "health", Min: 0, Max: 1000, Often: 5},
+	PlayerStateShots:  {Name: "shots", Wrap: 256, Often: 15},
+	PlayerStateScore:  {Name: "score", Min: 0, Max: 2147483647, Often: 2},
+	PlayerStateDoes:   {Name: "does", Min: 0, Max: 1073741823, Often: 10},
+	PlayerStatePhase:  {Name: "phase", Wrap: 32, Often: 60, Predict: schema.Best},
+	PlayerStateLimbs:  {Name: "limbs", Min: 0, Max: 2047, Often: 30},
 }}
 
-// Row writes the row of v into dst, PlayerFields long: to the nearest step, halves upwards, and within range.
-func (v *Player) Row(dst []int32) {
-	_ = dst[PlayerFields-1]
-	dst[PlayerX] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-	dst[PlayerY] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-	dst[PlayerZ] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-	dst[PlayerYaw] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-	dst[PlayerPitch] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
-	dst[PlayerState] = int32(v.Flags)
-	dst[PlayerHealth] = min(max(int32(v.Health), 0), 1000)
-	dst[PlayerShots] = int32(v.Shots)
-	dst[PlayerScore] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
-	dst[PlayerDoes] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
-	dst[PlayerPhase] = schema.IntStepsRound(int64(v.Phase), 1, 32)
-	dst[PlayerLimbs] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
+// Row writes the row of v into dst, PlayerStateFields long: to the nearest step, halves upwards, and within range.
+func (v *PlayerState) Row(dst []int32) {
+	_ = dst[PlayerStateFields-1]
+	dst[PlayerStateX] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+	dst[PlayerStateY] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+	dst[PlayerStateZ] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+	dst[PlayerStateYaw] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+	dst[PlayerStatePitch] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
+	dst[PlayerStateState] = int32(v.Flags)
+	dst[PlayerStateHealth] = min(max(int32(v.Health), 0), 1000)
+	dst[PlayerStateShots] = int32(v.Shots)
+	dst[PlayerStateScore] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
+	dst[PlayerStateDoes] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.BoolBit(v.Sprinting)<<9 | schema.BoolBit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+	dst[PlayerStatePhase] = schema.QuantizeIntWrapped(int64(v.Phase), 1, 32)
+	dst[PlayerStateLimbs] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 }
 
-// PlayerColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has PlayerFields columns, each at
+// PlayerStateColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has PlayerStateFields columns, each at
 // least as long as src.
-func PlayerColumns(dst [][]int32, src []Player) {
-	_ = dst[PlayerFields-1]
-	c0 := dst[PlayerX][:len(src)]
-	c1 := dst[PlayerY][:len(src)]
-	c2 := dst[PlayerZ][:len(src)]
-	c3 := dst[PlayerYaw][:len(src)]
-	c4 := dst[PlayerPitch][:len(src)]
-	c5 := dst[PlayerState][:len(src)]
-	c6 := dst[PlayerHealth][:len(src)]
-	c7 := dst[PlayerShots][:len(src)]
-	c8 := dst[PlayerScore][:len(src)]
-	c9 := dst[PlayerDoes][:len(src)]
-	c10 := dst[PlayerPhase][:len(src)]
-	c11 := dst[PlayerLimbs][:len(src)]
+func PlayerStateColumns(dst [][]int32, src []PlayerState) {
+	_ = dst[PlayerStateFields-1]
+	c0 := dst[PlayerStateX][:len(src)]
+	c1 := dst[PlayerStateY][:len(src)]
+	c2 := dst[PlayerStateZ][:len(src)]
+	c3 := dst[PlayerStateYaw][:len(src)]
+	c4 := dst[PlayerStatePitch][:len(src)]
+	c5 := dst[PlayerStateState][:len(src)]
+	c6 := dst[PlayerStateHealth][:len(src)]
+	c7 := dst[PlayerStateShots][:len(src)]
+	c8 := dst[PlayerStateScore][:len(src)]
+	c9 := dst[PlayerStateDoes][:len(src)]
+	c10 := dst[PlayerStatePhase][:len(src)]
+	c11 := dst[PlayerStateLimbs][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-		c1[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-		c2[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-		c3[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-		c4[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
+		c0[i] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+		c1[i] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+		c2[i] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+		c3[i] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+		c4[i] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
 		c5[i] = int32(v.Flags)
 		c6[i] = min(max(int32(v.Health), 0), 1000)
 		c7[i] = int32(v.Shots)
 		c8[i] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
-		c9[i] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
-		c10[i] = schema.IntStepsRound(int64(v.Phase), 1, 32)
+		c9[i] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.BoolBit(v.Sprinting)<<9 | schema.BoolBit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+		c10[i] = schema.QuantizeIntWrapped(int64(v.Phase), 1, 32)
 		c11[i] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 	}
 }
 
 // Restore writes what a row says into v. Its values must be in range, as a decoder's are.
-func (v *Player) Restore(row []int32) {
-	_ = row[PlayerFields-1]
-	v.Pos.X = float32(row[PlayerX]) / 128
-	v.Pos.Y = float32(row[PlayerY]) / 128
-	v.Pos.Z = float32(row[PlayerZ]) / 128
-	schema.Put(&v.Yaw, row[PlayerYaw]*16)
-	schema.Put(&v.Pitch, row[PlayerPitch]*16)
-	v.Flags = uint16(row[PlayerState])
-	v.Health = int16(row[PlayerHealth])
-	v.Shots = uint8(row[PlayerShots])
-	v.Kills = uint16(row[PlayerScore] & 0xffff)
-	v.Deaths = uint16(row[PlayerScore] >> 16 & 0x7fff)
-	schema.Put(&v.Stance, row[PlayerDoes]&0x7)
-	v.Throws = uint8(row[PlayerDoes] >> 3 & 0x3f)
-	v.Sprinting = row[PlayerDoes]>>9&0x1 != 0
-	v.Reloading = row[PlayerDoes]>>10&0x1 != 0
-	v.Punches = uint8(row[PlayerDoes] >> 11 & 0xf)
-	v.Gestures = uint8(row[PlayerDoes] >> 15 & 0xf)
-	v.Gesture = uint8(row[PlayerDoes] >> 19 & 0xf)
-	v.Hero = uint8(row[PlayerDoes] >> 23 & 0xf)
-	schema.Put(&v.Figure, row[PlayerDoes]>>27&0x7)
-	v.Phase = uint8(row[PlayerPhase])
-	v.Heading = uint8(row[PlayerLimbs] & 0x1f)
-	v.Lean = uint8(row[PlayerLimbs] >> 5 & 0x3)
-	v.Gait = uint8(row[PlayerLimbs] >> 7 & 0x3)
-	v.Squat = uint8(row[PlayerLimbs] >> 9 & 0x3)
+func (v *PlayerState) Restore(row []int32) {
+	_ = row[PlayerStateFields-1]
+	v.Pos.X = float32(row[PlayerStateX]) / 128
+	v.Pos.Y = float32(row[PlayerStateY]) / 128
+	v.Pos.Z = float32(row[PlayerStateZ]) / 128
+	schema.Assign(&v.Yaw, row[PlayerStateYaw]*16)
+	schema.Assign(&v.Pitch, row[PlayerStatePitch]*16)
+	v.Flags = uint16(row[PlayerStateState])
+	v.Health = int16(row[PlayerStateHealth])
+	v.Shots = uint8(row[PlayerStateShots])
+	v.Kills = uint16(row[PlayerStateScore] & 0xffff)
+	v.Deaths = uint16(row[PlayerStateScore] >> 16 & 0x7fff)
+	schema.Assign(&v.Stance, row[PlayerStateDoes]&0x7)
+	v.Throws = uint8(row[PlayerStateDoes] >> 3 & 0x3f)
+	v.Sprinting = row[PlayerStateDoes]>>9&0x1 != 0
+	v.Reloading = row[PlayerStateDoes]>>10&0x1 != 0
+	v.Punches = uint8(row[PlayerStateDoes] >> 11 & 0xf)
+	v.Gestures = uint8(row[PlayerStateDoes] >> 15 & 0xf)
+	v.Gesture = uint8(row[PlayerStateDoes] >> 19 & 0xf)
+	v.Hero = uint8(row[PlayerStateDoes] >> 23 & 0xf)
+	schema.Assign(&v.Figure, row[PlayerStateDoes]>>27&0x7)
+	v.Phase = uint8(row[PlayerStatePhase])
+	v.Heading = uint8(row[PlayerStateLimbs] & 0x1f)
+	v.Lean = uint8(row[PlayerStateLimbs] >> 5 & 0x3)
+	v.Gait = uint8(row[PlayerStateLimbs] >> 7 & 0x3)
+	v.Squat = uint8(row[PlayerStateLimbs] >> 9 & 0x3)
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b: each field as its
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
-func (v *Player) Lerp(a, b []int32, frac uint8) {
-	_, _ = a[PlayerFields-1], b[PlayerFields-1]
-	v.Pos.X = schema.Between(float32(a[PlayerX])/128, float32(b[PlayerX])/128, frac)
-	v.Pos.Y = schema.Between(float32(a[PlayerY])/128, float32(b[PlayerY])/128, frac)
-	v.Pos.Z = schema.Between(float32(a[PlayerZ])/128, float32(b[PlayerZ])/128, frac)
-	schema.Put(&v.Yaw, schema.IntBetweenRound(a[PlayerYaw], b[PlayerYaw], 16, 4096, frac))
-	schema.Put(&v.Pitch, schema.IntBetween(int64(a[PlayerPitch])*16, int64(b[PlayerPitch])*16, frac))
-	v.Flags = uint16(a[PlayerState])
-	v.Health = int16(a[PlayerHealth])
-	v.Shots = uint8(a[PlayerShots])
-	v.Kills = uint16(a[PlayerScore] & 0xffff)
-	v.Deaths = uint16(a[PlayerScore] >> 16 & 0x7fff)
-	schema.Put(&v.Stance, a[PlayerDoes]&0x7)
-	v.Throws = uint8(a[PlayerDoes] >> 3 & 0x3f)
-	v.Sprinting = a[PlayerDoes]>>9&0x1 != 0
-	v.Reloading = a[PlayerDoes]>>10&0x1 != 0
-	v.Punches = uint8(a[PlayerDoes] >> 11 & 0xf)
-	v.Gestures = uint8(a[PlayerDoes] >> 15 & 0xf)
-	v.Gesture = uint8(a[PlayerDoes] >> 19 & 0xf)
-	v.Hero = uint8(a[PlayerDoes] >> 23 & 0xf)
-	schema.Put(&v.Figure, a[PlayerDoes]>>27&0x7)
-	v.Phase = uint8(a[PlayerPhase])
-	v.Heading = uint8(a[PlayerLimbs] & 0x1f)
-	v.Lean = uint8(a[PlayerLimbs] >> 5 & 0x3)
-	v.Gait = uint8(a[PlayerLimbs] >> 7 & 0x3)
-	v.Squat = uint8(a[PlayerLimbs] >> 9 & 0x3)
-}
-
-// Fields of a row of Thing, told to everyone, in the order of the wire.
-const (
-	ThingWhat  = iota // bits, lowest first: 3 of Kind, 4 of Type, 2 of Team, 3 of Index
-	ThingOwner        // Owner
-	ThingBorn         // Born
-	ThingSpan         // Span
-	ThingX            // Pos.X in 1/4096
-	ThingY            // Pos.Y in 1/4096
-	ThingZ            // Pos.Z in 1/4096
-	ThingAim0         // Aim[0]
-	ThingAim1         // Aim[1]
-	ThingAim2         // Aim[2]
-	ThingState        // bits, lowest first: 3 of Phase, 1 of Rests, 2 of Turn
-	ThingLevel        // Level
-	ThingFields
-)
-
-// ThingHash is the hash of ThingSchema.
-const ThingHash uint64 = 0x814fd2616e68e85b
-
-// ThingSchema describes those rows.
-var ThingSchema = schema.Schema{Name: "thing", Fields: []schema.Field{
-	ThingWhat:  {Name: "what", Min: 0, Max: 4095},
-	ThingOwner: {Name: "owner", Min: 0, Max: 1048575, Often: 2},
-	ThingBorn:  {Name: "born", Wrap: 65536, Often: 2},
-	ThingSpan:  {Name: "span", Min: 0, Max: 4095, Often: 5},
-	ThingX:     {Name: "x", Min: -8388608, Max: 8388608, Often: 10},
-	ThingY:     {Name: "y", Min: -8388608, Max: 8388608, Often: 10},
-	ThingZ:     {Name: "z", Min: -8388608, Max: 8388608, Often: 10},
-	ThingAim0:  {Name: "aim.0", Min: -131072, Max: 131071, Often: 5},
-	ThingAim1:  {Name: "aim.1", Min: -131072, Max: 131071, Often: 5},
-	ThingAim2:  {Name: "aim.2", Min: -131072, Max: 131071, Often: 5},
-	ThingState: {Name: "state", Min: 0, Max: 63, Often: 5},
-	ThingLevel: {Name: "level", Min: 0, Max: 1023, Often: 3},
-}}
-
-// Row writes the row of v into dst, ThingFields long: to the nearest step, halves upwards, and within range.
-func (v *Thing) Row(dst []int32) {
-	_ = dst[ThingFields-1]
-	dst[ThingWhat] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
-	dst[ThingOwner] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
-	dst[ThingBorn] = int32(v.Born)
-	dst[ThingSpan] = min(max(int32(v.Span), 0), 4095)
-	dst[ThingX] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-	dst[ThingY] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-	dst[ThingZ] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-	dst[ThingAim0] = min(max(v.Aim[0], -131072), 131071)
-	dst[ThingAim1] = min(max(v.Aim[1], -131072), 131071)
-	dst[ThingAim2] = min(max(v.Aim[2], -131072), 131071)
-	dst[ThingState] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
-	dst[ThingLevel] = min(max(int32(v.Level), 0), 1023)
-}
-
-// ThingColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has ThingFields columns, each at
-// least as long as src.
-func ThingColumns(dst [][]int32, src []Thing) {
-	_ = dst[ThingFields-1]
-	c0 := dst[ThingWhat][:len(src)]
-	c1 := dst[ThingOwner][:len(src)]
-	c2 := dst[ThingBorn][:len(src)]
-	c3 := dst[ThingSpan][:len(src)]
-	c4 := dst[ThingX][:len(src)]
-	c5 := dst[ThingY][:len(src)]
-	c6 := dst[ThingZ][:len(src)]
-	c7 := dst[ThingAim0][:len(src)]
-	c8 := dst[ThingAim1][:len(src)]
-	c9 := dst[ThingAim2][:len(src)]
-	c10 := dst[ThingState][:len(src)]
-	c11 := dst[ThingLevel][:len(src)]
-	for i := range src {
-		v := &src[i]
-		c0[i] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
-		c1[i] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
-		c2[i] = int32(v.Born)
-		c3[i] = min(max(int32(v.Span), 0), 4095)
-		c4[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-		c5[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-		c6[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-		c7[i] = min(max(v.Aim[0], -131072), 131071)
-		c8[i] = min(max(v.Aim[1], -131072), 131071)
-		c9[i] = min(max(v.Aim[2], -131072), 131071)
-		c10[i] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
-		c11[i] = min(max(int32(v.Level), 0), 1023)
-	}
-}
-
-// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
-func (v *Thing) Restore(row []int32) {
-	_ = row[ThingFields-1]
-	schema.Put(&v.Kind, row[ThingWhat]&0x7)
-	v.Type = uint8(row[ThingWhat] >> 3 & 0xf)
-	v.Team = uint8(row[ThingWhat] >> 7 & 0x3)
-	v.Index = uint8(row[ThingWhat] >> 9 & 0x7)
-	v.Owner = uint32(row[ThingOwner])
-	v.Born = uint16(row[ThingBorn])
-	v.Span = uint16(row[ThingSpan])
-	v.Pos.X = float32(row[ThingX]) / 4096
-	v.Pos.Y = float32(row[ThingY]) / 4096
-	v.Pos.Z = float32(row[ThingZ]) / 4096
-	v.Aim[0] = row[ThingAim0]
-	v.Aim[1] = row[ThingAim1]
-	v.Aim[2] = row[ThingAim2]
-	v.Phase = uint8(row[ThingState] & 0x7)
-	v.Rests = row[ThingState]>>3&0x1 != 0
-	v.Turn = uint8(row[ThingState] >> 4 & 0x3)
-	v.Level = uint16(row[ThingLevel])
-}
-
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
-func (v *Thing) Lerp(a, b []int32, frac uint8) {
-	_, _ = a[ThingFields-1], b[ThingFields-1]
-	schema.Put(&v.Kind, a[ThingWhat]&0x7)
-	v.Type = uint8(a[ThingWhat] >> 3 & 0xf)
-	v.Team = uint8(a[ThingWhat] >> 7 & 0x3)
-	v.Index = uint8(a[ThingWhat] >> 9 & 0x7)
-	v.Owner = uint32(a[ThingOwner])
-	v.Born = uint16(a[ThingBorn])
-	v.Span = uint16(a[ThingSpan])
-	v.Pos.X = float32(a[ThingX]) / 4096
-	v.Pos.Y = float32(a[ThingY]) / 4096
-	v.Pos.Z = float32(a[ThingZ]) / 4096
-	v.Aim[0] = a[ThingAim0]
-	v.Aim[1] = a[ThingAim1]
-	v.Aim[2] = a[ThingAim2]
-	v.Phase = uint8(a[ThingState] & 0x7)
-	v.Rests = a[ThingState]>>3&0x1 != 0
-	v.Turn = uint8(a[ThingState] >> 4 & 0x3)
-	v.Level = uint16(a[ThingLevel])
+func (v *PlayerState) Lerp(a, b []int32, frac uint8) {
+	_, _ = a[PlayerStateFields-1], b[PlayerStateFields-1]
+	v.Pos.X = schema.Lerp(float32(a[PlayerStateX])/128, float32(b[PlayerStateX])/128, frac)
+	v.Pos.Y = schema.Lerp(float32(a[PlayerStateY])/128, float32(b[PlayerStateY])/128, frac)
+	v.Pos.Z = schema.Lerp(float32(a[PlayerStateZ])/128, float32(b[PlayerStateZ])/128, frac)
+	schema.Assign(&v.Yaw, schema.LerpIntWrapped(a[PlayerStateYaw], b[PlayerStateYaw], 16, 4096, frac))
+	schema.Assign(&v.Pitch, schema.LerpInt(int64(a[PlayerStatePitch])*16, int64(b[PlayerStatePitch])*16, frac))
+	v.Flags = uint16(a[PlayerStateState])
+	v.Health = int16(a[PlayerStateHealth])
+	v.Shots = uint8(a[PlayerStateShots])
+	v.Kills = uint16(a[PlayerStateScore] & 0xffff)
+	v.Deaths = uint16(a[PlayerStateScore] >> 16 & 0x7fff)
+	schema.Assign(&v.Stance, a[PlayerStateDoes]&0x7)
+	v.Throws = uint8(a[PlayerStateDoes] >> 3 & 0x3f)
+	v.Sprinting = a[PlayerStateDoes]>>9&0x1 != 0
+	v.Reloading = a[PlayerStateDoes]>>10&0x1 != 0
+	v.Punches = uint8(a[PlayerStateDoes] >> 11 & 0xf)
+	v.Gestures = uint8(a[PlayerStateDoes] >> 15 & 0xf)
+	v.Gesture = uint8(a[PlayerStateDoes] >> 19 & 0xf)
+	v.Hero = uint8(a[PlayerStateDoes] >> 23 & 0xf)
+	schema.Assign(&v.Figure, a[PlayerStateDoes]>>27&0x7)
+	v.Phase = uint8(a[PlayerStatePhase])
+	v.Heading = uint8(a[PlayerStateLimbs] & 0x1f)
+	v.Lean = uint8(a[PlayerStateLimbs] >> 5 & 0x3)
+	v.Gait = uint8(a[PlayerStateLimbs] >> 7 & 0x3)
+	v.Squat = uint8(a[PlayerStateLimbs] >> 9 & 0x3)
 }

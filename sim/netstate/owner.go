@@ -7,10 +7,10 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Own is what only a player itself is told, so that it can predict to the bit. Its tags are the whole description of an
-// owner row: OwnSchema, and the code that captures and restores it, are generated from them. The grids are those of
+// OwnerState is what only a player itself is told, so that it can predict to the bit. Its tags are the whole description of an
+// owner row: OwnerStateSchema, and the code that captures and restores it, are generated from them. The grids are those of
 // package move, which rounds to them at the end of every tick.
-type Own struct {
+type OwnerState struct {
 	_         struct{}  `net:"owner,owner"`
 	Pos       geom.Vec3 `net:",quant=4096,min=-2048,max=2048,often=70/20/70"` // feet, metres
 	Vel       geom.Vec3 `net:",quant=1024,min=-128,max=128,often=50/25/50"`   // m/s
@@ -35,14 +35,14 @@ type Own struct {
 	Heat      [4]uint32 `net:",min=0,max=2123458560,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 times 46081
 }
 
-// hotter is above every Heat of an ability.Slot.
-const hotter = 46081
+// heatBase is above every Heat of an ability.Slot.
+const heatBase = 46081
 
 // Owner describes an owner row.
-var Owner = OwnSchema
+var Owner = OwnerStateSchema
 
 // OwnerFields is the length of an owner row.
-const OwnerFields = OwnFields
+const OwnerFields = OwnerStateFields
 
 // Self is what a player knows of itself at one tick.
 type Self struct {
@@ -53,19 +53,19 @@ type Self struct {
 	RespawnTicks int32 // ticks until the respawn, 0 = alive
 }
 
-// Tell gathers what a player is told of itself after the last tick; zero for an id without a row.
-func Tell(m *sim.Match, id netid.ID) (s Self) {
-	s.Tell(m, id)
+// GatherSelf gathers what a player is told of itself after the last tick; zero for an id without a row.
+func GatherSelf(m *sim.Match, id netid.ID) (s Self) {
+	s.Gather(m, id)
 	return s
 }
 
-// Tell is Tell into s, which is zero.
-func (s *Self) Tell(m *sim.Match, id netid.ID) {
+// GatherSelf is GatherSelf into s, which is zero.
+func (s *Self) Gather(m *sim.Match, id netid.ID) {
 	vital := m.SelfInto(id, &s.Motion, &s.Abilities)
 	if vital == nil {
 		return
 	}
-	in := m.Inbox(id)
+	in := m.CommandBuffer(id)
 	s.Hero, s.Team, s.Pushes = vital.Hero, vital.Team&3, vital.Pushes
 	s.Lead, s.Starved = in.Lead(m.Tick()), uint8(in.Count.Missing)
 	if !vital.Alive() {
@@ -74,7 +74,7 @@ func (s *Self) Tell(m *sim.Match, id netid.ID) {
 }
 
 // Gather fills o with what a player is told of itself.
-func (o *Own) Gather(s *Self) {
+func (o *OwnerState) Gather(s *Self) {
 	m, a := &s.Motion, &s.Abilities
 	o.Pos, o.Vel, o.Loco, o.Jumps, o.Held, o.Since = m.Pos, m.Vel, m.Loco, m.Jumps, m.Held, m.Since
 	o.Lead, o.Starved, o.Respawn, o.Pushes = s.Lead, s.Starved, s.RespawnTicks, s.Pushes
@@ -87,12 +87,12 @@ func (o *Own) Gather(s *Self) {
 		o.Rounds[i] = uint16(slot.Load) | uint16(slot.Load+slot.Count)<<8
 	}
 	for i := range o.Heat {
-		o.Heat[i] = uint32(a.Slots[i].Heat) + uint32(a.Slots[i+4].Heat)*hotter
+		o.Heat[i] = uint32(a.Slots[i].Heat) + uint32(a.Slots[i+4].Heat)*heatBase
 	}
 }
 
 // Self is the way back of Gather.
-func (o *Own) Self() Self {
+func (o *OwnerState) Self() Self {
 	s := Self{
 		Self: sim.Self{
 			Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since, Held: o.Held},
@@ -108,21 +108,21 @@ func (o *Own) Self() Self {
 		a.Slots[i].Load, a.Slots[i].Count, a.Slots[i].Cool = load, uint8(o.Rounds[i]>>8)-load, o.Cool[i]
 	}
 	for i, h := range o.Heat {
-		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h%hotter), uint16(h/hotter)
+		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h%heatBase), uint16(h/heatBase)
 	}
 	return s
 }
 
 // OwnerRow writes the owner row into dst, OwnerFields long.
 func OwnerRow(dst []int32, s *Self) {
-	var o Own
+	var o OwnerState
 	o.Gather(s)
 	o.Row(dst)
 }
 
 // SelfOf reads what OwnerRow wrote: the same bits.
 func SelfOf(row []int32) Self {
-	var o Own
+	var o OwnerState
 	o.Restore(row)
 	return o.Self()
 }

@@ -66,7 +66,7 @@ func TestSnapshotExample(t *testing.T) {
 		e.Begin(frame, ring)
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
-		got := own.Append(Head{Tick: at, Owner: true}.Append([]byte{3}), at, exampleOwner[i])
+		got := own.Append(Header{Tick: at, Owner: true}.Append([]byte{3}), at, exampleOwner[i])
 		got, first, count := p.Next(got, 1000)
 		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: wrote\n%x, the page says\n%s (%v)", name, got, doc[name], err)
@@ -78,8 +78,8 @@ func TestSnapshotExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, rest, err := ParseHead(src[1:])
-		if err != nil || h != (Head{Tick: at, Owner: true}) || src[0] != 3 {
+		h, rest, err := ParseHeader(src[1:])
+		if err != nil || h != (Header{Tick: at, Owner: true}) || src[0] != 3 {
 			t.Fatalf("%s: head %+v, %v", name, h, err)
 		}
 		row, rest, err := self.Parse(at, rest)
@@ -102,7 +102,7 @@ func TestSnapshotExample(t *testing.T) {
 // TestRangeExample is the first example's public row with the codec range.
 func TestRangeExample(t *testing.T) {
 	doc := page(t, "golden-range")
-	m := Untrained().With(schema.Range)
+	m := Untrained().WithCodec(schema.Range)
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
@@ -175,8 +175,8 @@ func TestRowsExample(t *testing.T) {
 	}
 }
 
-func sums(f *snapshot.Frame) *snapshot.Sums {
-	var s snapshot.Sums
+func sums(f *snapshot.Frame) *snapshot.Checksums {
+	var s snapshot.Checksums
 	s.Begin(f)
 	return &s
 }
@@ -192,7 +192,7 @@ func checkedExample(t *testing.T, doc string, runs []byte, sum uint32, row []int
 	if sum != uint32(h) {
 		t.Errorf("the checksum is %08x, by the page %08x", sum, uint32(h))
 	}
-	got := append(Head{Tick: 312, Checked: true, Sum: sum}.Append([]byte{3}), runs...)
+	got := append(Header{Tick: 312, Checked: true, Sum: sum}.Append([]byte{3}), runs...)
 	if want, err := hex.DecodeString(doc); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("checked: wrote %x, the page says %s (%v)", got, doc, err)
 	}
@@ -217,20 +217,20 @@ func TestSnapshotCodes(t *testing.T) {
 		"player, despawned":                 mask(m.Public.Masks()[0], schema.Gone),
 		"player, replaced":                  mask(m.Public.Masks()[0], schema.Replace),
 		"player, update, nothing changed":   mask(m.Public.Masks()[0], schema.Update),
-		"player, update, x and yaw changed": mask(m.Public.Masks()[0], schema.Update+1<<PlayerX+1<<PlayerYaw),
-		"player, x, +13":                    field(&pub[PlayerX], 1013, 1000),
-		"player, yaw, -4":                   field(&pub[PlayerYaw], 1020, 1024),
-		"owner, pos.x changed":              mask(m.Owner.Masks()[0], 1<<OwnPosX),
-		"owner, pos.x, +307":                field(&own[OwnPosX], 32307, 32000),
+		"player, update, x and yaw changed": mask(m.Public.Masks()[0], schema.Update+1<<PlayerStateX+1<<PlayerStateYaw),
+		"player, x, +13":                    field(&pub[PlayerStateX], 1013, 1000),
+		"player, yaw, -4":                   field(&pub[PlayerStateYaw], 1020, 1024),
+		"owner, pos.x changed":              mask(m.Owner.Masks()[0], 1<<OwnerStatePosX),
+		"owner, pos.x, +307":                field(&own[OwnerStatePosX], 32307, 32000),
 		"owner, since and active changed":   mask(m.Owner.Masks()[1], 1|1<<6),
 		"owner, cool.0 changed":             mask(m.Owner.Masks()[2], 1<<1),
 		"owner, rounds.0 changed":           mask(m.Owner.Masks()[3], 1<<2),
 		"owner, heat.0 changed":             mask(m.Owner.Masks()[4], 1<<3),
-		"owner, since, +3":                  field(&own[OwnSince], 43, 40),
-		"owner, active, +1":                 field(&own[OwnActive], 33, 32),
-		"owner, cool.0, +2944":              field(&own[OwnCool0], 2944, 0),
-		"owner, rounds.0, -1":               field(&own[OwnRounds0], 6424, 6425),
-		"owner, heat.0, +128":               field(&own[OwnHeat0], 128, 0),
+		"owner, since, +3":                  field(&own[OwnerStateSince], 43, 40),
+		"owner, active, +1":                 field(&own[OwnerStateActive], 33, 32),
+		"owner, cool.0, +2944":              field(&own[OwnerStateCool0], 2944, 0),
+		"owner, rounds.0, -1":               field(&own[OwnerStateRounds0], 6424, 6425),
+		"owner, heat.0, +128":               field(&own[OwnerStateHeat0], 128, 0),
 		"schema hash":                       fmt.Sprintf("%016x", SchemaHash()),
 		"model hash, untrained":             fmt.Sprintf("%016x", m.Hash()),
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/tickrate/tickrate/sim/anim"
 )
 
-// Player is what everybody is told of a player. Its tags are the whole description of a public row: PlayerSchema, and
+// PlayerState is what everybody is told of a player. Its tags are the whole description of a public row: PlayerStateSchema, and
 // the code that captures and restores it, are generated from them.
-type Player struct {
+type PlayerState struct {
 	_      struct{}   `net:"player"`
 	Pos    geom.Vec3  `net:",inline,quant=128,min=-2048,max=2048,interp=linear,predict=best,often=70/20/70"` // feet, metres
 	Yaw    geom.Angle `net:",step=16,wrap=65536,interp=angle,often=60"`
@@ -32,7 +32,7 @@ type Player struct {
 	Hero      uint8      `net:"does,bits=4"`
 	Figure    rig.Hero   `net:"does,bits=3"` // the skeleton
 
-	// The rest of anim.Told.
+	// The rest of anim.Public.
 	Phase   uint8 `net:",wrap=32,predict=best,often=60"`
 	Heading uint8 `net:"limbs,bits=5,often=30"`
 	Lean    uint8 `net:"limbs,bits=2"`
@@ -41,15 +41,15 @@ type Player struct {
 }
 
 // Public describes a public row.
-var Public = PlayerSchema
+var Public = PlayerStateSchema
 
 // PublicFields is the length of a public row.
-const PublicFields = PlayerFields
+const PublicFields = PlayerStateFields
 
 // Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
-func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
-	var t anim.Told
-	t.Of(pose) // long before it is read: what was written in bytes cannot be read in words at once
+func (p *PlayerState) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
+	var t anim.Public
+	t.FromPose(pose) // long before it is read: what was written in bytes cannot be read in words at once
 	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
 	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
 	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
@@ -59,23 +59,23 @@ func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 }
 
 // Pose returns the pose that p describes, of the player called id.
-func (p *Player) Pose(id netid.ID) rig.Pose {
+func (p *PlayerState) Pose(id netid.ID) rig.Pose {
 	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
-	t := anim.Told{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean, Gait: p.Gait, Squat: p.Squat}
-	t.Show(&pose)
+	t := anim.Public{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean, Gait: p.Gait, Squat: p.Squat}
+	t.ApplyTo(&pose)
 	return pose
 }
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
 func PublicRow(dst []int32, p *rig.Pose, v *sim.Vital, a *ability.Public) {
-	var player Player
+	var player PlayerState
 	player.Gather(p, v, a)
 	player.Row(dst)
 }
 
 // PoseOf returns the pose that a public row describes: the very pose that the server's history keeps for that tick.
 func PoseOf(id netid.ID, row []int32) rig.Pose {
-	var player Player
+	var player PlayerState
 	player.Restore(row)
 	return player.Pose(id)
 }

@@ -20,10 +20,10 @@ func TestGeneratedSchemasAreCurrent(t *testing.T) {
 		s       schema.Schema
 		hash    uint64
 	}{
-		{reflect.TypeFor[Player](), schema.Everyone, Public, PlayerHash},
-		{reflect.TypeFor[Own](), schema.Owner, Owner, OwnHash},
+		{reflect.TypeFor[PlayerState](), schema.Everyone, Public, PlayerStateHash},
+		{reflect.TypeFor[OwnerState](), schema.Owner, Owner, OwnerStateHash},
 	} {
-		twin, err := schema.Of(c.t)
+		twin, err := schema.ReflectType(c.t)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,17 +44,17 @@ func drawRow(t *rapid.T, s schema.Schema, name string) []int32 {
 
 // The generated code of both rows does what the twin does, for whatever a decoder may hand over.
 func TestRowsEqualTheTwins(t *testing.T) {
-	public, err := schema.Reflect[Player]()
+	public, err := schema.Reflect[PlayerState]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := schema.Reflect[Own]()
+	own, err := schema.Reflect[OwnerState]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var p, p2 Player
-		var o, o2 Own
+		var p, p2 PlayerState
+		var o, o2 OwnerState
 		a, b, c := drawRow(t, Public, "a "), drawRow(t, Public, "b "), drawRow(t, Owner, "own ")
 		frac := rapid.Uint8().Draw(t, "frac")
 		p.Lerp(a, b, frac)
@@ -87,12 +87,12 @@ func TestRow40InterpolationIsTheServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := netid.Make(3, 1)
 		a, b := drawRow(t, Public, "a "), drawRow(t, Public, "b ")
-		b[PlayerState] = a[PlayerState] // one unbroken life
-		if b[PlayerPitch]-a[PlayerPitch] == 2048 {
-			b[PlayerPitch]-- // from straight down to straight up lagcomp goes over the back: half a turn either way
+		b[PlayerStateState] = a[PlayerStateState] // one unbroken life
+		if b[PlayerStatePitch]-a[PlayerStatePitch] == 2048 {
+			b[PlayerStatePitch]-- // from straight down to straight up lagcomp goes over the back: half a turn either way
 		}
 		frac := rapid.Uint8().Draw(t, "frac")
-		var p Player
+		var p PlayerState
 		p.Lerp(a, b, frac)
 		from, to := PoseOf(id, a), PoseOf(id, b)
 		to.Form = from.Form
@@ -104,7 +104,7 @@ func TestRow40InterpolationIsTheServers(t *testing.T) {
 
 // BenchmarkPublicRow captures a player: generated code, and the twin.
 func BenchmarkPublicRow(b *testing.B) {
-	var p Player
+	var p PlayerState
 	p.Restore([]int32{1000, 200, -256, 1024, -5, 3, 100, 7, 1, 2, 3, 4})
 	var row [PublicFields]int32
 	b.Run("generated", func(b *testing.B) {
@@ -113,7 +113,7 @@ func BenchmarkPublicRow(b *testing.B) {
 			p.Row(row[:])
 		}
 	})
-	players := make([]Player, 256)
+	players := make([]PlayerState, 256)
 	for i := range players {
 		players[i] = p
 	}
@@ -123,11 +123,11 @@ func BenchmarkPublicRow(b *testing.B) {
 			columns[i] = make([]int32, len(players))
 		}
 		for b.Loop() {
-			PlayerColumns(columns, players)
+			PlayerStateColumns(columns, players)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(players)), "ns/row")
 	})
-	twin, err := schema.Reflect[Player]()
+	twin, err := schema.Reflect[PlayerState]()
 	if err != nil {
 		b.Fatal(err)
 	}

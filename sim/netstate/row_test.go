@@ -57,22 +57,22 @@ func TestPublicRowIsExact(t *testing.T) {
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
 		var pose rig.Pose
 		pos, state := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw)
-		sim.PublicPose(&pose, uint32(id), &pos, look, &v, state)
+		v.PublicPose(&pose, uint32(id), &pos, look, state)
 		var row [PublicFields]int32
 		PublicRow(row[:], &pose, &v, &a)
 		inRange(t, row[:], true)
 		if got := PoseOf(id, row[:]); got != pose {
 			t.Fatalf("row %v is the pose %+v, was %+v", row, got, pose)
 		}
-		want := Player{
+		want := PlayerState{
 			Pos: pose.Pos, Yaw: pose.Yaw, Pitch: pose.Pitch, Flags: pose.Flags, Health: v.Health, Shots: a.Fired[0], Kills: v.Kills, Deaths: v.Deaths,
 			Throws: a.Fired[1] % 64, Punches: a.Punches % 16, Gestures: a.Gestures % 16, Hero: v.Hero, Gesture: a.Gesture,
 			Sprinting: a.Sprinting, Reloading: a.Reloading, Stance: pose.Form.Stance(), Figure: pose.Form.Hero(),
 		}
-		var told anim.Told
-		told.Of(&pose)
+		var told anim.Public
+		told.FromPose(&pose)
 		want.Phase, want.Heading, want.Lean, want.Gait, want.Squat = told.Phase, told.Heading, told.Lean, told.Gait, told.Squat
-		var got Player
+		var got PlayerState
 		if got.Restore(row[:]); got != want {
 			t.Fatalf("row %v is %+v, want %+v", row, got, want)
 		}
@@ -91,7 +91,7 @@ func TestOwnerRowIsExact(t *testing.T) {
 		seen := map[move.Loco]bool{}
 		rapid.Check(t, func(t *rapid.T) {
 			s := Self{Self: sim.Self{Hero: rapid.Uint8Range(0, 1).Draw(t, "hero"), Team: rapid.Uint8Range(0, 1).Draw(t, "team")}}
-			s.Abilities = kit.Hero(s.Hero).Fresh()
+			s.Abilities = kit.Hero(s.Hero).NewState()
 			s.Motion = move.Round(move.Motion{Pos: a.Spawns[rapid.IntRange(0, len(a.Spawns)-1).Draw(t, "spawn")].Pos})
 			if rapid.IntRange(0, 9).Draw(t, "fate") == 0 {
 				s.Motion.Loco = move.Dead
@@ -104,7 +104,7 @@ func TestOwnerRowIsExact(t *testing.T) {
 						Buttons: sim.Buttons(rapid.Uint16Range(0, 1023).Draw(t, "keys") & rapid.Uint16Range(0, 1023).Draw(t, "and"))}
 				}
 				cmd.Tick = tick.Tick(n + 1)
-				kit.Play(&s.Self, &cmd, a, &out)
+				kit.StepPlayer(&s.Self, &cmd, a, &out)
 				s.Lead, s.Starved, s.Pushes = rapid.Int8().Draw(t, "lead"), s.Starved+1, s.Pushes+7
 				s.RespawnTicks = rapid.Int32Range(0, 1280).Draw(t, "respawn")
 				var row [OwnerFields]int32
@@ -148,7 +148,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	var owner [OwnerFields]int32
 	var pose rig.Pose
 	var s Self
-	sim.PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{})
+	new(sim.Vital).PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &anim.State{})
 	var v sim.Vital
 	if n := testing.AllocsPerRun(100, func() {
 		PublicRow(public[:], &pose, &v, &ability.Public{})

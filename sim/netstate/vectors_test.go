@@ -38,9 +38,9 @@ func TestRowsOfTheFirstFormat(t *testing.T) {
 			var a ability.Public
 			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &a.Fired[0], &v.Kills, &v.Deaths)
 			var row [PublicFields]int32
-			anim.Draw(&anim.State{}, &p)
+			anim.WritePose(&anim.State{}, &p)
 			PublicRow(row[:], &p, &v, &a)
-			row[8], row[9] = row[PlayerScore]&0xffff, row[PlayerScore]>>16
+			row[8], row[9] = row[PlayerStateScore]&0xffff, row[PlayerStateScore]>>16
 			got = fmt.Sprint(row[:10])
 			if v.Deaths >= 1<<15 { // no more than the field's bits
 				want = strings.Replace(want, fmt.Sprintf(" %d]", v.Deaths), fmt.Sprintf(" %d]", 1<<15-1), 1)

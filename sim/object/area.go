@@ -39,8 +39,8 @@ func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
 // Forget makes the area ready to hit a slot at once: its player is another.
 func (a *Area) Forget(slot int) { a.next[slot] = 0 }
 
-// Next is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
-func (a *Area) Next() []tick.Tick { return a.next }
+// NextHits is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
+func (a *Area) NextHits() []tick.Tick { return a.next }
 
 // StepAreas notes the damage of the tick.
 func (s *Scene) StepAreas(areas []Area, all Bodies) {
@@ -52,18 +52,18 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 			points, interval = InstantPoints, 1
 		}
 		for row, p := range all.Pos {
-			if !all.Alive[row] || !holds(a.Box, p) {
+			if !all.Alive[row] || !contains(a.Box, p) {
 				continue
 			}
 			if slot := all.ID[row].Index(); s.Now >= a.next[slot] {
 				a.next[slot] = s.Now + interval
-				s.Ledger.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
+				s.Damage.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
 			}
 		}
 	}
 }
 
-// holds reports whether p lies in a box, its faces included.
-func holds(b geom.AABB, p geom.Vec3) bool {
+// contains reports whether p lies in a box, its faces included.
+func contains(b geom.AABB, p geom.Vec3) bool {
 	return p.X >= b.Min.X && p.X <= b.Max.X && p.Y >= b.Min.Y && p.Y <= b.Max.Y && p.Z >= b.Min.Z && p.Z <= b.Max.Z
 }

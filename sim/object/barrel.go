@@ -22,7 +22,7 @@ func DefaultBarrel() BarrelKind {
 	}
 }
 
-// Barrel is a barrel: it stands where it stands until it breaks.
+// Barrels is a barrel: it stands where it stands until it breaks.
 type Barrel struct {
 	Pos    geom.Vec3 // its foot
 	ID     netid.ID
@@ -56,37 +56,37 @@ func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
 // SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first, and after how many
 // metres; the first row of two equally near. Radius 0 is a ray.
 func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
-	if strip, narrow := s.strip(r, s.Cask.Radius+radius); narrow {
-		return s.sweepYard(r, radius, &strip)
+	if strip, narrow := s.gridStrip(r, s.BarrelKind.Radius+radius); narrow {
+		return s.sweepBarrelGrid(r, radius, &strip)
 	}
 	end := r.At(r.Max)
-	grow := s.Cask.Radius + radius
+	grow := s.BarrelKind.Radius + radius
 	lo, hi := r.Origin.Min(end), r.Origin.Max(end)
-	for i := range s.Barrel {
-		b := &s.Barrel[i]
+	for i := range s.Barrels {
+		b := &s.Barrels[i]
 		if b.Health <= 0 || b.Pos.X < lo.X-grow || b.Pos.X > hi.X+grow || b.Pos.Z < lo.Z-grow || b.Pos.Z > hi.Z+grow {
 			continue
 		}
-		if d, hit := r.Capsule(b.capsule(&s.Cask, radius)); hit && d <= r.Max && (!ok || d < t) {
+		if d, hit := r.Capsule(b.capsule(&s.BarrelKind, radius)); hit && d <= r.Max && (!ok || d < t) {
 			row, t, ok = i, d, true
 		}
 	}
 	return row, t, ok
 }
 
-// sweepYard is SweepBarrels for the barrels of the squares of a strip.
-func (s *Scene) sweepYard(r geom.Ray, radius float32, strip *geom.Strip) (row int, t float32, ok bool) {
-	y := &s.yard
+// sweepBarrelGrid is SweepBarrels for the barrels of the squares of a strip.
+func (s *Scene) sweepBarrelGrid(r geom.Ray, radius float32, strip *geom.Strip) (row int, t float32, ok bool) {
+	y := &s.barrelGrid
 	for z := strip.Z0; z <= strip.Z1; z++ {
 		x0, x1 := strip.Row(z)
 		for x := x0; x <= x1; x++ {
-			c := yardCell(x, z)
+			c := gridCell(x, z)
 			for _, i := range y.rows[y.start[c]:y.start[c+1]] {
-				b := &s.Barrel[i]
+				b := &s.Barrels[i]
 				if b.Health <= 0 {
 					continue
 				}
-				d, hit := r.Capsule(b.capsule(&s.Cask, radius))
+				d, hit := r.Capsule(b.capsule(&s.BarrelKind, radius))
 				if hit && d <= r.Max && (!ok || d < t || d == t && int(i) < row) {
 					row, t, ok = int(i), d, true
 				}
@@ -98,8 +98,8 @@ func (s *Scene) sweepYard(r geom.Ray, radius float32, strip *geom.Strip) (row in
 
 // barrel is the row of an id, -1 if none.
 func (s *Scene) barrel(id netid.ID) int {
-	for i := range s.Barrel {
-		if s.Barrel[i].ID == id {
+	for i := range s.Barrels {
+		if s.Barrels[i].ID == id {
 			return i
 		}
 	}
@@ -109,6 +109,6 @@ func (s *Scene) barrel(id netid.ID) int {
 func (s *Scene) breakBarrel(b *Barrel, by netid.ID) {
 	b.Health, b.Broken = 0, s.Now
 	s.Blasts.Add(Blast{
-		Center: b.middle(&s.Cask), Splash: s.Cask.Splash, Instigator: by, Team: lagcomp.NoTeam, Source: b.ID, Queued: s.Now,
+		Center: b.middle(&s.BarrelKind), Splash: s.BarrelKind.Splash, Instigator: by, Team: lagcomp.NoTeam, Source: b.ID, Queued: s.Now,
 	})
 }

@@ -24,10 +24,10 @@ func TestRow55BarrelsChain(t *testing.T) {
 		s.put(1, 0, v3(33, 0, 0)) // a friend of the shooter's: barrels spare nobody
 		rng := rand.New(rand.NewPCG(8, uint64(round)))
 		for _, i := range rng.Perm(9) {
-			s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(i), v3(float32(i)*4, 0, 0)))
+			s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(float32(i)*4, 0, 0)))
 		}
 		s.next()
-		s.Ledger.Add(Damage{Victim: thing(0), Instigator: player(0), Points: 12})
+		s.Damage.Add(Damage{Victim: thing(0), Instigator: player(0), Points: 12})
 		var o outcome
 		for range 20 {
 			before := s.Blasts.Resolved
@@ -44,7 +44,7 @@ func TestRow55BarrelsChain(t *testing.T) {
 			}
 			s.next()
 		}
-		for _, b := range s.Barrel {
+		for _, b := range s.Barrels {
 			o.broken[b.ID.Index()-100000] = b.Broken
 		}
 		o.health = s.health[1]
@@ -63,16 +63,16 @@ func TestRow55BarrelStopsAProjectile(t *testing.T) {
 	s := newStage(plain(t), 2)
 	s.put(0, 0, v3(0, 0, 0))
 	s.put(1, 1, v3(0, 0, 20))
-	s.Barrel = []Barrel{s.Cask.NewBarrel(thing(9), v3(0, 0, 18))}
-	all := []Projectile{Launch(thing(1), Flight{Start: v3(0, 0.5, 1), Owner: player(0)}, tick.View{})}
-	var wounds []Wound
+	s.Barrels = []Barrel{s.BarrelKind.NewBarrel(thing(9), v3(0, 0, 18))}
+	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 0.5, 1), Owner: player(0)}, tick.View{})}
+	var wounds []DamageResult
 	for range 30 {
 		s.next()
 		s.StepProjectiles(all)
 		wounds = append(wounds, s.run()...)
 	}
-	if all[0].Struck != StruckBarrel || s.Barrel[0].Broken != all[0].Ended || !near(all[0].Point.Z, 17.4, 0.01) {
-		t.Errorf("%+v %+v", all[0], s.Barrel[0])
+	if all[0].Hit != HitBarrel || s.Barrels[0].Broken != all[0].Ended || !near(all[0].Point.Z, 17.4, 0.01) {
+		t.Errorf("%+v %+v", all[0], s.Barrels[0])
 	}
 	if w := find(wounds, player(1)); w.Points != 90 || w.Instigator != player(0) || s.health[1] != 10 {
 		t.Errorf("%+v", wounds)
@@ -91,10 +91,10 @@ func TestRow55BarrelHeap(t *testing.T) {
 		s.put(0, 0, v3(60, 0, 60))
 		s.Blasts.Budget = 40
 		for _, i := range rng.Perm(60) {
-			s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(i), v3(float32(i%8)*2, 0, float32(i/8)*2)))
+			s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(float32(i%8)*2, 0, float32(i/8)*2)))
 		}
 		s.next()
-		s.Ledger.Add(Damage{Victim: thing(0), Instigator: player(0), Points: 10})
+		s.Damage.Add(Damage{Victim: thing(0), Instigator: player(0), Points: 10})
 		died := map[int]int{}
 		for range 100 {
 			for _, w := range s.run() {
@@ -105,7 +105,7 @@ func TestRow55BarrelHeap(t *testing.T) {
 			s.next()
 		}
 		got := make([]tick.Tick, 60)
-		for _, b := range s.Barrel {
+		for _, b := range s.Barrels {
 			got[b.ID.Index()-100000] = b.Broken
 			if died[b.ID.Index()] != 1 || b.Health != 0 {
 				t.Fatalf("%+v died %d times", b, died[b.ID.Index()])

@@ -23,7 +23,7 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 		s.health[i] = 30000
 	}
 	for i := range 20 {
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(i), v3(between(rng, -half, half), 0, between(rng, -half, half))))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(between(rng, -half, half), 0, between(rng, -half, half))))
 	}
 	for range 64 {
 		for i := range s.poses {
@@ -48,7 +48,7 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 func (s *stage) shoot(rng *rand.Rand, i int) Projectile {
 	who := rng.IntN(len(s.poses))
 	from := s.poses[who].Pos.Add(v3(0, 1.65, 0))
-	f := Flight{Start: from, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(1000) - 200)), Tick: s.Now,
+	f := Trajectory{Start: from, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(1000) - 200)), Tick: s.Now,
 		Owner: player(who), Type: uint8(i % 3), Team: uint8(who % 2)}
 	view := tick.View{From: s.Now - 1 - tick.Tick(rng.IntN(15)), Frac: uint8(rng.Uint32())}
 	view.To = view.From + 1
@@ -58,8 +58,8 @@ func (s *stage) shoot(rng *rand.Rand, i int) Projectile {
 // battle is a tick of everything; what ended starts again, so that the number in the air stays.
 func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	for i := range projectiles {
-		if p := &projectiles[i]; p.Struck != Flying {
-			p.Struck, p.Ended, p.Tick = Flying, 0, s.Now-1
+		if p := &projectiles[i]; p.Hit != Flying {
+			p.Hit, p.Ended, p.Tick = Flying, 0, s.Now-1
 		}
 	}
 	for i := range grenades {
@@ -70,7 +70,7 @@ func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	s.StepProjectiles(projectiles)
 	s.StepGrenades(grenades)
 	s.ResolveBlasts()
-	s.wounds = s.Settle(s.find, s.wounds[:0])
+	s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 }
 
 // BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the twin that asks everybody and every
@@ -104,9 +104,9 @@ func BenchmarkProjectiles(b *testing.B) {
 
 // naiveStep asks everybody and every solid about one projectile's way, with the same tests.
 func naiveStep(s *stage, p *Projectile) (best float32) {
-	r := &s.Ammo[p.Type]
-	way := r.Way(p.age(s.Now - 1))
-	ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
+	r := &s.ProjectileKinds[p.Type]
+	way := r.Travelled(p.age(s.Now - 1))
+	ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
 	box := geom.Vec3{X: r.Ground, Y: r.Ground, Z: r.Ground}
 	for i := range s.Arena.Solids {
 		q := &s.Arena.Solids[i]
@@ -114,7 +114,7 @@ func naiveStep(s *stage, p *Projectile) (best float32) {
 			ray.Max = t
 		}
 	}
-	view := s.history.Delayed(s.Now, p.Delay)
+	view := s.history.DelayedView(s.Now, p.Delay)
 	for slot := range s.poses {
 		q, ok := s.history.At(view, slot)
 		if !ok || !q.Alive() || q.Team() == p.Team || q.ID == uint32(p.Owner) {
@@ -137,9 +137,9 @@ func BenchmarkBlast(b *testing.B) {
 				s.put(i, uint8(i%2), v3(between(rng, -half, half), 0, between(rng, -half, half)))
 			}
 		}
-		s.Barrel = nil
+		s.Barrels = nil
 		s.next()
-		splash := DefaultFuse().Splash
+		splash := DefaultGrenade().Splash
 		splash.Damage = 0 // nobody dies of being measured
 		blast := Blast{Center: v3(0.1, 1.5, 0.1), Splash: splash, Instigator: player(0), Team: lagcomp.NoTeam, Source: 1, Queued: s.Now}
 		b.Run(name, func(b *testing.B) {
@@ -147,19 +147,19 @@ func BenchmarkBlast(b *testing.B) {
 			for b.Loop() {
 				s.Blasts.Add(blast)
 				s.ResolveBlasts()
-				s.wounds = s.Settle(s.find, s.wounds[:0])
+				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 			}
 			b.ReportMetric(float64(len(s.wounds)), "wounds")
 		})
 		b.Run(name+"-everybody", func(b *testing.B) {
-			view := s.current()
+			view := s.presentView()
 			for b.Loop() {
 				for slot := range s.poses {
-					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.Touches(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, &p) {
-						s.blow(&blast, &p)
+					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.TestSphere(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, &p) {
+						s.blastPlayer(&blast, &p)
 					}
 				}
-				s.wounds = s.Settle(s.find, s.wounds[:0])
+				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 			}
 		})
 	}
@@ -179,13 +179,13 @@ func BenchmarkTick(b *testing.B) {
 // BenchmarkCubes moves 100 cubes that were just pushed among 1000 players.
 func BenchmarkCubes(b *testing.B) {
 	s, _, _ := skirmish(b, 1000, 0)
-	s.Cube = SpawnCubes(100, v3(0, 4, 0), &s.Box, thing, nil)
-	start := append([]Cube(nil), s.Cube...)
+	s.Cubes = SpawnCubes(100, v3(0, 4, 0), &s.CubeKind, thing, nil)
+	start := append([]Cube(nil), s.Cubes...)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		if n++; n%120 == 0 {
-			copy(s.Cube, start)
+			copy(s.Cubes, start)
 		}
 		s.StepCubes()
 	}
@@ -193,14 +193,14 @@ func BenchmarkCubes(b *testing.B) {
 
 // BenchmarkLedger notes and settles 4000 damages of 2000 triples.
 func BenchmarkLedger(b *testing.B) {
-	l, health := NewLedger(4096), int16(30000)
-	var out []Wound
+	l, health := NewDamageQueue(4096), int16(30000)
+	var out []DamageResult
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 4000 {
 			l.Add(Damage{Victim: player(i % 500), Instigator: player(i % 2000), Points: 0, Impulse: v3(1, 0, 0)})
 		}
-		out = l.Settle(func(netid.ID) *int16 { return &health }, out[:0])
+		out = l.Resolve(func(netid.ID) *int16 { return &health }, out[:0])
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4000, "ns/damage")
 }

@@ -18,8 +18,8 @@ const (
 	eyeHeight  = 1.65
 )
 
-// offWall is how far before what it struck a blast begins, in metres: a line of sight must not begin in the wall.
-const offWall = 1. / 16
+// wallMargin is how far before what it struck a blast begins, in metres: a line of sight must not begin in the wall.
+const wallMargin = 1. / 16
 
 // Blast is an explosion that waits to be resolved.
 type Blast struct {
@@ -96,38 +96,38 @@ func (s *Scene) ResolveBlasts() {
 func (s *Scene) explode(b *Blast) (looked int) {
 	view := b.View
 	if view == (tick.View{}) {
-		view = s.current()
+		view = s.presentView()
 	}
-	radius := min(b.Splash.Radius, lagcomp.MaxSweep)
-	s.near = s.Players.Within(view, geom.Sphere{Center: b.Center, Radius: radius}, s.near[:0])
+	radius := min(b.Splash.Radius, lagcomp.MaxSweepRadius)
+	s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: b.Center, Radius: radius}, s.near[:0])
 	for i := range s.near {
-		s.blow(b, &s.near[i].Pose)
+		s.blastPlayer(b, &s.near[i].Pose)
 	}
-	for i := range s.Barrel {
-		k := &s.Barrel[i]
-		if k.Health > 0 && k.touched(&s.Cask, b.Center, radius) {
+	for i := range s.Barrels {
+		k := &s.Barrels[i]
+		if k.Health > 0 && k.touched(&s.BarrelKind, b.Center, radius) {
 			looked++
-			if middle := k.middle(&s.Cask); s.clear(b.Center, middle) {
-				s.hurt(b, k.ID, middle, 1)
+			if middle := k.middle(&s.BarrelKind); s.lineOfSight(b.Center, middle) {
+				s.addBlastDamage(b, k.ID, middle, 1)
 			}
 		}
 	}
-	for i := range s.Cube {
-		c := &s.Cube[i]
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
 		to := c.Pos.Sub(b.Center)
-		if n := to.Len(); n-s.Box.half() <= radius {
+		if n := to.Len(); n-s.CubeKind.half() <= radius {
 			looked++
-			if s.clear(b.Center, c.Pos) {
+			if s.lineOfSight(b.Center, c.Pos) {
 				_, impulse := b.Splash.At(n)
-				c.Push(away(to).Scale(impulse))
+				c.Push(directionOrUp(to).Scale(impulse))
 			}
 		}
 	}
 	return looked + len(s.near)
 }
 
-// blow judges a blast on a player whom it touches.
-func (s *Scene) blow(b *Blast, p *rig.Pose) {
+// blastPlayer judges a blast on a player whom it touches.
+func (s *Scene) blastPlayer(b *Blast, p *rig.Pose) {
 	fraction := float32(1)
 	switch {
 	case p.ID == uint32(b.Instigator):
@@ -139,23 +139,23 @@ func (s *Scene) blow(b *Blast, p *rig.Pose) {
 	}
 	mass := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + MassHeight, Z: p.Pos.Z}
 	eyes := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + eyeHeight, Z: p.Pos.Z}
-	if s.clear(b.Center, mass) || s.clear(b.Center, eyes) {
-		s.hurt(b, netid.ID(p.ID), mass, fraction)
+	if s.lineOfSight(b.Center, mass) || s.lineOfSight(b.Center, eyes) {
+		s.addBlastDamage(b, netid.ID(p.ID), mass, fraction)
 	}
 }
 
-func (s *Scene) hurt(b *Blast, victim netid.ID, mass geom.Vec3, fraction float32) {
+func (s *Scene) addBlastDamage(b *Blast, victim netid.ID, mass geom.Vec3, fraction float32) {
 	to := mass.Sub(b.Center)
 	distance := to.Len()
 	points, impulse := b.Splash.At(distance)
 	if fraction != 1 {
 		points = whole(b.Splash.falloff(distance, b.Splash.Damage, b.Splash.MinDamage) * fraction)
 	}
-	s.Ledger.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: away(to).Scale(impulse)})
+	s.Damage.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: directionOrUp(to).Scale(impulse)})
 }
 
-// away is the direction of a vector; up for one that has none.
-func away(d geom.Vec3) geom.Vec3 {
+// directionOrUp is the direction of a vector; up for one that has none.
+func directionOrUp(d geom.Vec3) geom.Vec3 {
 	if n := d.Normalize(); n != (geom.Vec3{}) {
 		return n
 	}

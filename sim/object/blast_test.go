@@ -12,7 +12,7 @@ import (
 )
 
 func TestRow53SplashTable(t *testing.T) {
-	ammo, grenade, barrel := DefaultAmmo(), DefaultFuse().Splash, DefaultBarrel().Splash
+	ammo, grenade, barrel := DefaultProjectiles(), DefaultGrenade().Splash, DefaultBarrel().Splash
 	for i, c := range []struct {
 		s        Splash
 		distance float32
@@ -35,7 +35,7 @@ func TestRow53SplashTable(t *testing.T) {
 func TestRow53BlastChoosesVictims(t *testing.T) {
 	wall := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 4, 2.25))
 	low := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 1.375, 2.25))
-	goo := DefaultAmmo()[2].Splash
+	goo := DefaultProjectiles()[2].Splash
 	spare := goo
 	spare.OwnerFraction = 0
 	for i, c := range []struct {
@@ -85,7 +85,7 @@ func slowBlast(s *stage, b Blast) map[int]int32 {
 		} else if p.Team() == b.Team {
 			continue
 		}
-		if !p.Alive() || fraction == 0 || !lagcomp.Touches(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
+		if !p.Alive() || fraction == 0 || !lagcomp.TestSphere(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
 			continue
 		}
 		free := func(height float32) bool {
@@ -129,7 +129,7 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 			}
 		}
 		s.next()
-		b := Blast{Center: place(rng, 8), Splash: DefaultFuse().Splash, Instigator: player(1), Team: uint8(rng.IntN(3)), Source: thing(1), Queued: s.Now}
+		b := Blast{Center: place(rng, 8), Splash: DefaultGrenade().Splash, Instigator: player(1), Team: uint8(rng.IntN(3)), Source: thing(1), Queued: s.Now}
 		s.Blasts.Add(b)
 		want := slowBlast(s, b)
 		got := map[int]int32{}
@@ -151,7 +151,7 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 // TestRow08BlastsWaitTheirTurn queues many blasts, some twice, under a small budget: all are resolved, the oldest first,
 // each once, and not too many a tick; in whatever order they came, the same happens in the same ticks.
 func TestRow08BlastsWaitTheirTurn(t *testing.T) {
-	var first [][]Wound
+	var first [][]DamageResult
 	for round := range 3 {
 		s := newStage(plain(t), 10)
 		for i := range 10 {
@@ -166,7 +166,7 @@ func TestRow08BlastsWaitTheirTurn(t *testing.T) {
 			s.Blasts.Add(Blast{Center: v3(float32(source)/4, 1, 3), Splash: Splash{Radius: 9, Damage: float32(source + 1), MinDamage: float32(source + 1)},
 				Instigator: player(50 + source), Team: 0, Source: thing(source), Queued: s.Now})
 		}
-		var ticks [][]Wound
+		var ticks [][]DamageResult
 		credited := map[int]int{}
 		for s.Blasts.Len() > 0 {
 			if len(ticks) > 0 {
@@ -192,7 +192,7 @@ func TestRow08BlastsWaitTheirTurn(t *testing.T) {
 		}
 		if round == 0 {
 			first = ticks
-		} else if !slices.EqualFunc(ticks, first, slices.Equal[[]Wound]) {
+		} else if !slices.EqualFunc(ticks, first, slices.Equal[[]DamageResult]) {
 			t.Error("another order, another outcome")
 		}
 	}

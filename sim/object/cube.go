@@ -32,7 +32,7 @@ func DefaultCube() CubeKind {
 
 func (k *CubeKind) half() float32 { return float32(k.Edge * 0.5) }
 
-// Cube is a movable cube: 40 bytes, all of it what the wire carries.
+// Cubes is a movable cube: 40 bytes, all of it what the wire carries.
 type Cube struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	Rot      Rotation
@@ -45,8 +45,8 @@ var _ [40]byte = [unsafe.Sizeof(Cube{})]byte{}
 // Rotation is a unit quaternion x, y, z, w in 1/32767.
 type Rotation [4]int16
 
-// Upright is no rotation.
-var Upright = Rotation{3: 32767}
+// NoRotation is no rotation.
+var NoRotation = Rotation{3: 32767}
 
 // Push throws c by an impulse in m/s.
 func (c *Cube) Push(impulse geom.Vec3) {
@@ -61,48 +61,48 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []C
 		step := float32(k.Edge * 1.25)
 		x, z, y := float32(i%4)-1.5, float32(i/4%4)-1.5, float32(i/16)+0.5
 		pos := at.Add(geom.Vec3{X: float32(x * step), Y: float32(y * step), Z: float32(z * step)})
-		out = append(out, Cube{Pos: onGrid(pos), Rot: Upright, ID: id(i)})
+		out = append(out, Cube{Pos: onGrid(pos), Rot: NoRotation, ID: id(i)})
 	}
 	return out
 }
 
-// stouter is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
-const stouter = 0.25
+// bodyMargin is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
+const bodyMargin = 0.25
 
 // StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
 // up, then each by itself.
 func (s *Scene) StepCubes() {
-	k := &s.Box
-	view := s.current()
-	for i := range s.Cube {
-		c := &s.Cube[i]
-		s.near = s.Players.Within(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+stouter, arena.MaxSweep)}, s.near[:0])
+	k := &s.CubeKind
+	view := s.presentView()
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
+		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+bodyMargin, arena.MaxSweep)}, s.near[:0])
 		for j := range s.near {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}
 	}
-	s.held = slices.Grow(s.held[:0], len(s.Cube))[:len(s.Cube)]
-	clear(s.held)
+	s.supported = slices.Grow(s.supported[:0], len(s.Cubes))[:len(s.Cubes)]
+	clear(s.supported)
 	// From the lowest up: what a cube stands on is known before who stands on it.
 	s.rows = s.rows[:0]
-	for i := range s.Cube {
+	for i := range s.Cubes {
 		s.rows = append(s.rows, int32(i))
 	}
 	slices.SortFunc(s.rows, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(s.Cube[i].Pos.Y, s.Cube[j].Pos.Y), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(s.Cubes[i].Pos.Y, s.Cubes[j].Pos.Y), cmp.Compare(i, j))
 	})
 	for n, i := range s.rows {
 		for _, j := range s.rows[n+1:] {
-			s.part(int(i), int(j))
+			s.separate(int(i), int(j))
 		}
 	}
 	dt := s.Rate.Dt()
-	for i := range s.Cube {
-		c := &s.Cube[i]
-		if s.held[i] && !c.Resting && c.slow(k) {
-			c.lie(dt)
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
+		if s.supported[i] && !c.Resting && c.slow(k) {
+			c.rest(dt)
 		} else {
-			*c = c.Move(k, s.Arena, dt)
+			*c = c.Step(k, s.Arena, dt)
 		}
 	}
 }
@@ -117,24 +117,24 @@ func (c *Cube) shove(feet geom.Vec3, speed float32) {
 
 // Implementation constants of cubes that meet.
 const (
-	wakeSpeed = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
-	besides   = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
+	wakeSpeed   = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
+	touchMargin = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
 )
 
-// part takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
+// separate takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
 // they close. Row i is the lower. One that lies, or stands on one that does, holds those upon it like the ground; they wake
 // when it leaves.
-func (s *Scene) part(i, j int) {
-	a, b, k := &s.Cube[i], &s.Cube[j], &s.Box
+func (s *Scene) separate(i, j int) {
+	a, b, k := &s.Cubes[i], &s.Cubes[j], &s.CubeKind
 	if a.Resting && b.Resting {
 		return
 	}
 	d := b.Pos.Sub(a.Pos)
 	square := d.LenSq()
-	if square >= float32((k.Edge+besides)*(k.Edge+besides)) {
+	if square >= float32((k.Edge+touchMargin)*(k.Edge+touchMargin)) {
 		return
 	}
-	n := away(d)
+	n := directionOrUp(d)
 	if b.Resting && n.Y > floorNormal && !a.slow(k) {
 		b.Resting = false
 	}
@@ -148,7 +148,7 @@ func (s *Scene) part(i, j int) {
 	}
 	forA, forB := float32(0.5), float32(0.5)
 	switch {
-	case a.Resting, s.held[i] && n.Y > floorNormal:
+	case a.Resting, s.supported[i] && n.Y > floorNormal:
 		forA, forB = 0, 1
 	case b.Resting:
 		forA, forB = 1, 0
@@ -163,8 +163,8 @@ func (s *Scene) part(i, j int) {
 			b.Push(n.Scale(float32(closing * forB)))
 		}
 	}
-	if n.Y > floorNormal && (a.Resting || s.held[i]) {
-		s.held[j] = true
+	if n.Y > floorNormal && (a.Resting || s.supported[i]) {
+		s.supported[j] = true
 	}
 }
 
@@ -185,14 +185,14 @@ func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
 
 func (c *Cube) slow(k *CubeKind) bool { return c.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) }
 
-// lie stops c and lets it fall flat.
-func (c *Cube) lie(dt float32) {
+// rest stops c and lets it fall flat.
+func (c *Cube) rest(dt float32) {
 	c.Vel = geom.Vec3{}
 	c.Rot, c.Resting = c.Rot.flatten(dt)
 }
 
-// Move takes c through a tick of dt seconds.
-func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
+// Step takes c through a tick of dt seconds.
+func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	if c.Resting {
 		return c
 	}
@@ -209,7 +209,7 @@ func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
 			c.Pos = ray.At(ray.Max)
 			break
 		}
-		c.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		c.Pos = ray.At(hit.Distance).Mad(hit.Normal, solidMargin)
 		into := c.Vel.Dot(hit.Normal)
 		along := c.Vel.Mad(hit.Normal, -into).Scale(max(0, 1-float32(k.Friction*dt)))
 		back := float32(-into * k.Bounciness)
@@ -224,9 +224,9 @@ func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	}
 	c.Rot = c.Rot.roll(c.Vel, k.half(), dt)
 	if floor && c.slow(k) {
-		c.lie(dt)
+		c.rest(dt)
 	}
-	if low := a.Bounds.Min.Y - lostDepth; c.Pos.Y < low {
+	if low := a.Bounds.Min.Y - outOfWorldDepth; c.Pos.Y < low {
 		c.Pos.Y, c.Vel, c.Resting = low, geom.Vec3{}, true
 	}
 	m := move.Round(move.Motion{Pos: c.Pos, Vel: c.Vel})
@@ -234,22 +234,22 @@ func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	return c
 }
 
-// lostDepth is how far below the arena a cube that fell off it stays, in metres.
-const lostDepth = 16
+// outOfWorldDepth is how far below the arena a cube that fell off it stays, in metres.
+const outOfWorldDepth = 16
 
-// Lost reports that c fell off the arena: it may be taken away.
-func (c *Cube) Lost(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-lostDepth }
+// OutOfWorld reports that c fell off the arena: it may be taken away.
+func (c *Cube) OutOfWorld(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-outOfWorldDepth }
 
 func (r Rotation) floats() (x, y, z, w float32) {
 	const unit = 1. / 32767
 	return float32(float32(r[0]) * unit), float32(float32(r[1]) * unit), float32(float32(r[2]) * unit), float32(float32(r[3]) * unit)
 }
 
-// makeRotation normalises and rounds; nothing becomes Upright.
+// makeRotation normalises and rounds; nothing becomes NoRotation.
 func makeRotation(x, y, z, w float32) Rotation {
 	n := geom.Sqrt(float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w))
 	if !(n > 1e-6) {
-		return Upright
+		return NoRotation
 	}
 	to := func(v float32) int16 { return int16(math.Floor(float64(float32(v/n)*32767) + 0.5)) }
 	return Rotation{to(x), to(y), to(z), to(w)}
@@ -312,11 +312,11 @@ func (r Rotation) flatten(dt float32) (Rotation, bool) {
 // SweepCubes returns the row of the cube that a sphere flying along a ray touches first, and after how many metres; the
 // first row of two equally near. Radius 0 is a ray; a sphere is judged by the box grown by its radius, corners and all.
 func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok bool) {
-	reach := float32(s.Box.Edge*0.8660255) + float32(radius*1.7320509)
-	half := s.Box.half() + radius
+	reach := float32(s.CubeKind.Edge*0.8660255) + float32(radius*1.7320509)
+	half := s.CubeKind.half() + radius
 	box := geom.AABB{Min: geom.Vec3{X: -half, Y: -half, Z: -half}, Max: geom.Vec3{X: half, Y: half, Z: half}}
-	for i := range s.Cube {
-		c := &s.Cube[i]
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
 		to := c.Pos.Sub(r.Origin)
 		along := min(max(to.Dot(r.Dir), 0), r.Max)
 		if to.Mad(r.Dir, -along).LenSq() > float32(reach*reach) {
@@ -333,8 +333,8 @@ func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok b
 
 // cube is the row of an id, -1 if none.
 func (s *Scene) cube(id netid.ID) int {
-	for i := range s.Cube {
-		if s.Cube[i].ID == id {
+	for i := range s.Cubes {
+		if s.Cubes[i].ID == id {
 			return i
 		}
 	}

@@ -21,15 +21,15 @@ func TestRow55CubesComeToRest(t *testing.T) {
 	for round := range ends {
 		s := newStage(plain(t, wall, ramp), 1)
 		s.put(0, 0, v3(60, 0, 60))
-		s.Cube = SpawnCubes(1000, v3(0, 0, 0), &s.Box, thing, nil)
-		if len(s.Cube) != MaxCubes {
-			t.Fatalf("%d cubes", len(s.Cube))
+		s.Cubes = SpawnCubes(1000, v3(0, 0, 0), &s.CubeKind, thing, nil)
+		if len(s.Cubes) != MaxCubes {
+			t.Fatalf("%d cubes", len(s.Cubes))
 		}
 		for range 900 {
 			s.next()
 			s.StepCubes()
 		}
-		ends[round] = s.Cube
+		ends[round] = s.Cubes
 	}
 	resting, most := 0, float32(0)
 	for i, c := range ends[0] {
@@ -56,11 +56,11 @@ func TestRow55CubesComeToRest(t *testing.T) {
 
 func TestRow55GoldenCube(t *testing.T) {
 	k, a := DefaultCube(), plain(t, arena.NewSolid(arena.Box, v3(3, 0, -8), v3(4, 4, 8)))
-	c := Cube{Pos: v3(-3, 2, 0), Rot: Upright}
+	c := Cube{Pos: v3(-3, 2, 0), Rot: NoRotation}
 	c.Push(v3(9, 2, 1))
 	var b strings.Builder
 	for n := range 200 {
-		c = c.Move(&k, a, rate.Dt())
+		c = c.Step(&k, a, rate.Dt())
 		if n%10 == 0 || c.Resting {
 			fmt.Fprintf(&b, "%3d %6d %6d %6d  %6d %6d %6d  %v %v\n", n, int(c.Pos.X/move.PosUnit), int(c.Pos.Y/move.PosUnit), int(c.Pos.Z/move.PosUnit),
 				int(c.Vel.X/move.VelUnit), int(c.Vel.Y/move.VelUnit), int(c.Vel.Z/move.VelUnit), c.Rot, c.Resting)
@@ -80,46 +80,46 @@ func TestRow55CubesArePushed(t *testing.T) {
 	fresh := func(solids ...arena.Solid) *stage {
 		s := newStage(plain(t, solids...), 1)
 		s.put(0, 0, v3(-20, 0, 0))
-		s.Cube = SpawnCubes(1, v3(0, 0, 0), &s.Box, thing, nil)
-		s.Cube[0].Pos = v3(0, 0.504, 0)
+		s.Cubes = SpawnCubes(1, v3(0, 0, 0), &s.CubeKind, thing, nil)
+		s.Cubes[0].Pos = v3(0, 0.504, 0)
 		for range 30 {
 			s.next()
 			s.StepCubes()
 		}
-		if !s.Cube[0].Resting {
-			t.Fatalf("%+v", s.Cube[0])
+		if !s.Cubes[0].Resting {
+			t.Fatalf("%+v", s.Cubes[0])
 		}
 		return s
 	}
 	s := fresh()
 	for range 20 {
-		s.put(0, 0, v3(s.Cube[0].Pos.X-0.8, 0, 0))
+		s.put(0, 0, v3(s.Cubes[0].Pos.X-0.8, 0, 0))
 		s.next()
 		s.StepCubes()
 	}
-	if c := s.Cube[0]; c.Pos.X < 0.8 || c.Resting || c.Rot == Upright {
+	if c := s.Cubes[0]; c.Pos.X < 0.8 || c.Resting || c.Rot == NoRotation {
 		t.Errorf("shoved: %+v", c)
 	}
 	s = fresh()
-	boom := Blast{Center: v3(-3, 0.5, 0), Splash: DefaultFuse().Splash, Source: thing(7), Queued: s.Now}
+	boom := Blast{Center: v3(-3, 0.5, 0), Splash: DefaultGrenade().Splash, Source: thing(7), Queued: s.Now}
 	s.Blasts.Add(boom)
 	s.ResolveBlasts()
-	if c := s.Cube[0]; c.Resting || c.Vel.X < 20 {
+	if c := s.Cubes[0]; c.Resting || c.Vel.X < 20 {
 		t.Errorf("blown: %+v", c)
 	}
 	s = fresh(arena.NewSolid(arena.Box, v3(-2, 0, -4), v3(-1.5, 4, 4)))
 	s.Blasts.Add(boom)
 	s.ResolveBlasts()
-	if c := s.Cube[0]; !c.Resting {
+	if c := s.Cubes[0]; !c.Resting {
 		t.Errorf("blown through a wall: %+v", c)
 	}
 	s = fresh()
-	all := []Projectile{Launch(thing(1), Flight{Start: v3(-10, 0.6, 0), Yaw: 0x4000, Owner: player(0), Tick: s.Now}, tick.View{})}
-	for all[0].Struck == Flying {
+	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(-10, 0.6, 0), Yaw: 0x4000, Owner: player(0), Tick: s.Now}, tick.View{})}
+	for all[0].Hit == Flying {
 		s.next()
 		s.StepProjectiles(all)
 	}
-	if c := s.Cube[0]; all[0].Struck != StruckCube || all[0].Victim != c.ID || !near(c.Vel.X, 7, 0.1) || !near(all[0].Point.X, -0.8, 0.02) {
+	if c := s.Cubes[0]; all[0].Hit != HitCube || all[0].Victim != c.ID || !near(c.Vel.X, 7, 0.1) || !near(all[0].Point.X, -0.8, 0.02) {
 		t.Errorf("%+v knocked: %+v", all[0], c)
 	}
 }
@@ -131,7 +131,7 @@ func TestRow55SweepCubes(t *testing.T) {
 	hits := 0
 	for range 3000 {
 		rot := makeRotation(between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1))
-		s.Cube = []Cube{{Pos: v3(1, 2, 3), Rot: rot, ID: thing(1)}}
+		s.Cubes = []Cube{{Pos: v3(1, 2, 3), Rot: rot, ID: thing(1)}}
 		r := geom.Ray{Origin: v3(between(rng, -3, 5), between(rng, -2, 6), between(rng, -1, 7)), Max: 6}
 		r.Dir = v3(1, 2, 3).Add(v3(between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1))).Sub(r.Origin).Normalize()
 		inside := func(t, half float32) bool {
@@ -157,7 +157,7 @@ func TestRow55SweepCubes(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
-	r := Upright
+	r := NoRotation
 	for range 90 {
 		r = r.turn(v3(0, 3.14159265/180, 0))
 	}
@@ -167,7 +167,7 @@ func TestRotation(t *testing.T) {
 	if d := r.Inverse().Apply(r.Apply(v3(1, 2, 3))).Sub(v3(1, 2, 3)).Len(); d > 1e-3 {
 		t.Errorf("there and back is off by %v", d)
 	}
-	if makeRotation(nan, 0, 0, 0) != Upright || makeRotation(0, 0, 0, 0) != Upright {
+	if makeRotation(nan, 0, 0, 0) != NoRotation || makeRotation(0, 0, 0, 0) != NoRotation {
 		t.Error("no rotation")
 	}
 }
@@ -177,10 +177,10 @@ func FuzzCube(f *testing.F) {
 	f.Add(float32(0), float32(1), float32(0), float32(1), float32(2), float32(30))
 	f.Fuzz(func(t *testing.T, x, y, z, vx, vy, vz float32) {
 		k := DefaultCube()
-		c := Cube{Pos: onGrid(v3(x, y, z)), Rot: Upright}
+		c := Cube{Pos: onGrid(v3(x, y, z)), Rot: NoRotation}
 		c.Push(v3(vx, vy, vz))
 		for range 200 {
-			c = c.Move(&k, a, rate.Dt())
+			c = c.Step(&k, a, rate.Dt())
 			m := move.Round(move.Motion{Pos: c.Pos, Vel: c.Vel})
 			if m.Pos != c.Pos || m.Vel != c.Vel {
 				t.Fatalf("off the grid: %+v", c)
@@ -201,7 +201,7 @@ func TestRow55CubesStack(t *testing.T) {
 	s := newStage(plain(t), 1)
 	s.put(0, 0, v3(60, 0, 60))
 	for i := range 4 {
-		s.Cube = append(s.Cube, Cube{Pos: v3(0, 0.5+1.2*float32(3-i), 0), Rot: Upright, ID: thing(i)}) // the last is the lowest
+		s.Cubes = append(s.Cubes, Cube{Pos: v3(0, 0.5+1.2*float32(3-i), 0), Rot: NoRotation, ID: thing(i)}) // the last is the lowest
 	}
 	run := func(n int) {
 		for range n {
@@ -210,14 +210,14 @@ func TestRow55CubesStack(t *testing.T) {
 		}
 	}
 	run(240)
-	for i, c := range s.Cube {
+	for i, c := range s.Cubes {
 		if !c.Resting || !near(c.Pos.Y, 3.5-float32(i), 0.02) {
 			t.Fatalf("cube %d: %+v", i, c)
 		}
 	}
-	s.Cube[3].Push(v3(30, 0, 0))
+	s.Cubes[3].Push(v3(30, 0, 0))
 	run(240)
-	for i, c := range s.Cube[:3] {
+	for i, c := range s.Cubes[:3] {
 		if !c.Resting || !near(c.Pos.Y, 2.5-float32(i), 0.02) {
 			t.Errorf("cube %d hangs: %+v", i, c)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Fuse is a kind of grenade.
-type Fuse struct {
+// GrenadeKind is a kind of grenade.
+type GrenadeKind struct {
 	Name         string
 	LifeMillis   int32   // until it explodes by itself
 	Gravity      float32 // m/s2
@@ -26,31 +26,31 @@ type Fuse struct {
 	Splash       Splash
 }
 
-// DefaultFuse is the reference's grenade.
-func DefaultFuse() Fuse {
-	return Fuse{
+// DefaultGrenade is the reference's grenade.
+func DefaultGrenade() GrenadeKind {
+	return GrenadeKind{
 		Name: "Grenade", LifeMillis: 4000, Gravity: 18, Bounciness: 0.4, Radius: 0.2, RestSpeed: 0.5, Proximity: 1, ArmMillis: 200,
 		LingerMillis: 1000, Splash: Splash{Radius: 7, FalloffStart: 2, Damage: 40, Impulse: 30, OwnerFraction: 0.2},
 	}
 }
 
-// Timer is a Fuse at a rate.
-type Timer struct {
-	Fuse
+// CompiledGrenade is a GrenadeKind at a rate.
+type CompiledGrenade struct {
+	GrenadeKind
 	Life, Arm, Linger tick.Tick
 	dt                float32
 }
 
 // Compile converts seconds to ticks.
-func (f Fuse) Compile(rate tick.Rate) Timer {
-	return Timer{Fuse: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate), Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
+func (f GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
+	return CompiledGrenade{GrenadeKind: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate), Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
 }
 
 // maxBounces is how often a grenade bounces within a tick before the rest of its way is forgone.
 const maxBounces = 4
 
-// offSolid is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
-const offSolid = 1. / 256
+// solidMargin is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
+const solidMargin = 1. / 256
 
 // floorNormal is the least y of a normal on which things lie still: the cosine of move.SlopeLimit.
 const floorNormal = 0.6427876
@@ -63,7 +63,7 @@ type Grenade struct {
 	Thrown   tick.Tick // it first moves in the next
 	Bounced  tick.Tick // last, 0 never
 	Exploded tick.Tick // 0 not yet
-	Type     uint8     // of Scene.Fuses
+	Type     uint8     // of Scene.GrenadeKinds
 	Team     uint8     // the owner's, spared; lagcomp.NoTeam spares nobody but the owner, and it only while it arms
 	Resting  bool
 }
@@ -78,15 +78,15 @@ func Throw(g Grenade) Grenade {
 	return g
 }
 
-// Move takes an unexploded grenade through tick now, for client and server. It lies still once a bounce off a floor leaves
+// Step takes an unexploded grenade through tick now, for client and server. It lies still once a bounce off a floor leaves
 // it slower than RestSpeed. (The reference stops whatever is slower, and a grenade thrown straight up stays in the air.)
-func (g Grenade) Move(k *Timer, a *arena.Arena, now tick.Tick) Grenade {
+func (g Grenade) Step(k *CompiledGrenade, a *arena.Arena, now tick.Tick) Grenade {
 	g.move(k, a, now)
 	return g
 }
 
 // move is Move in place.
-func (g *Grenade) move(k *Timer, a *arena.Arena, now tick.Tick) {
+func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 	if g.Resting || now <= g.Thrown {
 		return
 	}
@@ -103,7 +103,7 @@ func (g *Grenade) move(k *Timer, a *arena.Arena, now tick.Tick) {
 			g.Pos = ray.At(ray.Max)
 			break
 		}
-		g.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		g.Pos = ray.At(hit.Distance).Mad(hit.Normal, solidMargin)
 		g.Vel = reflect(g.Vel, hit.Normal).Scale(k.Bounciness)
 		g.Bounced = now
 		if hit.Normal.Y > floorNormal && g.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) {
@@ -121,8 +121,8 @@ func (g *Grenade) move(k *Timer, a *arena.Arena, now tick.Tick) {
 // reflect throws v back off a plane.
 func reflect(v, n geom.Vec3) geom.Vec3 { return v.Mad(n, -2*v.Dot(n)) }
 
-// Gone reports that g need not be told any more.
-func (g *Grenade) Gone(k *Timer, now tick.Tick) bool {
+// Expired reports that g need not be told any more.
+func (g *Grenade) Expired(k *CompiledGrenade, now tick.Tick) bool {
 	return g.Exploded != 0 && now >= g.Exploded+k.Linger
 }
 
@@ -130,17 +130,17 @@ func (g *Grenade) Gone(k *Timer, now tick.Tick) bool {
 // anywhere on the straight way of the tick. As with projectiles, ways may be looked at by several at a time.
 func (s *Scene) StepGrenades(all []Grenade) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
-	view := s.current()
+	view := s.presentView()
 	for i := range all {
 		g := &all[i]
 		if g.Exploded != 0 || s.Now <= g.Thrown {
 			continue
 		}
-		if int(g.Type) >= len(s.Fuses) {
+		if int(g.Type) >= len(s.GrenadeKinds) {
 			g.Exploded = s.Now
 			continue
 		}
-		k := &s.Fuses[g.Type]
+		k := &s.GrenadeKinds[g.Type]
 		s.sweeps, s.rows = append(s.sweeps, lagcomp.Sweep{}), append(s.rows, int32(i))
 		w := &s.sweeps[len(s.sweeps)-1]
 		w.Radius, w.View, w.Team = k.Proximity, view, g.Team
@@ -148,14 +148,14 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			w.Except = uint32(g.Owner)
 		}
 	}
-	s.room()
-	s.prepare(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
-	s.task.grenades = all
-	s.loop.Run(s, len(s.sweeps), castGrain, throwPart)
-	s.task = task{}
+	s.growHits()
+	s.prepareViews(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
+	s.shared.grenades = all
+	s.loop.Run(s, len(s.sweeps), castGrain, stepGrenadesPart)
+	s.shared = loopArgs{}
 	for j, i := range s.rows {
 		g := &all[i]
-		k := &s.Fuses[g.Type]
+		k := &s.GrenadeKinds[g.Type]
 		if s.hits[j].ID != 0 {
 			g.Pos = onGrid(s.hits[j].Point)
 		} else if s.Now-g.Thrown < k.Life {
@@ -168,12 +168,12 @@ func (s *Scene) StepGrenades(all []Grenade) {
 	}
 }
 
-// throwPart moves the grenades of some sweeps, and finds whom they came near.
-func throwPart(s *Scene, part parallel.Part) {
+// stepGrenadesPart moves the grenades of some sweeps, and finds whom they came near.
+func stepGrenadesPart(s *Scene, part parallel.Part) {
 	for j := part.From; j < part.To; j++ {
-		g := &s.task.grenades[s.rows[j]]
+		g := &s.shared.grenades[s.rows[j]]
 		from := g.Pos
-		g.move(&s.Fuses[g.Type], s.Arena, s.Now)
+		g.move(&s.GrenadeKinds[g.Type], s.Arena, s.Now)
 		ray := geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}
 		if way := g.Pos.Sub(from); way.LenSq() > 1e-8 {
 			ray.Max = way.Len()
@@ -181,5 +181,5 @@ func throwPart(s *Scene, part parallel.Part) {
 		}
 		s.sweeps[j].Ray = ray
 	}
-	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
+	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }

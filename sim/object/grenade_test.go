@@ -19,7 +19,7 @@ func toss(owner int, team uint8, from geom.Vec3, yaw geom.Angle, speed float32) 
 // TestRow53GoldenGrenade pins a throw against walls, a ramp and the floor.
 func TestRow53GoldenGrenade(t *testing.T) {
 	a := plain(t, arena.NewSolid(arena.Box, v3(-4, 0, 12), v3(4, 4, 13)), arena.NewSolid(arena.RampPosX, v3(2, 0, 4), v3(6, 2, 8)))
-	k := DefaultFuse().Compile(rate)
+	k := DefaultGrenade().Compile(rate)
 	var b strings.Builder
 	for i, g := range []Grenade{
 		toss(0, 0, v3(0, 1.65, 0), 0, 50),
@@ -27,7 +27,7 @@ func TestRow53GoldenGrenade(t *testing.T) {
 		{Pos: v3(4, 6, 6), Type: 0},
 	} {
 		for now := tick.Tick(1); now <= 240; now++ {
-			g = g.Move(&k, a, now)
+			g = g.Step(&k, a, now)
 			if now%12 == 0 || g.Bounced == now {
 				fmt.Fprintf(&b, "%d %3d %8d %8d %8d  %7d %7d %7d  %v\n", i, now, int(g.Pos.X/move.PosUnit), int(g.Pos.Y/move.PosUnit), int(g.Pos.Z/move.PosUnit),
 					int(g.Vel.X/move.VelUnit), int(g.Vel.Y/move.VelUnit), int(g.Vel.Z/move.VelUnit), g.Resting)
@@ -51,12 +51,12 @@ func onWire(g Grenade) bool {
 // A bounce leaves 0.4 of the speed, thrown back off the surface.
 func TestRow53GrenadeBounce(t *testing.T) {
 	a := plain(t)
-	f := DefaultFuse()
+	f := DefaultGrenade()
 	f.Gravity = 0
 	k := f.Compile(rate)
 	g := Throw(Grenade{Pos: v3(0, 1, 0), Vel: v3(3, -30, 6)})
 	for now := tick.Tick(1); g.Bounced == 0; now++ {
-		g = g.Move(&k, a, now)
+		g = g.Step(&k, a, now)
 	}
 	if want := v3(1.2, 12, 2.4); g.Vel.Sub(want).Len() > 0.01 {
 		t.Errorf("%v, want %v", g.Vel, want)
@@ -68,11 +68,11 @@ func TestRow53GrenadeBounce(t *testing.T) {
 
 // Slow at the top of its way, a grenade falls on.
 func TestRow53GrenadeDoesNotHangInTheAir(t *testing.T) {
-	k := DefaultFuse().Compile(rate)
+	k := DefaultGrenade().Compile(rate)
 	g := Throw(Grenade{Pos: v3(0, 1, 0), Vel: v3(0, 6, 0)})
 	top := g.Pos.Y
 	for now := tick.Tick(1); !g.Resting; now++ {
-		if g = g.Move(&k, plain(t), now); now > 240 {
+		if g = g.Step(&k, plain(t), now); now > 240 {
 			t.Fatalf("%+v", g)
 		}
 		top = max(top, g.Pos.Y)
@@ -106,7 +106,7 @@ func TestRow53GrenadeTable(t *testing.T) {
 		if c.at == 0 && all[0].Exploded != 240 || c.at != 0 && (all[0].Exploded > c.at || all[0].Exploded < 10) {
 			t.Errorf("%d %s: at tick %d", i, c.what, all[0].Exploded)
 		}
-		if all[0].Gone(&s.Fuses[0], all[0].Exploded+59) || !all[0].Gone(&s.Fuses[0], all[0].Exploded+60) {
+		if all[0].Expired(&s.GrenadeKinds[0], all[0].Exploded+59) || !all[0].Expired(&s.GrenadeKinds[0], all[0].Exploded+60) {
 			t.Errorf("%d: lingers wrongly", i)
 		}
 		if s.ResolveBlasts(); s.Blasts.Resolved != 1 {
@@ -136,7 +136,7 @@ func FuzzGrenade(f *testing.F) {
 	f.Add(float32(0), float32(1), float32(0), float32(1), float32(2), float32(30), float32(0.4))
 	f.Add(float32(3), float32(9), float32(0), float32(-50), float32(0), float32(50), float32(0.9))
 	f.Fuzz(func(t *testing.T, x, y, z, vx, vy, vz, bounciness float32) {
-		fuse := DefaultFuse()
+		fuse := DefaultGrenade()
 		fuse.Bounciness = min(max(bounciness, 0), 1)
 		k := fuse.Compile(rate)
 		g := Throw(Grenade{Pos: v3(x, y, z), Vel: v3(vx, vy, vz)})
@@ -150,8 +150,8 @@ func FuzzGrenade(f *testing.F) {
 		}
 		for now := tick.Tick(1); now <= 300; now++ {
 			last := g
-			g = g.Move(&k, a, now)
-			if !g.Pos.Finite() || !onWire(g) || g != g.Move(&k, a, 0) || g.Vel.Len() > 64*1.74 {
+			g = g.Step(&k, a, now)
+			if !g.Pos.Finite() || !onWire(g) || g != g.Step(&k, a, 0) || g.Vel.Len() > 64*1.74 {
 				t.Fatalf("%+v", g)
 			}
 			if g.Bounced > last.Bounced && g.Bounced != now {

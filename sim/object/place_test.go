@@ -61,7 +61,7 @@ func TestRow55DamageArea(t *testing.T) {
 	s.health[0] = 100
 	s.next()
 	s.StepAreas(areas, all)
-	if w := find(s.settle(), player(0)); w.Took != 25 {
+	if w := find(s.settle(), player(0)); w.Taken != 25 {
 		t.Errorf("a new life: %+v", w)
 	}
 }
@@ -71,7 +71,7 @@ func TestRow55InstantKill(t *testing.T) {
 	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Instant: true}, 1)}
 	s.next()
 	s.StepAreas(areas, crowd(v3(4, 0, 0)))
-	if w := find(s.settle(), player(0)); !w.Killed || w.Points != 100000 || w.Took != 100 {
+	if w := find(s.settle(), player(0)); !w.Killed || w.Points != 100000 || w.Taken != 100 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -86,25 +86,25 @@ func TestRow55Teleporter(t *testing.T) {
 	all := crowd(v3(1, 0, 1), v3(4, 1, 4), v3(30, 0, 0), v3(1, 0, 1))
 	all.Alive[3] = false
 	s.next()
-	jumps := s.Enter(ports, all, nil)
-	want := []Jump{{player(0), 2, v3(20, 0, 0), 0x4000}, {player(1), 2, v3(-20, 1, 0), 0x8000}}
+	jumps := s.StepTeleporters(ports, all, nil)
+	want := []TeleportRequest{{player(0), 2, v3(20, 0, 0), 0x4000}, {player(1), 2, v3(-20, 1, 0), 0x8000}}
 	if len(jumps) != 2 || jumps[0] != want[0] || jumps[1] != want[1] {
 		t.Fatalf("%+v", jumps)
 	}
 	if ports[0].Effect != 1 || ports[1].Effect != 1 {
 		t.Errorf("%+v", ports)
 	}
-	if v := jumps[0].Land(v3(0, -3, -4)); v != v3(5, 0, 0) {
+	if v := jumps[0].ExitVelocity(v3(0, -3, -4)); v != v3(5, 0, 0) {
 		t.Errorf("lands with %v", v)
 	}
-	if v := jumps[1].Land(geom.Vec3{}); v != (geom.Vec3{}) {
+	if v := jumps[1].ExitVelocity(geom.Vec3{}); v != (geom.Vec3{}) {
 		t.Errorf("stood still, lands with %v", v)
 	}
 	for i := range jumps {
 		all.Pos[i] = jumps[i].Pos
 	}
 	s.next()
-	if again := s.Enter(ports, all, nil); len(again) != 0 || ports[0].Effect != 1 {
+	if again := s.StepTeleporters(ports, all, nil); len(again) != 0 || ports[0].Effect != 1 {
 		t.Errorf("again: %+v", again)
 	}
 }
@@ -114,13 +114,13 @@ func TestRow55CaptureZone(t *testing.T) {
 	all := crowd(v3(0, 0, 0), v3(4.9, 0, 0), v3(5.1, 0, 0), v3(3, 4.9, 4), v3(0, 5.1, 0), v3(3.6, 0, 3.6), v3(0, -0.01, 0), v3(4, 2, 0), v3(1, -1, 0))
 	all.Alive[6] = false
 	var out [2]Occupancy
-	Occupy(zones, all, out[:])
+	CountOccupants(zones, all, out[:])
 	if want := [2]Occupancy{{1, 3}, {0, 1}}; out != want {
 		t.Errorf("%v, want %v", out, want)
 	}
 	all.Alive[6] = true
 	all.Team[0] = 9
-	if Occupy(zones, all, out[:]); out[0] != (Occupancy{1, 3}) {
+	if CountOccupants(zones, all, out[:]); out[0] != (Occupancy{1, 3}) {
 		t.Errorf("%v", out)
 	}
 }

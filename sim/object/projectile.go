@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Ammo is a kind of projectile.
-type Ammo struct {
+// ProjectileKinds is a kind of projectile.
+type ProjectileKind struct {
 	Name         string
 	Velocity     float32 // m/s
 	Range        float32 // metres; of the weapon that fires it
@@ -27,77 +27,77 @@ type Ammo struct {
 	Splash       Splash
 }
 
-// DefaultAmmo is the reference's table: rivet, rocket (which no hero uses) and goo rocket.
-func DefaultAmmo() []Ammo {
+// DefaultProjectiles is the reference's table: rivet, rocket (which no hero uses) and goo rocket.
+func DefaultProjectiles() []ProjectileKind {
 	rocket := Splash{Radius: 5, FalloffStart: 1, Damage: 40, Impulse: 15, OwnerFraction: 0.2}
 	goo := rocket
 	goo.MinDamage, goo.MinImpulse = 5, 5
-	return []Ammo{
+	return []ProjectileKind{
 		{Name: "Rivet", Velocity: 80, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 12, Impulse: 7, LingerMillis: 1000},
 		{Name: "Rocket", Velocity: 30, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 40, LingerMillis: 1000, Splash: rocket},
 		{Name: "GooRocket", Velocity: 30, Range: 200, Radius: 0.2, Ground: 0.2, Damage: 40, LingerMillis: 1000, Splash: goo},
 	}
 }
 
-// Round is Ammo at a rate.
-type Round struct {
-	Ammo
+// CompiledProjectile is ProjectileKind at a rate.
+type CompiledProjectile struct {
+	ProjectileKind
 	Life   tick.Tick // from the start until Range is flown
 	Linger tick.Tick
 	rate   float64
 }
 
 // Compile converts seconds to ticks.
-func (a Ammo) Compile(rate tick.Rate) Round {
-	r := Round{Ammo: a, Linger: ticks(a.LingerMillis, rate), rate: float64(rate), Life: 1}
+func (a ProjectileKind) Compile(rate tick.Rate) CompiledProjectile {
+	r := CompiledProjectile{ProjectileKind: a, Linger: ticks(a.LingerMillis, rate), rate: float64(rate), Life: 1}
 	if a.Velocity > 0 {
 		r.Life = max(1, tick.Tick(min(math.Ceil(float64(a.Range)*r.rate/float64(a.Velocity)), 1<<20)))
 	}
 	return r
 }
 
-// Way is how far a projectile has flown so many ticks after its start, in metres, at most Range.
-func (r *Round) Way(age tick.Tick) float32 {
+// Travelled is how far a projectile has flown so many ticks after its start, in metres, at most Range.
+func (r *CompiledProjectile) Travelled(age tick.Tick) float32 {
 	return float32(min(float64(r.Velocity)*float64(age)/r.rate, float64(r.Range)))
 }
 
-// Flight is all that a projectile's path depends on, and all that is told of it: 28 bytes.
-type Flight struct {
+// Trajectory is all that a projectile's path depends on, and all that is told of it: 28 bytes.
+type Trajectory struct {
 	Start      geom.Vec3  // multiples of move.PosUnit
 	Yaw, Pitch geom.Angle // where it flies
 	Tick       tick.Tick  // in which it was fired; it first moves in the next
 	Owner      netid.ID
-	Type       uint8 // of Scene.Ammo
+	Type       uint8 // of Scene.ProjectileKinds
 	Team       uint8 // the owner's, spared; lagcomp.NoTeam spares nobody but the owner
 }
 
-var _ [28]byte = [unsafe.Sizeof(Flight{})]byte{}
+var _ [28]byte = [unsafe.Sizeof(Trajectory{})]byte{}
 
 // At is the centre at the end of tick t, for client and server.
-func (f *Flight) At(r *Round, t tick.Tick) geom.Vec3 {
-	return f.Start.Mad(geom.Forward(f.Yaw, f.Pitch), r.Way(f.age(t)))
+func (f *Trajectory) At(r *CompiledProjectile, t tick.Tick) geom.Vec3 {
+	return f.Start.Mad(geom.Forward(f.Yaw, f.Pitch), r.Travelled(f.age(t)))
 }
 
-func (f *Flight) age(t tick.Tick) tick.Tick { return max(t, f.Tick) - f.Tick }
+func (f *Trajectory) age(t tick.Tick) tick.Tick { return max(t, f.Tick) - f.Tick }
 
-// Struck is what ended a flight.
-type Struck uint8
+// Hit is what ended a flight.
+type HitKind uint8
 
 // What a projectile may strike.
 const (
-	Flying Struck = iota
-	StruckGround
-	StruckBody
-	StruckBarrel
-	StruckCube
-	Spent // its range was flown; it is gone at once
+	Flying HitKind = iota
+	HitGround
+	HitBody
+	HitBarrel
+	HitCube
+	OutOfRange // its range was flown; it is gone at once
 )
 
 // Projectile is a flight and what became of it.
 type Projectile struct {
-	Flight
+	Trajectory
 	Delay  uint16    // 1/256 tick behind now that its shooter looked; the server's affair
-	Struck Struck    // Flying until it ends
+	Hit    HitKind   // Flying until it ends
 	ID     netid.ID  // its own
 	Ended  tick.Tick // when it struck, 0 while flying
 	Victim netid.ID  // whom it struck
@@ -107,17 +107,17 @@ type Projectile struct {
 }
 
 // Launch is a projectile fired in a tick by somebody who looked at a view (already clamped).
-func Launch(id netid.ID, f Flight, view tick.View) Projectile {
+func Launch(id netid.ID, f Trajectory, view tick.View) Projectile {
 	f.Start = onGrid(f.Start)
-	return Projectile{Flight: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw, f.Pitch)}
+	return Projectile{Trajectory: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw, f.Pitch)}
 }
 
 // onGrid rounds a position to the wire's grid.
 func onGrid(p geom.Vec3) geom.Vec3 { return move.Round(move.Motion{Pos: p}).Pos }
 
-// Gone reports that p need not be told any more.
-func (p *Projectile) Gone(r *Round, now tick.Tick) bool {
-	return p.Struck == Spent || p.Struck != Flying && now >= p.Ended+r.Linger
+// Expired reports that p need not be told any more.
+func (p *Projectile) Expired(r *CompiledProjectile, now tick.Tick) bool {
+	return p.Hit == OutOfRange || p.Hit != Flying && now >= p.Ended+r.Linger
 }
 
 // StepProjectiles flies every row's way of the tick: against the arena, barrels and cubes as they stand, and against
@@ -131,15 +131,15 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 	var last tick.View // that was prepared
 	for i := range all {
 		p := &all[i]
-		if p.Struck != Flying || s.Now <= p.Tick {
+		if p.Hit != Flying || s.Now <= p.Tick {
 			continue
 		}
-		if int(p.Type) >= len(s.Ammo) {
-			p.Struck, p.Ended = Spent, s.Now
+		if int(p.Type) >= len(s.ProjectileKinds) {
+			p.Hit, p.Ended = OutOfRange, s.Now
 			continue
 		}
-		if s.loop.Shared() {
-			if v := h.Delayed(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
+		if s.loop.Parallel() {
+			if v := h.DelayedView(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
 				s.Players.Prepare(v)
 				last = v
 			}
@@ -147,77 +147,77 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 		s.rows = append(s.rows, int32(i))
 	}
 	s.sweeps = slices.Grow(s.sweeps, len(s.rows))[:len(s.rows)]
-	s.room()
-	s.task.projectiles = all
-	s.loop.Run(s, len(s.sweeps), castGrain, flyPart)
-	s.task = task{}
+	s.growHits()
+	s.shared.projectiles = all
+	s.loop.Run(s, len(s.sweeps), castGrain, stepProjectilesPart)
+	s.shared = loopArgs{}
 	for j, i := range s.rows {
-		s.strike(&all[i], &s.sweeps[j], &s.hits[j])
+		s.finishStep(&all[i], &s.sweeps[j], &s.hits[j])
 	}
 }
 
-// flyPart finds what the projectiles of some sweeps meet on their ways.
-func flyPart(s *Scene, part parallel.Part) {
+// stepProjectilesPart finds what the projectiles of some sweeps meet on their ways.
+func stepProjectilesPart(s *Scene, part parallel.Part) {
 	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
-		p := &s.task.projectiles[s.rows[j]]
-		r := &s.Ammo[p.Type]
-		way := r.Way(p.age(s.Now - 1))
-		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
-		s.obstacles(p, r, &ray)
+		p := &s.shared.projectiles[s.rows[j]]
+		r := &s.ProjectileKinds[p.Type]
+		way := r.Travelled(p.age(s.Now - 1))
+		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
+		s.cutAtObstacles(p, r, &ray)
 		w := &s.sweeps[j] // in place: what is made elsewhere and copied waits for its parts
-		w.Ray, w.Radius, w.View = ray, r.Radius, h.Delayed(s.Now, p.Delay)
+		w.Ray, w.Radius, w.View = ray, r.Radius, h.DelayedView(s.Now, p.Delay)
 		w.Except, w.Team = uint32(p.Owner), p.Team
 	}
-	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
+	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
 
-// obstacles cuts a way where something other than a player stands, and notes what it is.
-func (s *Scene) obstacles(p *Projectile, r *Round, ray *geom.Ray) {
+// cutAtObstacles cuts a way where something other than a player stands, and notes what it is.
+func (s *Scene) cutAtObstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
 	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
-		ray.Max, p.Struck, p.Normal = hit.Distance, StruckGround, hit.Normal
+		ray.Max, p.Hit, p.Normal = hit.Distance, HitGround, hit.Normal
 	}
-	if len(s.Barrel)+len(s.Cube) == 0 {
+	if len(s.Barrels)+len(s.Cubes) == 0 {
 		return
 	}
 	if i, t, ok := s.SweepBarrels(*ray, r.Radius); ok && t < ray.Max {
-		ray.Max, p.Struck, p.Normal, p.Victim = t, StruckBarrel, p.dir.Scale(-1), s.Barrel[i].ID
+		ray.Max, p.Hit, p.Normal, p.Victim = t, HitBarrel, p.dir.Scale(-1), s.Barrels[i].ID
 	}
 	if i, t, ok := s.SweepCubes(*ray, r.Radius); ok && t < ray.Max {
-		ray.Max, p.Struck, p.Normal, p.Victim = t, StruckCube, p.dir.Scale(-1), s.Cube[i].ID
+		ray.Max, p.Hit, p.Normal, p.Victim = t, HitCube, p.dir.Scale(-1), s.Cubes[i].ID
 	}
 }
 
-// strike ends a flight if its way of the tick ended at something.
-func (s *Scene) strike(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
-	r := &s.Ammo[p.Type]
+// finishStep ends a flight if its way of the tick ended at something.
+func (s *Scene) finishStep(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
+	r := &s.ProjectileKinds[p.Type]
 	t := w.Ray.Max
 	if hit.ID != 0 {
-		t, p.Struck, p.Normal, p.Victim = hit.Distance, StruckBody, p.dir.Scale(-1), netid.ID(hit.ID)
+		t, p.Hit, p.Normal, p.Victim = hit.Distance, HitBody, p.dir.Scale(-1), netid.ID(hit.ID)
 	}
-	if p.Struck == Flying {
+	if p.Hit == Flying {
 		if s.Now-p.Tick >= r.Life {
-			p.Struck, p.Ended = Spent, s.Now
+			p.Hit, p.Ended = OutOfRange, s.Now
 		}
 		return
 	}
 	p.Ended, p.Point = s.Now, onGrid(w.Ray.At(t))
-	s.impact(p, r, w.View)
+	s.applyImpact(p, r, w.View)
 }
 
-func (s *Scene) impact(p *Projectile, r *Round, view tick.View) {
+func (s *Scene) applyImpact(p *Projectile, r *CompiledProjectile, view tick.View) {
 	impulse := p.dir.Scale(r.Impulse)
-	switch p.Struck {
-	case StruckBody, StruckBarrel:
-		s.Ledger.Add(Damage{Victim: p.Victim, Instigator: p.Owner, Cause: CauseProjectile, Points: r.Damage, Impulse: impulse})
-	case StruckCube:
+	switch p.Hit {
+	case HitBody, HitBarrel:
+		s.Damage.Add(Damage{Victim: p.Victim, Instigator: p.Owner, Cause: CauseProjectile, Points: r.Damage, Impulse: impulse})
+	case HitCube:
 		if i := s.cube(p.Victim); i >= 0 {
-			s.Cube[i].Push(impulse)
+			s.Cubes[i].Push(impulse)
 		}
 	}
 	if r.Splash.Radius > 0 {
 		s.Blasts.Add(Blast{
-			Center: p.Point.Mad(p.Normal, offWall), Splash: r.Splash, View: view,
+			Center: p.Point.Mad(p.Normal, wallMargin), Splash: r.Splash, View: view,
 			Instigator: p.Owner, Team: p.Team, Source: p.ID, Queued: s.Now,
 		})
 	}

@@ -30,13 +30,13 @@ func TestRow53Projectiles(t *testing.T) {
 		s := newStage(plain(t), 2)
 		s.put(0, 0, v3(0, 0, 0))
 		s.put(1, 1, v3(0, 0, 20))
-		r := &s.Ammo[kind]
+		r := &s.ProjectileKinds[kind]
 		if r.Name != c.name || r.Life != c.life || r.Radius != c.radius {
 			t.Fatalf("%d: %+v", kind, r)
 		}
-		all := []Projectile{Launch(thing(1), Flight{Start: v3(0, 1.2, 1), Owner: player(0), Type: uint8(kind)}, tick.View{})}
-		var wounds []Wound
-		for all[0].Struck == Flying {
+		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 1), Owner: player(0), Type: uint8(kind)}, tick.View{})}
+		var wounds []DamageResult
+		for all[0].Hit == Flying {
 			s.next()
 			s.StepProjectiles(all)
 			wounds = append(wounds, s.run()...)
@@ -45,8 +45,8 @@ func TestRow53Projectiles(t *testing.T) {
 		target := s.poses[1]
 		hit, _ := lagcomp.Test(geom.Ray{Origin: v3(0, 1.2, 1), Dir: geom.Vec3{Z: 1}, Max: 100}, c.radius, &target)
 		way := hit.Distance
-		if want := tick.Tick(math.Ceil(float64(way * 60 / c.velocity))); all[0].Ended != want || all[0].Struck != StruckBody {
-			t.Errorf("%s: struck %d at tick %d, want %d", c.name, all[0].Struck, all[0].Ended, want)
+		if want := tick.Tick(math.Ceil(float64(way * 60 / c.velocity))); all[0].Ended != want || all[0].Hit != HitBody {
+			t.Errorf("%s: struck %d at tick %d, want %d", c.name, all[0].Hit, all[0].Ended, want)
 		}
 		if w := find(wounds, player(1)); len(wounds) == 0 || wounds[0].Points != c.impact || wounds[0].Cause != CauseProjectile {
 			t.Errorf("%s: %+v %+v", c.name, wounds, w)
@@ -63,7 +63,7 @@ func TestRow53Projectiles(t *testing.T) {
 		if i := wounds[0].Impulse; !near(i.Len(), r.Impulse, 0.01) {
 			t.Errorf("%s: impulse %v", c.name, i)
 		}
-		if all[0].Gone(r, all[0].Ended+59) || !all[0].Gone(r, all[0].Ended+60) {
+		if all[0].Expired(r, all[0].Ended+59) || !all[0].Expired(r, all[0].Ended+60) {
 			t.Errorf("%s does not linger for a second", c.name)
 		}
 	}
@@ -72,15 +72,15 @@ func TestRow53Projectiles(t *testing.T) {
 func TestRow53ProjectileRangeEnds(t *testing.T) {
 	s := newStage(plain(t), 1)
 	up := geom.Degrees(89)
-	all := []Projectile{Launch(thing(1), Flight{Start: v3(0, 2, 0), Pitch: up, Owner: player(0)}, tick.View{})}
-	for s.Now < 200 && all[0].Struck == Flying {
+	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 2, 0), Pitch: up, Owner: player(0)}, tick.View{})}
+	for s.Now < 200 && all[0].Hit == Flying {
 		s.next()
 		s.StepProjectiles(all)
-		if at := all[0].At(&s.Ammo[0], s.Now); s.Now == 75 && !near(at.Y, 2+100*0.99985, 0.01) {
+		if at := all[0].At(&s.ProjectileKinds[0], s.Now); s.Now == 75 && !near(at.Y, 2+100*0.99985, 0.01) {
 			t.Errorf("after 75 ticks at %v", at)
 		}
 	}
-	if s.Now != 150 || all[0].Struck != Spent || !all[0].Gone(&s.Ammo[0], s.Now) || s.Ledger.Len()+s.Blasts.Len() != 0 {
+	if s.Now != 150 || all[0].Hit != OutOfRange || !all[0].Expired(&s.ProjectileKinds[0], s.Now) || s.Damage.Len()+s.Blasts.Len() != 0 {
 		t.Errorf("%+v at tick %d", all[0], s.Now)
 	}
 }
@@ -103,14 +103,14 @@ func TestRow47ProjectilesFlyInTheirShootersTime(t *testing.T) {
 			view := tick.View{From: s.Now - delay, To: s.Now - delay}
 			// It flies 20 m in 15 ticks; the shooter leads by what the target moves in that time.
 			target := at(s.Now - aimDelay + 15)
-			f := Flight{Start: v3(0, 1.2, -10), Yaw: geom.Atan2(target.X, 20), Tick: s.Now, Owner: player(0)}
+			f := Trajectory{Start: v3(0, 1.2, -10), Yaw: geom.Atan2(target.X, 20), Tick: s.Now, Owner: player(0)}
 			all := []Projectile{Launch(thing(1), f, view)}
-			for all[0].Struck == Flying {
+			for all[0].Hit == Flying {
 				step()
 				s.StepProjectiles(all)
 			}
-			if hit := all[0].Struck == StruckBody; hit != (delay == aimDelay) {
-				t.Errorf("delay %d, aimed for %d: struck %d", delay, aimDelay, all[0].Struck)
+			if hit := all[0].Hit == HitBody; hit != (delay == aimDelay) {
+				t.Errorf("delay %d, aimed for %d: struck %d", delay, aimDelay, all[0].Hit)
 			}
 			if len(s.settle()) == 1 != (delay == aimDelay) {
 				t.Errorf("delay %d, aimed for %d: damage", delay, aimDelay)
@@ -127,39 +127,39 @@ func TestRow53ProjectilesSpareTheTeam(t *testing.T) {
 		s := newStage(plain(t), 2)
 		s.put(0, 0, v3(0, 0, 0))
 		s.put(1, c.targetTeam, v3(0, 0, 5))
-		all := []Projectile{Launch(thing(1), Flight{Start: v3(0, 1.2, 0), Owner: player(0), Team: c.team}, tick.View{})}
-		for all[0].Struck == Flying {
+		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 0), Owner: player(0), Team: c.team}, tick.View{})}
+		for all[0].Hit == Flying {
 			s.next()
 			s.StepProjectiles(all)
 		}
-		if got := all[0].Struck == StruckBody; got != c.hit {
-			t.Errorf("%d: struck %d", i, all[0].Struck)
+		if got := all[0].Hit == HitBody; got != c.hit {
+			t.Errorf("%d: struck %d", i, all[0].Hit)
 		}
 	}
 }
 
 // slowStep is the honest twin of a projectile's tick: it looks where the closed formula puts the projectile, in sixty
 // small steps, and asks everything by itself.
-func slowStep(s *stage, p *Projectile) (struck Struck, at float32) {
-	r := &s.Ammo[p.Type]
-	from, to := r.Way(p.age(s.Now-1)), r.Way(p.age(s.Now))
-	view := s.history.Delayed(s.Now, p.Delay)
+func slowStep(s *stage, p *Projectile) (struck HitKind, at float32) {
+	r := &s.ProjectileKinds[p.Type]
+	from, to := r.Travelled(p.age(s.Now-1)), r.Travelled(p.age(s.Now))
+	view := s.history.DelayedView(s.Now, p.Delay)
 	const steps = 60
 	for i := range steps + 1 {
 		way := from + (to-from)*float32(i)/steps
 		c := p.Start.Mad(geom.Forward(p.Yaw, p.Pitch), way)
 		if buried(s.Arena, c, r.Ground) {
-			return StruckGround, way - from
+			return HitGround, way - from
 		}
-		for j := range s.Barrel {
-			if s.Barrel[j].Health > 0 && s.Barrel[j].touched(&s.Cask, c, r.Radius) {
-				return StruckBarrel, way - from
+		for j := range s.Barrels {
+			if s.Barrels[j].Health > 0 && s.Barrels[j].touched(&s.BarrelKind, c, r.Radius) {
+				return HitBarrel, way - from
 			}
 		}
 		for slot := range s.poses {
 			q, ok := s.history.At(view, slot)
-			if ok && q.Alive() && q.ID != uint32(p.Owner) && q.Team() != p.Team && lagcomp.Touches(geom.Sphere{Center: c, Radius: r.Radius}, &q) {
-				return StruckBody, way - from
+			if ok && q.Alive() && q.ID != uint32(p.Owner) && q.Team() != p.Team && lagcomp.TestSphere(geom.Sphere{Center: c, Radius: r.Radius}, &q) {
+				return HitBody, way - from
 			}
 		}
 	}
@@ -184,9 +184,9 @@ func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	s := newStage(a, 40)
 	for i := range 24 {
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(thing(1000+i), place(rng, 10)))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(1000+i), place(rng, 10)))
 	}
-	ended, off := map[Struck]int{}, 0
+	ended, off := map[HitKind]int{}, 0
 	var all []Projectile
 	for range 250 {
 		for i := range s.poses {
@@ -198,7 +198,7 @@ func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 		}
 		s.next()
 		for len(all) < 24 {
-			f := Flight{Start: place(rng, 12), Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(4000) - 2000)), Tick: s.Now - 1,
+			f := Trajectory{Start: place(rng, 12), Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(4000) - 2000)), Tick: s.Now - 1,
 				Owner: player(rng.IntN(40)), Type: uint8(rng.IntN(3)), Team: uint8(rng.IntN(2))}
 			if buried(a, f.Start, 0.32) {
 				continue // one that starts in the ground may leave it
@@ -214,29 +214,29 @@ func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 		s.StepProjectiles(all)
 		for i := range all {
 			p := &all[i]
-			if p.Struck == Spent {
+			if p.Hit == OutOfRange {
 				continue
 			}
 			want, at := slowStep(s, &before[i])
 			way := float32(0)
-			if p.Struck != Flying {
-				way = p.Point.Sub(before[i].At(&s.Ammo[p.Type], s.Now-1)).Len()
+			if p.Hit != Flying {
+				way = p.Point.Sub(before[i].At(&s.ProjectileKinds[p.Type], s.Now-1)).Len()
 			}
-			if p.Struck != want || want != Flying && !near(way, at, 0.03) {
+			if p.Hit != want || want != Flying && !near(way, at, 0.03) {
 				off++
-				t.Logf("%+v ended by %d after %v, walked to %d after %v", before[i], p.Struck, way, want, at)
+				t.Logf("%+v ended by %d after %v, walked to %d after %v", before[i], p.Hit, way, want, at)
 			}
-			ended[p.Struck]++
+			ended[p.Hit]++
 		}
 		kept := all[:0]
 		for _, p := range all {
-			if p.Struck == Flying {
+			if p.Hit == Flying {
 				kept = append(kept, p)
 			}
 		}
 		all = kept
 	}
-	if ended[StruckGround] < 200 || ended[StruckBody] < 30 || ended[StruckBarrel] < 20 {
+	if ended[HitGround] < 200 || ended[HitBody] < 30 || ended[HitBarrel] < 20 {
 		t.Errorf("%v", ended)
 	}
 	if off > 8 { // grazes
@@ -247,13 +247,13 @@ func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 // TestRow53GoldenFlights pins positions to the bit.
 func TestRow53GoldenFlights(t *testing.T) {
 	var b strings.Builder
-	for i, f := range []Flight{
+	for i, f := range []Trajectory{
 		{Start: v3(1.5, 1.65, -7), Yaw: geom.Degrees(33), Pitch: geom.Degrees(4), Tick: 7},
 		{Start: v3(-3, 2, 8), Yaw: geom.Degrees(-120), Pitch: geom.Degrees(-1), Tick: 100, Type: 1},
 		{Start: v3(0.1, 10, 0.3), Yaw: 0x4000, Pitch: geom.Degrees(60), Tick: 9, Type: 2},
 	} {
 		p := Launch(1, f, tick.View{})
-		r := DefaultAmmo()[f.Type].Compile(rate)
+		r := DefaultProjectiles()[f.Type].Compile(rate)
 		for _, age := range []tick.Tick{0, 1, 2, 10, 59, 150, 400, 1000} {
 			at := p.At(&r, p.Tick+age)
 			fmt.Fprintf(&b, "%d %4d %08x %08x %08x  %v\n", i, age, math.Float32bits(at.X), math.Float32bits(at.Y), math.Float32bits(at.Z), at)
@@ -264,10 +264,10 @@ func TestRow53GoldenFlights(t *testing.T) {
 
 func TestProjectileOfNoKindIsSpent(t *testing.T) {
 	s := newStage(plain(t), 1)
-	all := []Projectile{Launch(1, Flight{Start: v3(nan, inf, 0), Type: 77}, tick.View{}), Launch(2, Flight{Start: v3(nan, inf, 0)}, tick.View{})}
+	all := []Projectile{Launch(1, Trajectory{Start: v3(nan, inf, 0), Type: 77}, tick.View{}), Launch(2, Trajectory{Start: v3(nan, inf, 0)}, tick.View{})}
 	s.next()
 	s.StepProjectiles(all)
-	if all[0].Struck != Spent || all[1].Start.X != 0 {
+	if all[0].Hit != OutOfRange || all[1].Start.X != 0 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -279,18 +279,18 @@ func FuzzProjectile(f *testing.F) {
 		s := newStage(a, 2)
 		s.put(0, 0, v3(0, 0, 0))
 		s.put(1, 1, v3(4, 0, 4))
-		p := Launch(thing(1), Flight{Start: v3(x, y, z), Yaw: geom.Angle(yaw), Pitch: geom.Angle(pitch), Tick: tick.Tick(fired % 400), Owner: player(0), Type: kind}, tick.View{})
+		p := Launch(thing(1), Trajectory{Start: v3(x, y, z), Yaw: geom.Angle(yaw), Pitch: geom.Angle(pitch), Tick: tick.Tick(fired % 400), Owner: player(0), Type: kind}, tick.View{})
 		p.Delay = delay
 		all := []Projectile{p}
 		impacts := 0
 		for range 900 {
 			s.next()
-			was := all[0].Struck
+			was := all[0].Hit
 			s.StepProjectiles(all)
-			if was == Flying && all[0].Struck != Flying {
+			if was == Flying && all[0].Hit != Flying {
 				impacts++
 			}
-			if !all[0].Point.Finite() || was != Flying && was != all[0].Struck {
+			if !all[0].Point.Finite() || was != Flying && was != all[0].Hit {
 				t.Fatalf("%+v", all[0])
 			}
 			s.run()

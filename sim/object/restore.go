@@ -6,22 +6,22 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Recall gives an area back what Next said; next must be as long. For who restores a saved state.
-func (a *Area) Recall(next []tick.Tick) { copy(a.next, next) }
+// RestoreNextHits gives an area back what Next said; next must be as long. For who restores a saved state.
+func (a *Area) RestoreNextHits(next []tick.Tick) { copy(a.next, next) }
 
-// Sound reports whether p is a projectile that Launch and the steps could have made, as far as anything depends on it.
-func (p *Projectile) Sound() bool {
-	return onWireGrid(p.Start, geom.Vec3{}) && p.dir == geom.Forward(p.Yaw, p.Pitch) && p.Struck <= Spent && finite(p.Point) && finite(p.Normal)
+// Valid reports whether p is a projectile that Launch and the steps could have made, as far as anything depends on it.
+func (p *Projectile) Valid() bool {
+	return onWireGrid(p.Start, geom.Vec3{}) && p.dir == geom.Forward(p.Yaw, p.Pitch) && p.Hit <= OutOfRange && finite(p.Point) && finite(p.Normal)
 }
 
-// Sound reports whether g is a grenade that Throw and the steps could have made.
-func (g *Grenade) Sound() bool { return onWireGrid(g.Pos, g.Vel) }
+// Valid reports whether g is a grenade that Throw and the steps could have made.
+func (g *Grenade) Valid() bool { return onWireGrid(g.Pos, g.Vel) }
 
-// Sound reports whether c is a cube that the steps could have made.
-func (c *Cube) Sound() bool { return onWireGrid(c.Pos, c.Vel) }
+// Valid reports whether c is a cube that the steps could have made.
+func (c *Cube) Valid() bool { return onWireGrid(c.Pos, c.Vel) }
 
-// Sound reports whether a blast is somewhere, and no stronger than anything.
-func (b *Blast) Sound() bool {
+// Valid reports whether a blast is somewhere, and no stronger than anything.
+func (b *Blast) Valid() bool {
 	s := &b.Splash
 	for _, v := range []float32{s.Radius, s.FalloffStart, s.Damage, s.MinDamage, s.Impulse, s.MinImpulse, s.OwnerFraction} {
 		if !(v >= 0 && v <= 1<<20) {

@@ -38,17 +38,17 @@ type stage struct {
 	history *lagcomp.History
 	poses   []rig.Pose
 	health  []int16
-	wounds  []Wound
+	wounds  []DamageResult
 	find    func(netid.ID) *int16
 }
 
 func newStage(a *arena.Arena, players int) *stage {
 	s := &stage{history: lagcomp.NewHistory(max(players, 1), 128), poses: make([]rig.Pose, players), health: make([]int16, players)}
-	s.Scene = &Scene{Arena: a, Players: lagcomp.NewSweeper(s.history), Rate: rate, Ledger: NewLedger(16), Cask: DefaultBarrel(), Box: DefaultCube()}
-	for _, ammo := range DefaultAmmo() {
-		s.Ammo = append(s.Ammo, ammo.Compile(rate))
+	s.Scene = &Scene{Arena: a, Players: lagcomp.NewSweeper(s.history), Rate: rate, Damage: NewDamageQueue(16), BarrelKind: DefaultBarrel(), CubeKind: DefaultCube()}
+	for _, ammo := range DefaultProjectiles() {
+		s.ProjectileKinds = append(s.ProjectileKinds, ammo.Compile(rate))
 	}
-	s.Fuses = []Timer{DefaultFuse().Compile(rate)}
+	s.GrenadeKinds = []CompiledGrenade{DefaultGrenade().Compile(rate)}
 	s.find = func(id netid.ID) *int16 {
 		if id.Index() < len(s.health) {
 			return &s.health[id.Index()]
@@ -75,14 +75,14 @@ func (s *stage) next() {
 	s.history.Record(s.Now, s.poses)
 }
 
-func (s *stage) settle() []Wound { return s.Settle(s.find, nil) }
+func (s *stage) settle() []DamageResult { return s.ResolveDamage(s.find, nil) }
 
-func (s *stage) run() []Wound {
+func (s *stage) run() []DamageResult {
 	s.ResolveBlasts()
 	return s.settle()
 }
 
-func find(wounds []Wound, victim netid.ID) (w Wound) {
+func find(wounds []DamageResult, victim netid.ID) (w DamageResult) {
 	for _, x := range wounds {
 		if x.Victim == victim {
 			w = x

@@ -3,7 +3,7 @@ package object
 // Splash is what an explosion does: in full up to FalloffStart, then less in a straight line down to the least at Radius,
 // and nothing to those no part of whom is within Radius. The zero Splash is none.
 type Splash struct {
-	Radius        float32 // metres, at most lagcomp.MaxSweep
+	Radius        float32 // metres, at most lagcomp.MaxSweepRadius
 	FalloffStart  float32 // metres, at most Radius
 	Damage        float32 // points near by
 	MinDamage     float32 // points at Radius

@@ -15,25 +15,25 @@ type Teleporter struct {
 	Effect tick.Tick  // when it last took somebody, for whoever draws it; 0 never
 }
 
-// Jump is a teleport that is due.
-type Jump struct {
+// TeleportRequest is a teleport that is due.
+type TeleportRequest struct {
 	ID  netid.ID
 	At  tick.Tick // before this tick's movement
 	Pos geom.Vec3
 	Yaw geom.Angle
 }
 
-// Enter appends to out a jump for everybody alive who has the feet in a teleporter, one at most: the first in the list
+// StepTeleporters appends to out a jump for everybody alive who has the feet in a teleporter, one at most: the first in the list
 // takes it. Jumps come in the order of rows, and are due in the next tick.
-func (s *Scene) Enter(ports []Teleporter, all Bodies, out []Jump) []Jump {
+func (s *Scene) StepTeleporters(ports []Teleporter, all Bodies, out []TeleportRequest) []TeleportRequest {
 	for row, p := range all.Pos {
 		if !all.Alive[row] {
 			continue
 		}
 		for i := range ports {
-			if t := &ports[i]; holds(t.Box, p) {
+			if t := &ports[i]; contains(t.Box, p) {
 				t.Effect = s.Now
-				out = append(out, Jump{ID: all.ID[row], At: s.Now + 1, Pos: onGrid(t.Target), Yaw: t.Yaw})
+				out = append(out, TeleportRequest{ID: all.ID[row], At: s.Now + 1, Pos: onGrid(t.Target), Yaw: t.Yaw})
 				break
 			}
 		}
@@ -41,7 +41,7 @@ func (s *Scene) Enter(ports []Teleporter, all Bodies, out []Jump) []Jump {
 	return out
 }
 
-// Land is what a jump makes of a velocity: as fast, but forward. The body stands at Pos and its eyes look along Yaw, level.
-func (j Jump) Land(vel geom.Vec3) geom.Vec3 {
+// ExitVelocity is what a jump makes of a velocity: as fast, but forward. The body stands at Pos and its eyes look along Yaw, level.
+func (j TeleportRequest) ExitVelocity(vel geom.Vec3) geom.Vec3 {
 	return move.Round(move.Motion{Vel: geom.Forward(j.Yaw, 0).Scale(vel.Len())}).Vel
 }

@@ -11,20 +11,20 @@ type Zone struct {
 // DefaultZone has the reference's size.
 func DefaultZone(center geom.Vec3) Zone { return Zone{Center: center, Radius: 5, Height: 5} }
 
-// sunk is how far below its ground a zone still counts feet, in metres: ground is rounded.
-const sunk = 1. / 16
+// belowGround is how far below its ground a zone still counts feet, in metres: ground is rounded.
+const belowGround = 1. / 16
 
 // Holds reports whether feet at p stand in the zone, its border included.
 func (z *Zone) Holds(p geom.Vec3) bool {
 	d := p.Sub(z.Center)
-	return d.Y >= -sunk && d.Y <= z.Height && float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
+	return d.Y >= -belowGround && d.Y <= z.Height && float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
 }
 
 // Occupancy is how many living players of each team stand in a zone.
 type Occupancy [4]uint16
 
-// Occupy counts into out[i] who stands in zones[i]; teams beyond 3 do not count. out must not be the shorter.
-func Occupy(zones []Zone, all Bodies, out []Occupancy) {
+// CountOccupants counts into out[i] who stands in zones[i]; teams beyond 3 do not count. out must not be the shorter.
+func CountOccupants(zones []Zone, all Bodies, out []Occupancy) {
 	for i := range zones {
 		out[i] = Occupancy{}
 		for row, p := range all.Pos {

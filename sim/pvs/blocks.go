@@ -2,20 +2,20 @@ package pvs
 
 // block is a square of cells, or of smaller blocks: where anybody is who is in one of them.
 type block struct {
-	room  room
-	empty bool
+	bounds box
+	empty  bool
 }
 
-// gather makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one for all.
-func (b *builder) gather() {
+// buildTree makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one for all.
+func (b *builder) buildTree() {
 	top := (b.c.levels() - 1) * b.c.cells()
 	wide, deep := b.c.Wide, b.c.Deep
 	leaves := make([]block, b.c.cells())
 	for cell := range leaves {
-		if p := &b.node(top + cell)[0]; p.empty() {
+		if p := &b.nodeParts(top + cell)[0]; p.empty() {
 			leaves[cell].empty = true
 		} else {
-			leaves[cell].room = p.bodies()
+			leaves[cell].bounds = p.bodies()
 		}
 	}
 	b.tree, b.wides = [][]block{leaves}, []int{wide}
@@ -41,35 +41,35 @@ func (b *block) add(o *block) {
 	case b.empty:
 		*b = *o
 	default:
-		r, s := &b.room, &o.room
+		r, s := &b.bounds, &o.bounds
 		r.lo = point{min(r.lo.x, s.lo.x), min(r.lo.y, s.lo.y), min(r.lo.z, s.lo.z)}
 		r.hi = point{max(r.hi.x, s.hi.x), max(r.hi.y, s.hi.y), max(r.hi.z, s.hi.z)}
 	}
 }
 
-// blocks works out all pairs of cells in two blocks of one size. Where one wall parts the two, that is all.
-func (b *builder) blocks(size, x, y int) {
+// blockPair works out all pairs of cells in two blocks of one size. Where one wall parts the two, that is all.
+func (b *builder) blockPair(size, x, y int) {
 	p, q := &b.tree[size][x], &b.tree[size][y]
 	if size == 0 {
-		b.pair(min(x, y), max(x, y))
+		b.cellPair(min(x, y), max(x, y))
 		return
 	}
-	if x != y && (p.empty || q.empty || b.walls.probe(&p.room, &q.room, &b.last) == hidden) {
+	if x != y && (p.empty || q.empty || b.walls.testPair(&p.bounds, &q.bounds, &b.lastWall) == hidden) {
 		return
 	}
 	var xs, ys [4]int
-	nx, ny := b.inner(size, x, &xs), b.inner(size, y, &ys)
+	nx, ny := b.childBlocks(size, x, &xs), b.childBlocks(size, y, &ys)
 	for i, from := range xs[:nx] {
 		for j, to := range ys[:ny] {
 			if x != y || i <= j {
-				b.blocks(size-1, from, to)
+				b.blockPair(size-1, from, to)
 			}
 		}
 	}
 }
 
-// inner lists the blocks in a block.
-func (b *builder) inner(size, x int, out *[4]int) (n int) {
+// childBlocks lists the blocks in a block.
+func (b *builder) childBlocks(size, x int, out *[4]int) (n int) {
 	wide, below := b.wides[size], b.wides[size-1]
 	deep := len(b.tree[size-1]) / below
 	for i := range 4 {

@@ -18,8 +18,8 @@ func Build(a *arena.Arena, c Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.gather()
-	b.blocks(len(b.tree)-1, 0, 0)
+	b.buildTree()
+	b.blockPair(len(b.tree)-1, 0, 0)
 	return b.t, nil
 }
 
@@ -35,60 +35,60 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 		return nil, ErrGrid
 	}
 	b := &builder{c: &t.c, t: t, walls: newWalls(a), ground: newGround(a, &t.c)}
-	b.settle()
+	b.computeFloors()
 	if len(b.walls.all) == 0 { // a wall that is nowhere, for last to begin with
-		b.walls.all = []wall{{room: room{point{1, 1, 1}, point{-1, -1, -1}}}}
+		b.walls.all = []wall{{box: box{point{1, 1, 1}, point{-1, -1, -1}}}}
 	}
 	return b, nil
 }
 
 // builder fills a table.
 type builder struct {
-	c      *Config
-	t      *Table
-	walls  *walls
-	ground *ground
-	nodes  []parts           // by node: level * cells + cell; nil until it is asked for
-	solids []arena.Solid     // memory of near
-	tree   [][]block         // cells, blocks of 2 x 2 cells, of 4 x 4, ...
-	wides  []int             // of each: blocks along x
-	last   uint32            // the wall that hid the last pair
-	recent [guesses][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
-	left   int               // pairs of parts that may still be looked at
+	c          *Config
+	t          *Table
+	walls      *walls
+	ground     *ground
+	nodes      []parts               // by node: level * cells + cell; nil until it is asked for
+	solids     []arena.Solid         // memory of near
+	tree       [][]block             // cells, blocks of 2 x 2 cells, of 4 x 4, ...
+	wides      []int                 // of each: blocks along x
+	lastWall   uint32                // the wall that hid the last pair
+	recent     [recentPairs][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	effortLeft int                   // pairs of parts that may still be looked at
 }
 
-// settle finds how low one can be in each cell.
-func (b *builder) settle() {
+// computeFloors finds how low one can be in each cell.
+func (b *builder) computeFloors() {
 	b.nodes = make([]parts, b.c.cells()*b.c.levels())
 	for cell := range b.c.cells() {
 		b.t.floor[cell] = b.ground.floor(b.c.cellArea(cell))
 	}
 }
 
-// node is where somebody can be who is in a cell, on a level.
-func (b *builder) node(node int) parts {
+// nodeParts is where somebody can be who is in a cell, on a level.
+func (b *builder) nodeParts(node int) parts {
 	if b.nodes[node] == nil {
 		cell, g := node%b.c.cells(), b.ground
 		r, bounds := b.c.cellArea(cell), &g.a.Bounds
 		reach := r.grown(b.c.reach())
 		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X), min(reach.z1, bounds.Max.Z)}
-		b.solids = g.near(reach, b.solids[:0])
-		p := g.place(r, b.now(node), b.c, b.solids)
-		b.nodes[node] = g.cut(&p, reach)
+		b.solids = g.solidsNear(reach, b.solids[:0])
+		p := g.reachable(r, b.feetHeight(node), b.c, b.solids)
+		b.nodes[node] = g.splitPlace(&p, reach)
 	}
 	return b.nodes[node]
 }
 
-// now is how high the feet are at most of who is on a node.
-func (b *builder) now(node int) float32 {
+// feetHeight is how high the feet are at most of who is on a node.
+func (b *builder) feetHeight(node int) float32 {
 	if level := node / b.c.cells(); level < len(b.c.Levels) {
 		return min(b.ground.top, b.t.floor[node%b.c.cells()]+b.c.Levels[level])
 	}
 	return b.ground.top
 }
 
-// near appends the solids about an area.
-func (g *ground) near(r area, out []arena.Solid) []arena.Solid {
+// solidsNear appends the solids about an area.
+func (g *ground) solidsNear(r area, out []arena.Solid) []arena.Solid {
 	r = r.grown(1)
 	for i := range g.a.Solids {
 		s := &g.a.Solids[i]
@@ -99,8 +99,8 @@ func (g *ground) near(r area, out []arena.Solid) []arena.Solid {
 	return out
 }
 
-// pair works out all levels of two cells. Who is on a level may be on every lower one: what is seen low is seen high, too.
-func (b *builder) pair(from, to int) {
+// cellPair works out all levels of two cells. Who is on a level may be on every lower one: what is seen low is seen high, too.
+func (b *builder) cellPair(from, to int) {
 	cells, levels := b.c.cells(), b.c.levels()
 	if from == to {
 		for i := range levels * levels {
@@ -109,108 +109,108 @@ func (b *builder) pair(from, to int) {
 		return
 	}
 	top := cells * (levels - 1)
-	if b.glance(from, to) {
+	if b.sampleLines(from, to) {
 		for i := range levels * levels {
-			b.see(i/levels*cells+from, i%levels*cells+to)
+			b.setVisible(i/levels*cells+from, i%levels*cells+to)
 		}
 		return
 	}
-	if !b.sees(top+from, top+to) {
+	if !b.computeVisible(top+from, top+to) {
 		return
 	}
-	b.see(top+from, top+to)
+	b.setVisible(top+from, top+to)
 	for i := range levels*levels - 1 {
 		f, t := i/levels, i%levels
 		x, y := f*cells+from, t*cells+to
-		if f > 0 && b.t.get(x-cells, y) || t > 0 && b.t.get(x, y-cells) || b.sees(x, y) {
-			b.see(x, y)
+		if f > 0 && b.t.get(x-cells, y) || t > 0 && b.t.get(x, y-cells) || b.computeVisible(x, y) {
+			b.setVisible(x, y)
 		}
 	}
 }
 
-// see puts a pair of nodes in the table.
-func (b *builder) see(x, y int) {
+// setVisible puts a pair of nodes in the table.
+func (b *builder) setVisible(x, y int) {
 	b.t.set(x, y)
 	b.t.set(y, x)
 }
 
-// sees reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
-func (b *builder) sees(x, y int) bool {
-	from, to := b.node(x), b.node(y)
+// computeVisible reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
+func (b *builder) computeVisible(x, y int) bool {
+	from, to := b.nodeParts(x), b.nodeParts(y)
 	if from[0].empty() || to[0].empty() {
 		return false
 	}
 	r, s := from[0].bodies(), to[0].bodies()
-	if b.walls.probe(&r, &s, &b.last) == hidden {
+	if b.walls.testPair(&r, &s, &b.lastWall) == hidden {
 		return false
 	}
-	if b.guess(from, to) {
+	if b.tryRecent(from, to) {
 		return true
 	}
-	b.left = b.c.Effort
-	return !b.blind(from, to, 0, 0)
+	b.effortLeft = b.c.Effort
+	return !b.allHidden(from, to, 0, 0)
 }
 
-// guess tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
+// tryRecent tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
 // stands between two parts, none does between what they are halves of, and blind would find them, or give up before.
-func (b *builder) guess(from, to parts) bool {
+func (b *builder) tryRecent(from, to parts) bool {
 	for k, pair := range b.recent {
 		p, q := &from[pair[0]], &to[pair[1]]
 		if pair[0] == 0 || p.empty() || q.empty() {
 			continue
 		}
 		r, s := p.bodies(), q.bodies()
-		if b.walls.probe(&r, &s, &b.last) != hidden {
-			b.recall(k, pair)
+		if b.walls.testPair(&r, &s, &b.lastWall) != hidden {
+			b.moveToFront(k, pair)
 			return true
 		}
 	}
 	return false
 }
 
-// recall puts a pair of parts before those that were not hidden before, in place of the k-th.
-func (b *builder) recall(k int, pair [2]uint8) {
+// moveToFront puts a pair of parts before those that were not hidden before, in place of the k-th.
+func (b *builder) moveToFront(k int, pair [2]uint8) {
 	copy(b.recent[1:k+1], b.recent[:k])
 	b.recent[0] = pair
 }
 
-// glance looks along some lines: most pairs that see each other do so at once.
-func (b *builder) glance(x, y int) bool {
-	from, to := b.node(x), b.node(y)
-	for i := range glances {
-		p, q := &from[glanceBase+i*5%glanceParts], &to[glanceBase+i*3%glanceParts]
+// sampleLines looks along some lines: most pairs that see each other do so at once.
+func (b *builder) sampleLines(x, y int) bool {
+	from, to := b.nodeParts(x), b.nodeParts(y)
+	for i := range sampledLines {
+		p, q := &from[sampleFirstPart+i*5%sampleParts], &to[sampleFirstPart+i*3%sampleParts]
 		if p.empty() || q.empty() {
 			continue
 		}
 		r, s := p.bodies(), q.bodies()
-		if b.walls.free(&r, &s) {
+		if b.walls.lineFree(&r, &s) {
 			return true
 		}
 	}
 	return false
 }
 
-// guesses is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
-const guesses = 8
+// recentPairs is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
+const recentPairs = 8
 
 // Glances go from the parts of one depth of the halving to those of the other side's.
 const (
-	glanceParts = 16
-	glanceBase  = glanceParts - 1
-	glances     = 6
+	sampleParts     = 16
+	sampleFirstPart = sampleParts - 1
+	sampledLines    = 6
 )
 
-// blind reports whether nobody in one part and nobody in the other see each other. A part that is halved is blind where both its halves are.
-func (b *builder) blind(from, to parts, i, j int) bool {
+// allHidden reports whether nobody in one part and nobody in the other see each other. A part that is halved is blind where both its halves are.
+func (b *builder) allHidden(from, to parts, i, j int) bool {
 	p, q := &from[i], &to[j]
 	if p.empty() || q.empty() {
 		return true
 	}
-	if b.left--; b.left < 0 {
+	if b.effortLeft--; b.effortLeft < 0 {
 		return false
 	}
 	r, s := p.bodies(), q.bodies()
-	switch b.walls.probe(&r, &s, &b.last) {
+	switch b.walls.testPair(&r, &s, &b.lastWall) {
 	case hidden:
 		return true
 	case open:
@@ -219,10 +219,10 @@ func (b *builder) blind(from, to parts, i, j int) bool {
 	leafI, leafJ := 2*i+2 >= len(from), 2*j+2 >= len(to)
 	switch {
 	case leafI && leafJ:
-		b.recall(len(b.recent)-1, [2]uint8{uint8(i), uint8(j)})
+		b.moveToFront(len(b.recent)-1, [2]uint8{uint8(i), uint8(j)})
 		return false
 	case leafJ || !leafI && p.size() >= q.size():
-		return b.blind(from, to, 2*i+1, j) && b.blind(from, to, 2*i+2, j)
+		return b.allHidden(from, to, 2*i+1, j) && b.allHidden(from, to, 2*i+2, j)
 	}
-	return b.blind(from, to, i, 2*j+1) && b.blind(from, to, i, 2*j+2)
+	return b.allHidden(from, to, i, 2*j+1) && b.allHidden(from, to, i, 2*j+2)
 }

@@ -102,14 +102,14 @@ func Load(src []byte, arena [32]byte, maxBytes int) (*Table, error) {
 	for i := range t.bits {
 		t.bits[i] = le.Uint64(rest[i*8:])
 	}
-	if !t.sane() {
+	if !t.valid() {
 		return nil, ErrFormat
 	}
 	return t, nil
 }
 
-// sane reports whether the bits are a table's: symmetric, none beyond the last node, and everybody sees his own cell.
-func (t *Table) sane() bool {
+// valid reports whether the bits are a table's: symmetric, none beyond the last node, and everybody sees his own cell.
+func (t *Table) valid() bool {
 	nodes := t.c.cells() * t.c.levels()
 	for x := range nodes {
 		row := t.bits[x*t.words : (x+1)*t.words]

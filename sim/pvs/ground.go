@@ -10,16 +10,16 @@ import (
 
 // Implementation constants of the ground.
 const (
-	patchSize = 0.5  // metres; doubled until a cell and its surroundings are at most 64 patches wide
-	beside    = 0.35 // so near a box's side the feet must be almost on top of it: less than the radius
-	headroom  = 1.35 // what is less above the ground leaves no room to stand: less than the body's straight part ends at
-	stepSlack = 1. / 16
-	topRise   = 2*(move.JumpHeight+0.35) + 0.5 // of a double jump: each rises, then coasts 0.31 m; and a push by an edge
+	patchSize  = 0.5  // metres; doubled until a cell and its surroundings are at most 64 patches wide
+	sideMargin = 0.35 // so near a box's side the feet must be almost on top of it: less than the radius
+	headroom   = 1.35 // what is less above the ground leaves no room to stand: less than the body's straight part ends at
+	stepSlack  = 1. / 16
+	topRise    = 2*(move.JumpHeight+0.35) + 0.5 // of a double jump: each rises, then coasts 0.31 m; and a push by an edge
 
-	nobody = math.MaxFloat32 // the height of ground on which nobody can be
+	unreachableHeight = math.MaxFloat32 // the height of ground on which nobody can be
 )
 
-// ground is the arena's ground in square patches: how low the feet can be in each.
+// groundArea is the arena's ground in square patches: how low the feet can be in each.
 type ground struct {
 	a          *arena.Arena
 	x0, z0     float32
@@ -54,8 +54,8 @@ func newGround(a *arena.Arena, c *Config) *ground {
 	for i := range solids {
 		if s := &solids[i]; s.Shape == arena.Box {
 			g.raise(s, 0, 0, s.Max.Y)
-			g.raise(s, beside, 0, s.Max.Y-move.Radius)
-			g.raise(s, 0, beside, s.Max.Y-move.Radius)
+			g.raise(s, sideMargin, 0, s.Max.Y-move.Radius)
+			g.raise(s, 0, sideMargin, s.Max.Y-move.Radius)
 		}
 	}
 	g.top = g.highest()
@@ -86,7 +86,7 @@ func (g *ground) whole(lo, hi, end float32, n int) (first, last int) {
 
 // highest is how high the feet can get at all: jumping from one thing to the next higher, however far apart they are.
 func (g *ground) highest() float32 {
-	lowest := float32(nobody)
+	lowest := float32(unreachableHeight)
 	for _, low := range g.low {
 		lowest = min(lowest, low)
 	}
@@ -106,8 +106,8 @@ func (g *ground) highest() float32 {
 	return min(lowest+topRise, g.a.Bounds.Max.Y)
 }
 
-// place is where somebody can be within the look-ahead who is now in a cell, on a level: patches of the ground, as bits.
-type place struct {
+// reachableArea is where somebody can be within the look-ahead who is now in a cell, on a level: patches of the ground, as bits.
+type reachableArea struct {
 	x0, z0 int      // patch of bit 0 of row 0
 	rows   []uint64 // by z: which patches the centre of the body can be over
 	feet   float32  // highest height of the feet
@@ -132,7 +132,7 @@ func (g *ground) span(r area) (x0, z0, x1, z1 int) {
 
 // floor is the lowest ground of an area, or nobody's.
 func (g *ground) floor(r area) float32 {
-	lowest := float32(nobody)
+	lowest := float32(unreachableHeight)
 	x0, z0, x1, z1 := g.span(r)
 	for z := z0; z < z1; z++ {
 		for _, low := range g.low[z*g.wide+x0 : z*g.wide+max(x0, x1)] {
@@ -142,8 +142,8 @@ func (g *ground) floor(r area) float32 {
 	return lowest
 }
 
-// place finds where one gets from an area with the feet at most at height now.
-func (g *ground) place(r area, now float32, c *Config, solids []arena.Solid) place {
+// reachableArea finds where one gets from an area with the feet at most at height now.
+func (g *ground) reachable(r area, now float32, c *Config, solids []arena.Solid) reachableArea {
 	reach := r.grown(c.reach())
 	feet := g.top
 	if now < feet {
@@ -157,7 +157,7 @@ func (g *ground) place(r area, now float32, c *Config, solids []arena.Solid) pla
 		}
 	}
 	x0, z0, x1, z1 := g.span(reach)
-	p := place{x0: x0, z0: z0, feet: feet}
+	p := reachableArea{x0: x0, z0: z0, feet: feet}
 	free := make([]uint64, max(z1-z0, 0))
 	p.rows = make([]uint64, len(free))
 	for i := range free {
@@ -183,7 +183,7 @@ func (g *ground) place(r area, now float32, c *Config, solids []arena.Solid) pla
 }
 
 // spread adds the free patches beside those that are in p.
-func (p *place) spread(free []uint64) {
+func (p *reachableArea) spread(free []uint64) {
 	var before uint64
 	for i, row := range p.rows {
 		next := row | row<<1 | row>>1 | before

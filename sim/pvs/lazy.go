@@ -36,7 +36,7 @@ func (l *Lazy) Seen(from int, cells []uint16) []uint16 {
 	known := l.known[node*l.t.words:][:l.t.words]
 	for i, here := range l.here {
 		for here &^= known[i]; here != 0; here &= here - 1 {
-			l.learn(node, i*64+bits.TrailingZeros64(here))
+			l.resolvePair(node, i*64+bits.TrailingZeros64(here))
 		}
 	}
 	return l.Crowd.Seen(from, cells)
@@ -44,12 +44,12 @@ func (l *Lazy) Seen(from int, cells []uint16) []uint16 {
 
 // Visible is Crowd's.
 func (l *Lazy) Visible(from, to int) bool {
-	l.learn(int(l.nodes[from]), int(l.nodes[to]))
+	l.resolvePair(int(l.nodes[from]), int(l.nodes[to]))
 	return l.Crowd.Visible(from, to)
 }
 
-// learn works out a pair of nodes, unless it is known: in the order in which builder.pair does, and no more than what the pair follows from.
-func (l *Lazy) learn(x, y int) {
+// resolvePair works out a pair of nodes, unless it is known: in the order in which builder.cellPair does, and no more than what the pair follows from.
+func (l *Lazy) resolvePair(x, y int) {
 	cells := len(l.nodes)
 	from, to := x%cells, y%cells
 	if from > to {
@@ -61,42 +61,42 @@ func (l *Lazy) learn(x, y int) {
 	top := cells * (l.t.Levels() - 1)
 	if !l.knows(top+from, top+to) {
 		switch {
-		case from == to || l.b.glance(from, to):
-			l.all(from, to, true)
+		case from == to || l.b.sampleLines(from, to):
+			l.setAllLevels(from, to, true)
 			return
-		case !l.b.sees(top+from, top+to):
-			l.all(from, to, false)
+		case !l.b.computeVisible(top+from, top+to):
+			l.setAllLevels(from, to, false)
 			return
 		}
-		l.note(top+from, top+to, true)
+		l.setKnown(top+from, top+to, true)
 	}
-	l.work(x, y)
+	l.resolveLevels(x, y)
 }
 
-// work tells whether who is on two nodes see each other, whose cells do on the highest level.
-func (l *Lazy) work(x, y int) bool {
+// resolveLevels tells whether who is on two nodes see each other, whose cells do on the highest level.
+func (l *Lazy) resolveLevels(x, y int) bool {
 	if !l.knows(x, y) {
 		cells := len(l.nodes)
-		l.note(x, y, x >= cells && l.work(x-cells, y) || y >= cells && l.work(x, y-cells) || l.b.sees(x, y))
+		l.setKnown(x, y, x >= cells && l.resolveLevels(x-cells, y) || y >= cells && l.resolveLevels(x, y-cells) || l.b.computeVisible(x, y))
 	}
 	return l.t.get(x, y)
 }
 
-// all makes all pairs of nodes of two cells known.
-func (l *Lazy) all(from, to int, sees bool) {
+// setAllLevels makes all pairs of nodes of two cells known.
+func (l *Lazy) setAllLevels(from, to int, sees bool) {
 	for x := from; x < len(l.b.nodes); x += len(l.nodes) {
 		for y := to; y < len(l.b.nodes); y += len(l.nodes) {
-			l.note(x, y, sees)
+			l.setKnown(x, y, sees)
 		}
 	}
 }
 
-// note makes a pair of nodes known.
-func (l *Lazy) note(x, y int, sees bool) {
+// setKnown makes a pair of nodes known.
+func (l *Lazy) setKnown(x, y int, sees bool) {
 	l.known[x*l.t.words+y>>6] |= 1 << (y & 63)
 	l.known[y*l.t.words+x>>6] |= 1 << (x & 63)
 	if sees {
-		l.b.see(x, y)
+		l.b.setVisible(x, y)
 	}
 }
 

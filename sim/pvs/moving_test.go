@@ -16,7 +16,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 		c := Fit(a, 4).withDefaults()
 		table := newTable(c, a.Hash())
 		b := &builder{c: &table.c, t: table, walls: newWalls(a), ground: newGround(a, &table.c)}
-		b.settle()
+		b.computeFloors()
 		r := rand.New(rand.NewPCG(uint64(i), 3))
 		hero := move.DefaultParams().MustCompile()
 		for body := range 32 {
@@ -40,8 +40,8 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 						t.Fatalf("%s: at %v, below the ground of cell %d at %v", a.Name, then, cell, table.floor[cell])
 					}
 					for level := table.Level(cell, then.Y); level < table.Levels(); level++ {
-						if !holds(b.node(level*table.Cells()+cell), m.Pos) {
-							t.Fatalf("%s: body %d was at %v and is at %v (%+v), which is in no part of cell %d, level %d: %+v", a.Name, body, then, m.Pos, m, cell, level, b.node(level*table.Cells() + cell)[0])
+						if !holds(b.nodeParts(level*table.Cells()+cell), m.Pos) {
+							t.Fatalf("%s: body %d was at %v and is at %v (%+v), which is in no part of cell %d, level %d: %+v", a.Name, body, then, m.Pos, m, cell, level, b.nodeParts(level*table.Cells() + cell)[0])
 						}
 					}
 				}

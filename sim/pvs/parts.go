@@ -16,8 +16,8 @@ type part struct{ x0, z0, x1, z1, y0, y1 float32 }
 func (p *part) empty() bool { return p.x0 > p.x1 }
 
 // bodies is where the bodies are of those whose feet are in p, and their eyes.
-func (p *part) bodies() room {
-	return room{
+func (p *part) bodies() box {
+	return box{
 		point{float64(p.x0) - move.Radius, float64(p.y0), float64(p.z0) - move.Radius},
 		point{float64(p.x1) + move.Radius, float64(p.y1) + move.Height, float64(p.z1) + move.Radius},
 	}
@@ -29,18 +29,18 @@ type parts []part
 // size is the longer side.
 func (p *part) size() float32 { return max(p.x1-p.x0, p.z1-p.z0) }
 
-// cut makes the parts of a place within an area, the furthest that anybody gets.
-func (g *ground) cut(p *place, within area) parts {
+// splitPlace makes the parts of a place within an area, the furthest that anybody gets.
+func (g *ground) splitPlace(p *reachableArea, within area) parts {
 	all := make(parts, 1<<(depth+1)-1)
-	g.halve(p, within, all, 0, 0, 0, 64, len(p.rows))
+	g.splitPart(p, within, all, 0, 0, 0, 64, len(p.rows))
 	return all
 }
 
-// halve fills part i with patches [x0, x1) of rows [z0, z1), and its halves.
-func (g *ground) halve(p *place, within area, all parts, i, x0, z0, x1, z1 int) {
+// splitPart fills part i with patches [x0, x1) of rows [z0, z1), and its halves.
+func (g *ground) splitPart(p *reachableArea, within area, all parts, i, x0, z0, x1, z1 int) {
 	x0, z0, x1, z1 = p.shrink(x0, z0, x1, z1)
 	if x0 >= x1 {
-		g.hollow(all, i)
+		g.emptyPart(all, i)
 		return
 	}
 	at := func(origin float32, patch int) float32 { return origin + float32(float32(patch)*g.size) }
@@ -61,29 +61,29 @@ func (g *ground) halve(p *place, within area, all parts, i, x0, z0, x1, z1 int) 
 	}
 	if x1-x0 >= z1-z0 {
 		mid := (x0 + x1) / 2
-		g.halve(p, within, all, 2*i+1, x0, z0, mid, z1)
-		g.halve(p, within, all, 2*i+2, mid, z0, x1, z1)
+		g.splitPart(p, within, all, 2*i+1, x0, z0, mid, z1)
+		g.splitPart(p, within, all, 2*i+2, mid, z0, x1, z1)
 	} else {
 		mid := (z0 + z1) / 2
-		g.halve(p, within, all, 2*i+1, x0, z0, x1, mid)
-		g.halve(p, within, all, 2*i+2, x0, mid, x1, z1)
+		g.splitPart(p, within, all, 2*i+1, x0, z0, x1, mid)
+		g.splitPart(p, within, all, 2*i+2, x0, mid, x1, z1)
 	}
 	for _, half := range all[2*i+1 : 2*i+3] {
 		all[i].y0 = min(all[i].y0, half.y0)
 	}
 }
 
-// hollow empties part i and its halves.
-func (g *ground) hollow(all parts, i int) {
+// emptyPart empties part i and its halves.
+func (g *ground) emptyPart(all parts, i int) {
 	if i < len(all) {
-		all[i] = part{x0: 1, x1: -1, y0: nobody}
-		g.hollow(all, 2*i+1)
-		g.hollow(all, 2*i+2)
+		all[i] = part{x0: 1, x1: -1, y0: unreachableHeight}
+		g.emptyPart(all, 2*i+1)
+		g.emptyPart(all, 2*i+2)
 	}
 }
 
 // shrink takes away rows and columns at the edges in which no patch is set.
-func (p *place) shrink(x0, z0, x1, z1 int) (int, int, int, int) {
+func (p *reachableArea) shrink(x0, z0, x1, z1 int) (int, int, int, int) {
 	mask := ^uint64(0) >> (64 - (x1 - x0)) << x0
 	if x0 >= x1 {
 		return 0, 0, 0, 0

@@ -87,7 +87,7 @@ func (o *oracle) clear(p, q geom.Vec3) bool {
 	return !hit
 }
 
-// sees draws an eye and a point of a body, and reports whether one sees the other.
+// computeVisible draws an eye and a point of a body, and reports whether one sees the other.
 func (o *oracle) sees(from, fromLevel, to, toLevel int) bool {
 	p, ok := o.feet(from, fromLevel)
 	q, ok2 := o.feet(to, toLevel)

@@ -64,7 +64,7 @@ func (t *Table) Level(cell int, feet float32) int {
 }
 
 // Visible reports whether somebody in cell from, at any height, might see somebody in cell to. Cells are z*Wide + x, and must
-// be cells of the grid. It is an interest.SightFunc.
+// be cells of the grid. It is an interest.VisibleFunc.
 func (t *Table) Visible(from, to int) bool {
 	top := len(t.c.Levels) * len(t.floor)
 	return t.get(top+from, top+to)
@@ -116,11 +116,11 @@ func (c *Crowd) Raise(x, y, z float32) {
 	c.nodes[cell] = node
 }
 
-// Visible reports whether somebody in cell from might see somebody in cell to. It is an interest.SightFunc.
+// Visible reports whether somebody in cell from might see somebody in cell to. It is an interest.VisibleFunc.
 func (c *Crowd) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
 
 // Seen appends the cells of which Visible says that they might be seen from a cell, and in which somebody was raised since the last
-// Reset. It takes the time of those, and of a word for 64 others. It is an interest.SightsFunc.
+// Reset. It takes the time of those, and of a word for 64 others. It is an interest.VisibleFromFunc.
 func (c *Crowd) Seen(from int, cells []uint16) []uint16 {
 	row := c.t.bits[int(c.nodes[from])*c.t.words:][:len(c.here)]
 	for i, here := range c.here {

@@ -16,7 +16,7 @@ func TestTableIsSymmetricAndNested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !table.sane() {
+		if !table.valid() {
 			t.Errorf("%s: not symmetric", a.Name)
 		}
 		for x := range table.Cells() {
@@ -70,7 +70,7 @@ func TestCrowd(t *testing.T) {
 	}
 	c := table.Config()
 	crowd := NewCrowd(table)
-	grid := interest.NewGrid(interest.Config{Slots: 2, MinX: c.MinX, MinZ: c.MinZ, Cell: c.Cell, Wide: c.Wide, Deep: c.Deep, Sight: crowd.Visible})
+	grid := interest.NewGrid(interest.Config{Slots: 2, MinX: c.MinX, MinZ: c.MinZ, Cell: c.Cell, Wide: c.Wide, Deep: c.Deep, Visible: crowd.Visible})
 	checked := 0
 	for from := range table.Cells() {
 		r := c.cellArea(from)
@@ -138,8 +138,8 @@ func TestCrowd(t *testing.T) {
 	near, far := c.cellArea(0), c.cellArea(hidden)
 	grid.Fill([]netid.ID{1 << 8, 2 << 8}, []float32{near.x0, far.x0 + 1}, []float32{near.z0, far.z0 + 1}, []uint8{0, 0}, nil)
 	client := interest.NewClient(grid)
-	client.Look(grid, interest.Viewer{Slot: 0, X: near.x0, Z: near.z0}, nil)
-	if client.Seen()[0] != 1 {
-		t.Errorf("sees %b, want only itself", client.Seen()[0])
+	client.Update(grid, interest.Viewer{Slot: 0, X: near.x0, Z: near.z0}, nil)
+	if client.Visible()[0] != 1 {
+		t.Errorf("sees %b, want only itself", client.Visible()[0])
 	}
 }

@@ -8,31 +8,31 @@ import (
 
 // Implementation constants of the walls.
 const (
-	shrink    = 1. / 512 // metres that each wall is taken smaller at each side, to forgive all rounding
-	binSize   = 4        // metres; doubled until there are at most maxBins
-	maxBins   = 1 << 16
-	wideBins  = 64 // a wall over more bins is tested by every line
-	fuseArea  = 2048.
-	maxFused  = 4 // times as many walls as solids, at most
-	fuseTurns = 2
+	shrink         = 1. / 512 // metres that each wall is taken smaller at each side, to forgive all rounding
+	binSize        = 4        // metres; doubled until there are at most maxBins
+	maxBins        = 1 << 16
+	wideBins       = 64 // a wall over more bins is tested by every line
+	mergeMaxArea   = 2048.
+	maxMergedRatio = 4 // times as many walls as solids, at most
+	mergeRounds    = 2
 )
 
 // point is a place in metres.
 type point struct{ x, y, z float64 }
 
-// room is a box in metres. It holds eyes, or bodies, or is a wall.
-type room struct{ lo, hi point }
+// bounds is a box in metres. It holds eyes, or bodies, or is a wall.
+type box struct{ lo, hi point }
 
 // wall is a convex part of what stands in the arena: a box, boxes that touch as one, or a ramp.
 type wall struct {
-	room
+	box
 	// A ramp is below the plane a*x + b*z + c; 0, 0, 0 is a box.
 	a, b, c float64
 	ramp    bool
 }
 
-// cross reports whether the line from p to p+d meets the wall.
-func (w *wall) cross(p, d *point) bool {
+// intersects reports whether the line from p to p+d meets the wall.
+func (w *wall) intersects(p, d *point) bool {
 	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
 		return false
 	}
@@ -84,8 +84,8 @@ type walls struct {
 	wide, deep int
 	start      []uint32
 	items      []uint32
-	tried      []uint32 // by wall: the last look that tried it
-	turn       uint32   // of looks
+	testedIn   []uint32 // by wall: the last look that tried it
+	trace      uint32   // of looks
 }
 
 func newWalls(a *arena.Arena) *walls {
@@ -98,26 +98,26 @@ func newWalls(a *arena.Arena) *walls {
 	for i := range a.Solids {
 		w.all = append(w.all, newWall(&a.Solids[i]))
 	}
-	w.found()
-	w.fuse(len(a.Solids) * maxFused)
+	w.extendDown()
+	w.merge(len(a.Solids) * maxMergedRatio)
 	for i := range w.all {
 		w.all[i].erode()
 	}
 	w.index()
-	w.tried = make([]uint32, len(w.all)+1) // and the one that is nowhere
+	w.testedIn = make([]uint32, len(w.all)+1) // and the one that is nowhere
 	return w
 }
 
-// looked begins a look: no wall has been tried in it.
-func (w *walls) looked() {
-	if w.turn++; w.turn == 0 {
-		clear(w.tried)
-		w.turn = 1
+// beginTrace begins a look: no wall has been tried in it.
+func (w *walls) beginTrace() {
+	if w.trace++; w.trace == 0 {
+		clear(w.testedIn)
+		w.trace = 1
 	}
 }
 
 func newWall(s *arena.Solid) wall {
-	w := wall{room: room{
+	w := wall{box: box{
 		point{float64(s.Min.X), float64(s.Min.Y), float64(s.Min.Z)},
 		point{float64(s.Max.X), float64(s.Max.Y), float64(s.Max.Z)},
 	}, ramp: s.Shape != arena.Box}
@@ -139,8 +139,8 @@ func newWall(s *arena.Solid) wall {
 	return w
 }
 
-// found lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
-func (w *walls) found() {
+// extendDown lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
+func (w *walls) extendDown() {
 	w.index()
 	for i := range w.all {
 		s := &w.all[i]
@@ -163,38 +163,38 @@ func (w *wall) erode() {
 	w.c -= float64(shrink * (1 + math.Abs(w.a) + math.Abs(w.b)))
 }
 
-// fuse adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.
-func (w *walls) fuse(most int) {
+// merge adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.
+func (w *walls) merge(most int) {
 	first := 0
-	for range fuseTurns {
+	for range mergeRounds {
 		w.index()
 		last := len(w.all)
 		for i := first; i < last; i++ {
 			if len(w.all) < most {
-				w.fuseWith(i, last, most)
+				w.mergeWith(i, last, most)
 			}
 		}
 		first = last
 	}
 }
 
-// fuseWith joins wall i and those before last that stand about it.
-func (w *walls) fuseWith(i, last, most int) {
+// mergeWith joins wall i and those before last that stand about it.
+func (w *walls) mergeWith(i, last, most int) {
 	s := w.all[i]
-	if s.ramp || s.ground() > fuseArea {
+	if s.ramp || s.groundArea() > mergeMaxArea {
 		return
 	}
-	x0, z0, x1, z1 := w.bins(&s.room)
+	x0, z0, x1, z1 := w.bins(&s.box)
 	for z := z0; z <= z1; z++ {
 		for x := x0; x <= x1; x++ {
 			for _, j := range w.at(x, z) {
 				o := &w.all[j]
-				if int(j) == i || o.ramp || o.ground() > fuseArea || len(w.all) >= most {
+				if int(j) == i || o.ramp || o.groundArea() > mergeMaxArea || len(w.all) >= most {
 					continue
 				}
 				for axis := range 3 {
-					if r, ok := join(&s.room, &o.room, axis); ok && !w.known(&r, x0, z0, x1, z1, last) {
-						w.all = append(w.all, wall{room: r})
+					if r, ok := join(&s.box, &o.box, axis); ok && !w.covered(&r, x0, z0, x1, z1, last) {
+						w.all = append(w.all, wall{box: r})
 					}
 				}
 				o = nil
@@ -203,10 +203,10 @@ func (w *walls) fuseWith(i, last, most int) {
 	}
 }
 
-func (r *room) ground() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z) }
+func (r *box) groundArea() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z) }
 
-// known reports whether r lies in a wall that is indexed in some bins, or in one that is not indexed yet.
-func (w *walls) known(r *room, x0, z0, x1, z1, last int) bool {
+// covered reports whether r lies in a wall that is indexed in some bins, or in one that is not indexed yet.
+func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 	for z := z0; z <= z1; z++ {
 		for x := x0; x <= x1; x++ {
 			for _, j := range w.at(x, z) {
@@ -224,12 +224,12 @@ func (w *walls) known(r *room, x0, z0, x1, z1, last int) bool {
 	return false
 }
 
-func (r *room) holds(o *room) bool {
+func (r *box) holds(o *box) bool {
 	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x && r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
 }
 
 // join is the box that a and b fill together: as long as both along axis, as wide as both can be across.
-func join(a, b *room, axis int) (r room, ok bool) {
+func join(a, b *box, axis int) (r box, ok bool) {
 	one := func(at int, alo, ahi, blo, bhi float64) (lo, hi float64, ok bool) {
 		if at == axis {
 			return min(alo, blo), max(ahi, bhi), max(alo, blo) <= min(ahi, bhi)
@@ -250,7 +250,7 @@ func (w *walls) index() {
 	w.large = w.large[:0]
 	each := func(do func(bin int, i uint32), large func(i uint32)) {
 		for i := range w.all {
-			x0, z0, x1, z1 := w.bins(&w.all[i].room)
+			x0, z0, x1, z1 := w.bins(&w.all[i].box)
 			if (x1-x0+1)*(z1-z0+1) > wideBins {
 				large(uint32(i))
 				continue
@@ -275,7 +275,7 @@ func (w *walls) index() {
 	}, func(uint32) {})
 }
 
-func (w *walls) bins(r *room) (x0, z0, x1, z1 int) {
+func (w *walls) bins(r *box) (x0, z0, x1, z1 int) {
 	return bin(r.lo.x-w.x0, w.size, w.wide), bin(r.lo.z-w.z0, w.size, w.deep),
 		bin(r.hi.x-w.x0, w.size, w.wide), bin(r.hi.z-w.z0, w.size, w.deep)
 }

@@ -16,7 +16,7 @@ func BenchmarkRecorder(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cam := NewCam(HeadOf(p.m, "arena-16", 240))
+	cam := NewKillcam(HeadOf(p.m, "arena-16", 240))
 	var step, record, most time.Duration
 	for b.Loop() {
 		t0 := time.Now()
@@ -56,7 +56,7 @@ func BenchmarkKillcam(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cam := NewCam(h)
+	cam := NewKillcam(h)
 	for range 960 {
 		p.step()
 		if done := rec.Tick(); done != nil {

@@ -90,8 +90,8 @@ func (p *Packer) pack(c *Chunk) packed {
 	return k
 }
 
-// bare is k without its key.
-func (k packed) bare() packed {
+// withoutKey is k without its key.
+func (k packed) withoutKey() packed {
 	k.raw[0], k.pieces[0] = 0, nil
 	return k
 }

@@ -6,7 +6,7 @@
 //	Chunk      a piece     <-> bytes of a recording
 //	Reader     a recording -> its head and chunks
 //	Player     chunks      -> a match
-//	Cam        a match     -> the last seconds, as a recording
+//	Killcam        a match     -> the last seconds, as a recording
 //
 // It opens no file, starts no goroutine and reads no clock. Recordings may be hostile: whatever is in one, it is refused with an error or
 // played as the rules have it, in memory bounded by the limits below.

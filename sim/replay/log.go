@@ -15,17 +15,17 @@ import (
 // A log is the diaries of a chunk's ticks, as streams of bytes of one sort each: what is alike lies side by side, which is what zstd
 // wants. Each begins anew with the chunk.
 const (
-	sActs    = iota // a tick: how many acts; an act: kind, id, value
-	sPresent        // a tick: how many slots toggle whether they gave a command; a toggle: distance from the last, and the generation if on
-	sFlags          // a command: what differs from the player's last, see below
-	sYaw            // zigzag of the change, 2 bytes planes are not worth it: a varint
-	sPitch          // likewise
-	sMove           // yaw and size of the wish
-	sButtons        // 2 bytes
-	sView           // ticks behind now, span, fraction
-	sKnown          // a tick: how many; one: id, what changed, and that
-	sUnseen         // a tick: how many; one: shooter, victim. Then how many were seen elsewhere; one: see beheld
-	sSums           // a checkpoint: hash, and a print of 16 bits of each thing
+	sChanges   = iota // a tick: how many acts; an act: kind, id, value
+	sPresent          // a tick: how many slots toggle whether they gave a command; a toggle: distance from the last, and the generation if on
+	sFlags            // a command: what differs from the player's last, see below
+	sYaw              // zigzag of the change, 2 bytes planes are not worth it: a varint
+	sPitch            // likewise
+	sMove             // yaw and size of the wish
+	sButtons          // 2 bytes
+	sView             // ticks behind now, span, fraction
+	sLimits           // a tick: how many; one: id, what changed, and that
+	sHidden           // a tick: how many; one: shooter, victim. Then how many were seen elsewhere; one: see beheld
+	sChecksums        // a checkpoint: hash, and a print of 16 bits of each thing
 	streams
 )
 
@@ -38,24 +38,24 @@ const (
 	cView
 )
 
-// said is what a log knows of a slot.
-type said struct {
+// slotState is what a log knows of a slot.
+type slotState struct {
 	here    bool
 	id      netid.ID
 	command sim.Command
-	known   lagcomp.Knowledge
+	known   lagcomp.ClampLimits
 }
 
 // writer writes a log.
 type writer struct {
 	out    [streams][]byte
-	slots  []said
+	slots  []slotState
 	toggle []bool
 }
 
 func (w *writer) reset(slots int) {
 	if len(w.slots) != slots {
-		w.slots, w.toggle = make([]said, slots), make([]bool, slots)
+		w.slots, w.toggle = make([]slotState, slots), make([]bool, slots)
 	}
 	clear(w.slots)
 	for i := range w.out {
@@ -67,44 +67,44 @@ func (w *writer) uvarint(s int, v uint64) { w.out[s] = binary.AppendUvarint(w.ou
 func (w *writer) varint(s int, v int64)   { w.out[s] = binary.AppendVarint(w.out[s], v) }
 
 // tick appends the diary of a tick.
-func (w *writer) tick(d *sim.Diary) {
-	w.uvarint(sActs, uint64(len(d.Acts)))
-	for _, a := range d.Acts {
-		w.out[sActs] = append(w.out[sActs], byte(a.Kind))
-		w.uvarint(sActs, uint64(a.ID))
-		w.varint(sActs, int64(a.Value))
+func (w *writer) tick(d *sim.TickInputs) {
+	w.uvarint(sChanges, uint64(len(d.Changes)))
+	for _, a := range d.Changes {
+		w.out[sChanges] = append(w.out[sChanges], byte(a.Kind))
+		w.uvarint(sChanges, uint64(a.ID))
+		w.varint(sChanges, int64(a.Value))
 	}
 	w.presence(d)
-	for i := range d.Taken {
-		w.command(&d.Taken[i], d.Tick)
+	for i := range d.Commands {
+		w.command(&d.Commands[i], d.Tick)
 	}
-	w.uvarint(sKnown, uint64(len(d.Known)))
-	for i := range d.Known {
-		w.known(&d.Known[i], d.Tick)
+	w.uvarint(sLimits, uint64(len(d.Limits)))
+	for i := range d.Limits {
+		w.limits(&d.Limits[i], d.Tick)
 	}
-	w.uvarint(sUnseen, uint64(len(d.Unseen)))
-	for _, u := range d.Unseen {
-		w.uvarint(sUnseen, uint64(u.Shooter))
-		w.uvarint(sUnseen, uint64(u.Victim))
+	w.uvarint(sHidden, uint64(len(d.Hidden)))
+	for _, u := range d.Hidden {
+		w.uvarint(sHidden, uint64(u.Shooter))
+		w.uvarint(sHidden, uint64(u.Victim))
 	}
-	w.beheld(d)
+	w.targetViews(d)
 }
 
 // presence says who gives a command in this tick: whoever did in the last, but for those named.
-func (w *writer) presence(d *sim.Diary) {
+func (w *writer) presence(d *sim.TickInputs) {
 	clear(w.toggle)
 	for i := range w.slots {
 		w.toggle[i] = w.slots[i].here
 	}
-	for i := range d.Taken {
-		id := d.Taken[i].ID
+	for i := range d.Commands {
+		id := d.Commands[i].ID
 		s := &w.slots[id.Index()]
 		w.toggle[id.Index()] = !s.here || s.id != id
 		if s.here && s.id != id { // another in the same slot: a toggle to on again
 			s.here = false
 		}
 		if s.id != id {
-			*s = said{id: id}
+			*s = slotState{id: id}
 		}
 	}
 	n := 0
@@ -131,7 +131,7 @@ func (w *writer) presence(d *sim.Diary) {
 	}
 }
 
-func (w *writer) command(g *sim.Taken, now tick.Tick) {
+func (w *writer) command(g *sim.PlayerCommand, now tick.Tick) {
 	c, last := &g.Command, &w.slots[g.ID.Index()].command
 	flags := byte(0)
 	if d := int16(c.Yaw - last.Yaw); d != 0 {
@@ -160,69 +160,69 @@ func (w *writer) command(g *sim.Taken, now tick.Tick) {
 	*last = *c
 }
 
-// numbersKnown is how many numbers of a Knowledge there are.
-const numbersKnown = 12
+// limitNumbers is how many numbers of a Knowledge there are.
+const limitNumbers = 12
 
 // numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
-func numbers(k *lagcomp.Knowledge, now tick.Tick) [numbersKnown]uint32 {
-	return [numbersKnown]uint32{
+func numbers(k *lagcomp.ClampLimits, now tick.Tick) [limitNumbers]uint32 {
+	return [limitNumbers]uint32{
 		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
 		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
-		behind(k.Line, now), behind(k.Asked, now), uint32(now - k.From), uint32(now - k.To),
+		behind(k.AnnouncedInstant, now), behind(k.UnclampedInstant, now), uint32(now - k.From), uint32(now - k.To),
 	}
 }
 
-func (w *writer) known(k *sim.Known, now tick.Tick) {
+func (w *writer) limits(k *sim.PlayerLimits, now tick.Tick) {
 	last := &w.slots[k.ID.Index()].known
-	w.uvarint(sKnown, uint64(k.ID))
-	was, is := numbers(last, 0), numbers(&k.Knowledge, now)
+	w.uvarint(sLimits, uint64(k.ID))
+	was, is := numbers(last, 0), numbers(&k.ClampLimits, now)
 	changed := uint64(0)
 	for i := range is {
 		if is[i] != was[i] {
 			changed |= 1 << i
 		}
 	}
-	w.uvarint(sKnown, changed)
+	w.uvarint(sLimits, changed)
 	for i := range is {
 		if changed>>i&1 != 0 {
-			w.uvarint(sKnown, uint64(is[i]))
+			w.uvarint(sLimits, uint64(is[i]))
 		}
 	}
-	*last = knowledge(is, 0)
+	*last = limitsOf(is, 0)
 }
 
-// knowledge is the reverse of numbers.
-func knowledge(n [numbersKnown]uint32, now tick.Tick) lagcomp.Knowledge {
-	return lagcomp.Knowledge{
+// limitsOf is the reverse of numbers.
+func limitsOf(n [limitNumbers]uint32, now tick.Tick) lagcomp.ClampLimits {
+	return lagcomp.ClampLimits{
 		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
 		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
-		Line: before(n[8], now), Asked: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
+		AnnouncedInstant: before(n[8], now), UnclampedInstant: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
 	}
 }
 
-// noLine stands for the instant of a peer that has pledged none.
-const noLine = 1 << 31
+// noInstant stands for the instant of a peer that has pledged none.
+const noInstant = 1 << 31
 
 // behind is how far an instant lies behind a tick, in 1/256 tick; before is the reverse.
 func behind(line int64, now tick.Tick) uint32 {
 	if line == 0 {
-		return noLine
+		return noInstant
 	}
 	return uint32(int64(now)<<8 - line)
 }
 
 func before(n uint32, now tick.Tick) int64 {
-	if n == noLine {
+	if n == noInstant {
 		return 0
 	}
 	return int64(now)<<8 - int64(int32(n))
 }
 
-// sums appends a checkpoint.
-func (w *writer) sums(hash uint64, prints []sim.Print) {
-	w.out[sSums] = binary.LittleEndian.AppendUint64(w.out[sSums], hash)
+// recorded appends a checkpoint.
+func (w *writer) checksums(hash uint64, prints []sim.Checksum) {
+	w.out[sChecksums] = binary.LittleEndian.AppendUint64(w.out[sChecksums], hash)
 	for _, p := range prints {
-		w.out[sSums] = binary.LittleEndian.AppendUint16(w.out[sSums], uint16(p.Sum))
+		w.out[sChecksums] = binary.LittleEndian.AppendUint16(w.out[sChecksums], uint16(p.Sum))
 	}
 }
 
@@ -248,7 +248,7 @@ func (w *writer) size() (n int) {
 // reader reads a log. The first error stays.
 type reader struct {
 	in    [streams]stream
-	slots []said
+	slots []slotState
 	err   error
 }
 
@@ -261,7 +261,7 @@ type stream struct {
 func (s *stream) left() []byte { return s.all[s.at:] }
 
 func newReader(log []byte, slots int) (*reader, error) {
-	r := &reader{slots: make([]said, slots)}
+	r := &reader{slots: make([]slotState, slots)}
 	var sizes [streams]uint64
 	for i := range sizes {
 		v, n := binary.Uvarint(log)
@@ -325,34 +325,34 @@ func (r *reader) byte(s int) byte {
 	return in.all[in.at-1]
 }
 
-const anything = 1<<32 - 1
+const anyUint32 = 1<<32 - 1
 
 // count reads how many follow, of one byte each at least.
 func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s].left())))) }
 
 // tick reads the diary of tick now into d.
-func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
-	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
-	for range r.count(sActs) {
-		k := sim.ActKind(r.byte(sActs))
-		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: netid.ID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
+func (r *reader) tick(d *sim.TickInputs, now tick.Tick) error {
+	*d = sim.TickInputs{Tick: now, Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0], Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
+	for range r.count(sChanges) {
+		k := sim.ChangeKind(r.byte(sChanges))
+		d.Changes = append(d.Changes, sim.Change{Kind: k, ID: netid.ID(r.uvarint(sChanges, anyUint32)), Value: int32(r.varint(sChanges))})
 	}
 	r.presence()
 	for i := range r.slots {
 		if s := &r.slots[i]; s.here && r.err == nil {
-			d.Taken = append(d.Taken, sim.Taken{})
-			r.command(s, now, &d.Taken[len(d.Taken)-1])
+			d.Commands = append(d.Commands, sim.PlayerCommand{})
+			r.command(s, now, &d.Commands[len(d.Commands)-1])
 		}
 	}
-	for range r.count(sKnown) {
-		r.known(d, now)
+	for range r.count(sLimits) {
+		r.limits(d, now)
 	}
-	for range r.count(sUnseen) {
-		u := sim.Unseen{Shooter: uint32(r.uvarint(sUnseen, anything))}
-		u.Victim = uint32(r.uvarint(sUnseen, anything))
-		d.Unseen = append(d.Unseen, u)
+	for range r.count(sHidden) {
+		u := sim.HiddenTarget{Shooter: uint32(r.uvarint(sHidden, anyUint32))}
+		u.Victim = uint32(r.uvarint(sHidden, anyUint32))
+		d.Hidden = append(d.Hidden, u)
 	}
-	r.beheld(d, now)
+	r.targetViews(d, now)
 	return r.err
 }
 
@@ -372,14 +372,14 @@ func (r *reader) presence() {
 			continue
 		}
 		if id := netid.Make(int(at), gen); s.id != id {
-			*s = said{id: id}
+			*s = slotState{id: id}
 		}
 		s.here = true
 	}
 }
 
 // command reads into t what a slot gives, field by field: of what was only just written no copy is made in one piece.
-func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
+func (r *reader) command(s *slotState, now tick.Tick, t *sim.PlayerCommand) {
 	c := &s.command
 	flags := r.byte(sFlags)
 	t.ID, t.Command.Tick = s.id, now
@@ -407,46 +407,47 @@ func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
 	to.Yaw, to.Pitch, to.MoveYaw, to.MoveMag, to.Buttons = c.Yaw, c.Pitch, c.MoveYaw, c.MoveMag, c.Buttons
 }
 
-func (r *reader) known(d *sim.Diary, now tick.Tick) {
-	id := netid.ID(r.uvarint(sKnown, anything))
+func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
+	id := netid.ID(r.uvarint(sLimits, anyUint32))
 	if id.Index() >= len(r.slots) {
-		r.fail(sKnown)
+		r.fail(sLimits)
 		return
 	}
 	last := &r.slots[id.Index()].known
 	n := numbers(last, 0)
-	changed := r.uvarint(sKnown, 1<<len(n)-1)
+	changed := r.uvarint(sLimits, 1<<len(n)-1)
 	for i := range n {
 		if changed>>i&1 != 0 {
-			n[i] = uint32(r.uvarint(sKnown, anything))
+			n[i] = uint32(r.uvarint(sLimits, anyUint32))
 		}
 	}
-	*last = knowledge(n, 0)
-	d.Known = append(d.Known, sim.Known{ID: id, Knowledge: knowledge(n, now)})
+	*last = limitsOf(n, 0)
+	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// summed reports whether the nth tick of the chunk, counted from 1, has a checkpoint: every SumsEvery-th, and the last if one is left.
-func (r *reader) summed(n int, last bool) bool {
-	return n%SumsEvery == 0 || last && len(r.in[sSums].left()) > 0
+// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint: every ChecksumEvery-th,
+// and the last if one is left.
+func (r *reader) hasChecksum(n, ticks int) bool {
+	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0
 }
 
-// sums reads a checkpoint of so many prints.
-func (r *reader) sums(prints []uint16) (hash uint64, err error) {
-	b := r.in[sSums].left()
+// recorded reads a checkpoint of so many prints.
+func (r *reader) checksums(prints []uint16) (hash uint64, err error) {
+	b := r.in[sChecksums].left()
 	if len(b) < 8+2*len(prints) {
-		r.fail(sSums)
+		r.fail(sChecksums)
 		return 0, r.err
 	}
 	hash = binary.LittleEndian.Uint64(b)
 	for i := range prints {
 		prints[i] = binary.LittleEndian.Uint16(b[8+2*i:])
 	}
-	r.in[sSums].at += 8 + 2*len(prints)
+	r.in[sChecksums].at += 8 + 2*len(prints)
 	return hash, nil
 }
 
-// over reports whether all was read.
-func (r *reader) over() bool {
+// done reports whether all was read.
+func (r *reader) done() bool {
 	for i := range r.in {
 		if len(r.in[i].left()) > 0 {
 			return false

@@ -28,16 +28,16 @@ func (d *Divergence) Error() string {
 type Player struct {
 	Match *sim.Match // nil before the first chunk; for looking, between ticks
 
-	slots  int
-	rules  sim.Rules
-	ground *arena.Arena
-	log    *reader
-	diary  sim.Diary
-	last   tick.Tick // of the chunk in hand
-	ticks  int       // played of it
-	since  tick.Tick // last tick that was compared
-	prints []sim.Print
-	sums   []uint16
+	slots     int
+	rules     sim.Rules
+	ground    *arena.Arena
+	log       *reader
+	inputs    sim.TickInputs
+	last      tick.Tick // of the chunk in hand
+	ticks     int       // played of it
+	since     tick.Tick // last tick that was compared
+	checksums []sim.Checksum
+	recorded  []uint16
 
 	Compared int // fingerprints that were found right
 }
@@ -114,14 +114,14 @@ func (p *Player) Step() (err error) {
 		}
 	}()
 	now := p.Match.Tick() + 1
-	if err = p.log.tick(&p.diary, now); err == nil {
-		err = p.Match.Replay(&p.diary)
+	if err = p.log.tick(&p.inputs, now); err == nil {
+		err = p.Match.Replay(&p.inputs)
 	}
 	p.ticks++
-	if err == nil && p.log.summed(p.ticks, now == p.last) {
+	if err == nil && p.log.hasChecksum(p.ticks, p.ticks+int(p.last-now)) {
 		err = p.compare()
 	}
-	if err == nil && now == p.last && !p.log.over() {
+	if err == nil && now == p.last && !p.log.done() {
 		err = fmt.Errorf("%w: a log that does not end with its last tick, %d", ErrFormat, now)
 	}
 	if err != nil {
@@ -130,22 +130,22 @@ func (p *Player) Step() (err error) {
 	return err
 }
 
-// Diary is what came into the match for the last tick; valid until the next Step.
-func (p *Player) Diary() *sim.Diary { return &p.diary }
+// Inputs is what came into the match for the last tick; valid until the next Step.
+func (p *Player) Inputs() *sim.TickInputs { return &p.inputs }
 
 // compare holds the match against the fingerprints of its tick.
 func (p *Player) compare() error {
-	p.prints = p.Match.Prints(p.prints[:0])
-	if len(p.sums) != len(p.prints) {
-		p.sums = make([]uint16, len(p.prints))
+	p.checksums = p.Match.Checksums(p.checksums[:0])
+	if len(p.recorded) != len(p.checksums) {
+		p.recorded = make([]uint16, len(p.checksums))
 	}
-	hash, err := p.log.sums(p.sums)
+	hash, err := p.log.checksums(p.recorded)
 	if err != nil {
 		return err
 	}
-	for i := range p.prints {
-		if uint16(p.prints[i].Sum) != p.sums[i] {
-			return &Divergence{p.since, p.Match.Tick(), p.prints[i].What}
+	for i := range p.checksums {
+		if uint16(p.checksums[i].Sum) != p.recorded[i] {
+			return &Divergence{p.since, p.Match.Tick(), p.checksums[i].Name}
 		}
 	}
 	if got := p.Match.Hash(); got != hash {

@@ -5,8 +5,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// SumsEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
-const SumsEvery = 30
+// ChecksumEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
+const ChecksumEvery = 30
 
 // A recording that is kept has a chunk a second, which is what a killed server loses at most, and a state with each fourth, where one can
 // begin without playing.
@@ -17,15 +17,15 @@ const (
 
 // Recorder writes down a match. It belongs to whoever owns the match, and to one match.
 type Recorder struct {
-	match  *sim.Match
-	ticks  int // of a chunk
-	every  int // how many chunks there are to a state
-	count  int // chunks begun
-	size   int // of the last state
-	diary  sim.Diary
-	log    writer
-	prints []sim.Print
-	chunk  Chunk // in hand, without Log
+	match     *sim.Match
+	ticks     int // of a chunk
+	every     int // how many chunks there are to a state
+	count     int // chunks begun
+	size      int // of the last state
+	inputs    sim.TickInputs
+	log       writer
+	checksums []sim.Checksum
+	chunk     Chunk // in hand, without Log
 }
 
 // NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks, of which
@@ -35,7 +35,7 @@ func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	m.Keep(&r.diary)
+	m.SetInputLog(&r.inputs)
 	return r, nil
 }
 
@@ -58,20 +58,20 @@ func (r *Recorder) begin() error {
 // Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
 // complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
 func (r *Recorder) Tick() *Chunk {
-	if n := len(r.diary.Acts); planted.On(planted.FilmForgets) && n > 0 {
-		r.diary.Acts = r.diary.Acts[:n-1]
+	if n := len(r.inputs.Changes); planted.On(planted.FilmForgets) && n > 0 {
+		r.inputs.Changes = r.inputs.Changes[:n-1]
 	}
-	r.log.tick(&r.diary)
+	r.log.tick(&r.inputs)
 	r.chunk.Ticks++
 	full := r.chunk.Ticks >= r.ticks
-	if full || r.chunk.Ticks%SumsEvery == 0 {
-		r.prints = r.match.Prints(r.prints[:0])
-		r.log.sums(r.match.Hash(), r.prints)
+	if full || r.chunk.Ticks%ChecksumEvery == 0 {
+		r.checksums = r.match.Checksums(r.checksums[:0])
+		r.log.checksums(r.match.Hash(), r.checksums)
 	}
 	if !full {
 		return nil
 	}
-	done := r.So()
+	done := r.Pending()
 	if r.begin() != nil { // somebody was quicker than us: this chunk goes on, as long as it may
 		if r.chunk.Ticks < MaxChunkTicks {
 			return nil
@@ -81,9 +81,9 @@ func (r *Recorder) Tick() *Chunk {
 	return done
 }
 
-// So is the chunk in hand, as far as it goes; nil if nothing was played since the last. The recording goes on. Its last tick need not have
+// Pending is the chunk in hand, as far as it goes; nil if nothing was played since the last. The recording goes on. Its last tick need not have
 // a fingerprint.
-func (r *Recorder) So() *Chunk {
+func (r *Recorder) Pending() *Chunk {
 	if r.chunk.Ticks == 0 {
 		return nil
 	}
@@ -94,6 +94,6 @@ func (r *Recorder) So() *Chunk {
 
 // Close ends recording and returns what is left, as So.
 func (r *Recorder) Close() *Chunk {
-	r.match.Keep(nil)
-	return r.So()
+	r.match.SetInputLog(nil)
+	return r.Pending()
 }

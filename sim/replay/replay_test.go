@@ -34,7 +34,7 @@ func newPlay(t testing.TB, players int, seed uint64) *play {
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
 	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game}, ground), rng: seed}
 	p.ids = make([]netid.ID, players-1)
-	p.m.Witness(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except^id)>>8%5 != 0 })
+	p.m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except^id)>>8%5 != 0 })
 	return p
 }
 
@@ -54,10 +54,10 @@ func (p *play) step() {
 			continue
 		case r%2000 == 0:
 			p.m.Leave(id)
-			p.ids[i] = p.m.JoinAs(uint8(r >> 12 & 1))
+			p.ids[i] = p.m.JoinAsHero(uint8(r >> 12 & 1))
 			continue
 		case r%700 == 1:
-			p.m.AskHero(id, uint8(r>>12&1))
+			p.m.RequestHero(id, uint8(r>>12&1))
 		case r%30 == 2:
 			continue
 		}
@@ -68,9 +68,9 @@ func (p *play) step() {
 			c.Yaw, c.Buttons = geom.Atan2(d.X, d.Z), sim.Fire
 			c.View = tick.View{From: max(now, 6) - 5, To: max(now, 6) - 4, Frac: uint8(r)}
 		}
-		p.m.Know(id, lagcomp.Knowledge{Rate: 60, RTTTicks: float32(i), InterpTicks: 6, SlackTicks: float32(r%100) / 7, CapTicks: 24,
+		p.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: float32(i), InterpTicks: 6, SlackTicks: float32(r%100) / 7, CapTicks: 24,
 			NewestAcked: now - min(now, 3), Newest: now, Oldest: p.m.History().Oldest()})
-		if in := p.m.Inbox(id); in != nil {
+		if in := p.m.CommandBuffer(id); in != nil {
 			in.Offer(c)
 		}
 	}
@@ -188,7 +188,7 @@ func TestRow76RecordingPlaysAgain(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("%d of %d ticks: %v", len(got), len(want), err)
 	}
-	if player.Compared < 1500/SumsEvery {
+	if player.Compared < 1500/ChecksumEvery {
 		t.Errorf("%d fingerprints compared", player.Compared)
 	}
 	kills := 0
@@ -293,7 +293,7 @@ func TestForgottenCommandDiverges(t *testing.T) {
 	for i := range 120 {
 		p.step()
 		if i == 80 {
-			rec.diary.Taken = rec.diary.Taken[1:]
+			rec.inputs.Commands = rec.inputs.Commands[1:]
 		}
 		if c := rec.Tick(); c != nil {
 			file = NewPacker().Append(file, c)
@@ -306,7 +306,7 @@ func TestForgottenCommandDiverges(t *testing.T) {
 	}
 }
 
-// Cut anywhere, a recording is played up to the last whole chunk, and the error says where it ends and what was expected.
+// Truncated anywhere, a recording is played up to the last whole chunk, and the error says where it ends and what was expected.
 func TestRecordingThatIsCut(t *testing.T) {
 	file, want := record(t, newPlay(t, 4, 1), 200, 50)
 	for n := 0; n < len(file); n += 1 + len(file)/60 {
@@ -359,7 +359,7 @@ func TestRecorderAllocates(t *testing.T) {
 	for i := range rec.log.out {
 		rec.log.out[i] = slices.Grow(rec.log.out[i], 1<<16)
 	}
-	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.diary) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.inputs) }); n > 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

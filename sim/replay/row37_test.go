@@ -18,7 +18,11 @@ func taped(t testing.TB, pack *Packer) []byte {
 	b := newBound(1 << 30)
 	b.Pack = pack
 	for i, c := range all {
-		b.Put(&h, c, i == 0)
+		if i == 0 {
+			b.WriteFirst(&h, c)
+		} else {
+			b.Write(&h, c)
+		}
 	}
 	b.Close()
 	return b.sheets[0].data

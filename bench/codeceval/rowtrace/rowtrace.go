@@ -23,14 +23,14 @@ type Config struct {
 	Duration time.Duration           // of play, counted from when everybody has joined
 	Hz       int                     // snapshots a second, a divisor of the lobby's rate; 0 means 20
 	Seed     uint64                  // of the match, its arena and the links
-	Brain    func(n int) swarm.Brain // of player n; nil means Rest
+	Brain    func(n int) swarm.Brain // of player n; nil means Idle
 }
 
-// Rest is a brain that never does anything.
-type Rest struct{}
+// Idle is a brain that never does anything.
+type Idle struct{}
 
-// Wish asks for nothing.
-func (Rest) Wish(*swarm.Sight) client.Intent { return client.Intent{} }
+// Decide asks for nothing.
+func (Idle) Decide(*swarm.Observation) client.Intent { return client.Intent{} }
 
 // joining is how long everybody may take to join.
 const joining = 10 * time.Second
@@ -48,10 +48,10 @@ func Fields() []itr.Field {
 		}
 		out = append(out, x)
 	}
-	for f, axis := range map[int]string{netstate.PlayerX: "pos.x", netstate.PlayerY: "pos.y", netstate.PlayerZ: "pos.z"} {
+	for f, axis := range map[int]string{netstate.PlayerStateX: "pos.x", netstate.PlayerStateY: "pos.y", netstate.PlayerStateZ: "pos.z"} {
 		out[f].Name = axis // so that a codec knows them for a vector
 	}
-	out[netstate.PlayerState].Kind = itr.Flag
+	out[netstate.PlayerStateState].Kind = itr.Flag
 	return out
 }
 
@@ -61,13 +61,13 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		cfg.Hz = 20
 	}
 	if cfg.Brain == nil {
-		cfg.Brain = func(int) swarm.Brain { return Rest{} }
+		cfg.Brain = func(int) swarm.Brain { return Idle{} }
 	}
 	if cfg.Players < 1 || cfg.Players > 256 || cfg.Duration <= 0 {
 		return nil, fmt.Errorf("rowtrace: %d players for %v: expected 1 to 256, and more than 0", cfg.Players, cfg.Duration)
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Thin: true, Brain: cfg.Brain,
+		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Decode: client.DecodeOwn, Brain: cfg.Brain,
 		Lobby: server.Config{
 			Arena: arena.Generate(cfg.Players, cfg.Seed), ArenaName: fmt.Sprintf("gen:%d:%d", cfg.Players, cfg.Seed),
 			Players: cfg.Players, Rules: sim.Rules{Seed: cfg.Seed},

@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-func wander(n int) swarm.Brain { return swarm.NewWander(5, n) }
+func wander(n int) swarm.Brain { return swarm.NewBot(5, n) }
 
 // What is recorded is in the ranges of the schema, moves, and is the same when recorded again.
 func TestRecord(t *testing.T) {
@@ -33,7 +33,7 @@ func TestRecord(t *testing.T) {
 					t.Fatalf("snapshot %d, player %d: %s is %d, expected %d to %d", s, e, a.Fields[f].Name, v, lo, hi)
 				}
 			}
-			moved[e] = moved[e] || row[netstate.PlayerX] != a.Row(0, e)[netstate.PlayerX]
+			moved[e] = moved[e] || row[netstate.PlayerStateX] != a.Row(0, e)[netstate.PlayerStateX]
 		}
 	}
 	if slices.Contains(moved, false) {

@@ -50,7 +50,7 @@ func lobby(t *testing.T, players int, length time.Duration, seed uint64, names .
 			all = append(all, tr)
 		}
 		joined := trace.Join(all...)
-		cfg.Brain = func(n int) swarm.Brain { return swarm.NewFollow(joined, seed, n) }
+		cfg.Brain = func(n int) swarm.Brain { return swarm.NewTraceBot(joined, seed, n) }
 	}
 	out, err := Record(cfg, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 		if s < codeceval.Warmup(late) {
 			continue
 		}
-		bytes += len(enc.Run(0, ring.Groups(), snapshot.Bases{now - late, now - late - 1, now - late - 2}))
+		bytes += len(enc.Run(0, ring.Groups(), snapshot.Baselines{now - late, now - late - 1, now - late - 2}))
 		rows += tr.Entities
 	}
 	return float64(bytes) / float64(rows)

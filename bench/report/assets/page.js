@@ -2,8 +2,7 @@
 "use strict";
 (() => {
   const plan = JSON.parse(document.getElementById("plan").textContent);
-  const level = plan.level, period = 1000 / level.tick_hz;
-  const limits = { tick: period * level.tick_share, age: period * level.send_every_ticks * level.age_intervals };
+  const limits = { tick: plan.slo.tick_limit_ms, age: plan.slo.age_limit_ms };
 
   // One point a size: of a size measured twice the later verdict counts, as it did in the search. Void steps are left out.
   const bySize = new Map();

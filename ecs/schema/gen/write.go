@@ -228,21 +228,21 @@ func steps(l *schema.Leaf) string {
 	}
 	switch {
 	case l.Kind == schema.Bool:
-		return fmt.Sprintf("schema.Bit(%s)", v)
+		return fmt.Sprintf("schema.BoolBit(%s)", v)
 	case l.Width > 0 && int(l.Width) == l.Bits:
 		return fmt.Sprintf("int32(%s)", v)
 	case l.Width > 0:
 		return fmt.Sprintf("int32(min(%s, %d))", v, l.Hi)
 	case l.Kind == schema.Float && l.Wrap != 0:
-		return fmt.Sprintf("schema.StepsRound(%s, %d, %d)", v, l.Per, l.Wrap)
+		return fmt.Sprintf("schema.QuantizeWrapped(%s, %d, %d)", v, l.Per, l.Wrap)
 	case l.Kind == schema.Float:
-		return fmt.Sprintf("schema.Steps(%s, %d, %d, %d)", v, l.Per, l.Lo, l.Hi)
+		return fmt.Sprintf("schema.Quantize(%s, %d, %d, %d)", v, l.Per, l.Lo, l.Hi)
 	case l.Wrap != 0 && l.Step == 1 && l.Kind == schema.Uint && l.Bits < 32 && l.Wrap == 1<<l.Bits:
 		return fmt.Sprintf("int32(%s)", v)
 	case l.Wrap != 0 && l.Kind == schema.Uint && l.Bits == 64:
-		return fmt.Sprintf("schema.IntStepsRound(int64(uint64(%s)%%%d), %d, %d)", v, l.Step*int64(l.Wrap), l.Step, l.Wrap)
+		return fmt.Sprintf("schema.QuantizeIntWrapped(int64(uint64(%s)%%%d), %d, %d)", v, l.Step*int64(l.Wrap), l.Step, l.Wrap)
 	case l.Wrap != 0:
-		return fmt.Sprintf("schema.IntStepsRound(int64(%s), %d, %d)", v, l.Step, l.Wrap)
+		return fmt.Sprintf("schema.QuantizeIntWrapped(int64(%s), %d, %d)", v, l.Step, l.Wrap)
 	}
 	if l.Signed {
 		v = fmt.Sprintf("int%d(%s)", l.Bits, v)
@@ -259,7 +259,7 @@ func steps(l *schema.Leaf) string {
 	if l.Kind == schema.Uint && l.Bits == 64 && !l.Signed {
 		v = fmt.Sprintf("min(uint64(%s), 1<<62)", v)
 	}
-	return fmt.Sprintf("schema.IntSteps(int64(%s), %d, %d, %d)", v, l.Step, l.Lo, l.Hi)
+	return fmt.Sprintf("schema.QuantizeInt(int64(%s), %d, %d, %d)", v, l.Step, l.Lo, l.Hi)
 }
 
 // whole reports that the range is all that a type of at most 32 bits holds.
@@ -336,7 +336,7 @@ func units(l *schema.Leaf, steps string) string {
 func put(l *schema.Leaf, value string) string {
 	switch {
 	case !basicName[l.Type]:
-		return fmt.Sprintf("schema.Put(&v.%s, %s)", l.Path, value)
+		return fmt.Sprintf("schema.Assign(&v.%s, %s)", l.Path, value)
 	case l.Type == "float32", l.Type == "int32" && strings.HasPrefix(value, "row["), l.Type == "int32" && strings.HasPrefix(value, "a["):
 		return fmt.Sprintf("v.%s = %s", l.Path, value)
 	default:
@@ -367,12 +367,12 @@ func (w *writer) between(l *schema.Leaf) string {
 	case l.Interp == schema.NoInterp:
 		return strings.Replace(w.take(l), "row[", "a[", 1)
 	case l.Kind == schema.Float && l.Interp == schema.LinearInterp:
-		return put(l, fmt.Sprintf("schema.Between(%s, %s, frac)", units(l, a), units(l, b)))
+		return put(l, fmt.Sprintf("schema.Lerp(%s, %s, frac)", units(l, a), units(l, b)))
 	case l.Kind == schema.Float:
-		return put(l, fmt.Sprintf("schema.BetweenRound(%s, %s, %d, %d, frac)", a, b, l.Wrap, l.Per))
+		return put(l, fmt.Sprintf("schema.LerpWrapped(%s, %s, %d, %d, frac)", a, b, l.Wrap, l.Per))
 	case l.Interp == schema.LinearInterp:
-		return put(l, fmt.Sprintf("schema.IntBetween(int64(%s)*%d, int64(%s)*%d, frac)", a, l.Step, b, l.Step))
+		return put(l, fmt.Sprintf("schema.LerpInt(int64(%s)*%d, int64(%s)*%d, frac)", a, l.Step, b, l.Step))
 	default:
-		return put(l, fmt.Sprintf("schema.IntBetweenRound(%s, %s, %d, %d, frac)", a, b, l.Step, l.Wrap))
+		return put(l, fmt.Sprintf("schema.LerpIntWrapped(%s, %s, %d, %d, frac)", a, b, l.Step, l.Wrap))
 	}
 }

@@ -1,8 +1,8 @@
 // Package kernel tests one ray or one ball against many spheres. Columns of centres go in; the indexes of the spheres that
 // may be touched come out. It knows nothing of players or time, keeps no state and may be called by any goroutine. Its other
-// kernels serve the same history: Capsules.First, Moved and Unzip.
+// kernels serve the same history: Capsules.FirstHit, MaxDisplacement and SplitRows.
 //
-// Along and Overlaps are a broad phase in float32: they may name a sphere that is missed by a hair, and never leave out one
+// RayCandidates and BallCandidates are a broad phase in float32: they may name a sphere that is missed by a hair, and never leave out one
 // that is hit.
 //
 // kernel_generic.go is the reference. AVX2 and AVX-512 assembly, which _gen writes, does the same operations in the same order
@@ -28,9 +28,9 @@ type Ray struct{ OX, OY, OZ, DX, DY, DZ, Max, Grow, Widest float32 }
 // tested against: (R+r)^2 - r^2 for a ball of radius R among spheres of radius r. Widest is as in Ray.
 type Ball struct{ X, Y, Z, Grow, Widest float32 }
 
-// Column is N spheres: row i has its centre at (X[i], Y[i], Z[i]) and the squared radius Grow - NR2[i], the square being kept
+// Spheres is N spheres: row i has its centre at (X[i], Y[i], Z[i]) and the squared radius Grow - NR2[i], the square being kept
 // negated so that it adds to the squared distance; Never there is a row that is never named. All slices are of one length.
-type Column struct {
+type Spheres struct {
 	X, Y, Z, NR2 []float32
 }
 
@@ -49,34 +49,34 @@ const (
 	MaxRadius = 12
 )
 
-// Along appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max. Out should have
+// RayCandidates appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max. Out should have
 // room for every row, so that nothing is allocated.
 //
 // Guarantee: while r.D is of unit length within 1e-6 and everything lies within Reach, a sphere that the exact ray touches
 // in exact arithmetic is named. Rows in which a number is not one are named too. What is named besides is off by a hair,
 // or round the ray's end by 0.42 radii.
-func (c *Column) Along(r *Ray, out []int32) []int32 {
+func (c *Spheres) RayCandidates(r *Ray, out []int32) []int32 {
 	n := c.len()
-	out = room(out, n)
+	out = grow(out, n)
 	var p probe
 	p.ray(r)
 	return out[:level.ray(&p, c, n, out)]
 }
 
-// Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Along, with the same guarantee.
-func Overlaps(s Ball, c *Column, out []int32) []int32 {
+// BallCandidates appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Along, with the same guarantee.
+func BallCandidates(s Ball, c *Spheres, out []int32) []int32 {
 	n := c.len()
-	out = room(out, n)
+	out = grow(out, n)
 	var p probe
 	p.ball(&s)
 	return out[:level.ball(&p, c, n, out)]
 }
 
-// Wide reports whether several rows are tested at once here: questions of everybody are then some seven times as cheap.
-func Wide() bool { return level.lanes() > 1 }
+// Vectorized reports whether several rows are tested at once here: questions of everybody are then some seven times as cheap.
+func Vectorized() bool { return level.lanes() > 1 }
 
 // len checks that the slices are of one length, and returns it.
-func (c *Column) len() int {
+func (c *Spheres) len() int {
 	n := len(c.X)
 	if len(c.Y) != n || len(c.Z) != n || len(c.NR2) != n {
 		panic(fmt.Sprintf("kernel: columns of %d, %d, %d and %d rows", n, len(c.Y), len(c.Z), len(c.NR2)))
@@ -84,8 +84,8 @@ func (c *Column) len() int {
 	return n
 }
 
-// room is out with n entries.
-func room(out []int32, n int) []int32 {
+// grow is out with n entries.
+func grow(out []int32, n int) []int32 {
 	if cap(out) < n {
 		return make([]int32, n)
 	}

@@ -31,21 +31,21 @@ func best() isa {
 	return generic
 }
 
-// many is from how many rows on it pays to pack those that pass the cheap test.
-const many = 384
+// packFrom is from how many rows on it pays to pack those that pass the cheap test.
+const packFrom = 384
 
 // lanes is how many rows a register has.
 func (k isa) lanes() int { return [...]int{1, 8, 16}[k] }
 
-func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
+func (k isa) ray(p *probe, c *Spheres, n int, out []int32) int {
 	switch {
 	case n == 0:
 		return 0
-	case k == avx512 && n >= many:
+	case k == avx512 && n >= packFrom:
 		return manyAVX512(p.flat(), c.flat(), n, &out[0])
 	case k == avx512:
 		return rayAVX512(p.flat(), c.flat(), n, &out[0])
-	case k == avx2 && n >= many:
+	case k == avx2 && n >= packFrom:
 		return manyAVX2(p.flat(), c.flat(), n, &out[0])
 	case k == avx2:
 		return rayAVX2(p.flat(), c.flat(), n, &out[0])
@@ -53,7 +53,7 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 	return rayGeneric(p, c, n, out)
 }
 
-func (k isa) ball(p *probe, c *Column, n int, out []int32) int {
+func (k isa) ball(p *probe, c *Spheres, n int, out []int32) int {
 	switch {
 	case n == 0:
 		return 0
@@ -65,7 +65,7 @@ func (k isa) ball(p *probe, c *Column, n int, out []int32) int {
 	return ballGeneric(p, c, n, out)
 }
 
-func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
+func (k isa) displacement(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
 	switch {
 	case n == 0:
 		return 0, 0
@@ -74,17 +74,17 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 	case k == avx2:
 		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
 	}
-	return movedGeneric(a, b, n, limit, out)
+	return displacementGeneric(a, b, n, limit, out)
 }
 
-func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) {
+func (k isa) capsules(f *MovingSphere, c *Capsules, thick *Radii) (lane int, t float32) {
 	if k != generic {
 		return capsulesAVX2((*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick)))
 	}
 	return Undecided, 0
 }
 
-func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
+func (k isa) splitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	n := len(rows) &^ (k.lanes() - 1)
 	switch {
 	case n == 0:
@@ -102,7 +102,7 @@ func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
 
 // flat is the headers of four slices.
-func (c *Column) flat() *[12]uintptr { return (*[12]uintptr)(unsafe.Pointer(c)) }
+func (c *Spheres) flat() *[12]uintptr { return (*[12]uintptr)(unsafe.Pointer(c)) }
 
 // The generator counts on these.
 var (
@@ -111,6 +111,6 @@ var (
 	_ [40]byte     = [unsafe.Offsetof(probe{}.max)]byte{}
 	_ [52]byte     = [unsafe.Offsetof(probe{}.keep)]byte{}
 	_ [60]byte     = [unsafe.Offsetof(probe{}.never)]byte{}
-	_ [72]byte     = [unsafe.Offsetof(Column{}.NR2)]byte{}
-	_ [12 * 8]byte = [unsafe.Sizeof(Column{})]byte{}
+	_ [72]byte     = [unsafe.Offsetof(Spheres{}.NR2)]byte{}
+	_ [12 * 8]byte = [unsafe.Sizeof(Spheres{})]byte{}
 )

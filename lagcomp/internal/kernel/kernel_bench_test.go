@@ -9,7 +9,7 @@ import (
 
 // arena is spheres on a square of the given side, and rays of which every other is aimed at one of them.
 type arena struct {
-	Column
+	Spheres
 	rays []Ray
 }
 
@@ -52,8 +52,8 @@ func BenchmarkBroad(b *testing.B) {
 			what string
 			run  func(i int) int
 		}{
-			{"ray", func(i int) int { var p probe; p.ray(&a.rays[i]); return k.ray(&p, &a.Column, n, out) }},
-			{"ball", func(i int) int { var p probe; p.ball(&balls[i]); return k.ball(&p, &a.Column, n, out) }},
+			{"ray", func(i int) int { var p probe; p.ray(&a.rays[i]); return k.ray(&p, &a.Spheres, n, out) }},
+			{"ball", func(i int) int { var p probe; p.ball(&balls[i]); return k.ball(&p, &a.Spheres, n, out) }},
 		} {
 			b.Run(fmt.Sprintf("%s/%s", c.what, name), func(b *testing.B) {
 				b.ReportAllocs()

@@ -7,7 +7,7 @@ package kernel
 // are written so that NaN falls through to the end, and each product is rounded before it is added. Left and right are asked for in
 // one comparison, as nobody can foretell which of the two it is.
 
-func rayGeneric(p *probe, c *Column, n int, out []int32) (named int) {
+func rayGeneric(p *probe, c *Spheres, n int, out []int32) (named int) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := range n {
 		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
@@ -22,7 +22,7 @@ func rayGeneric(p *probe, c *Column, n int, out []int32) (named int) {
 	return named
 }
 
-func ballGeneric(p *probe, c *Column, n int, out []int32) (named int) {
+func ballGeneric(p *probe, c *Spheres, n int, out []int32) (named int) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := range n {
 		if p.round(xs[i], ys[i], zs[i], nr2[i]) {

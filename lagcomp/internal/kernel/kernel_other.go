@@ -11,14 +11,16 @@ const level = generic
 
 func (isa) lanes() int { return 1 }
 
-func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
+func (isa) ray(p *probe, c *Spheres, n int, out []int32) int { return rayGeneric(p, c, n, out) }
 
-func (isa) ball(p *probe, c *Column, n int, out []int32) int { return ballGeneric(p, c, n, out) }
+func (isa) ball(p *probe, c *Spheres, n int, out []int32) int { return ballGeneric(p, c, n, out) }
 
-func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0 }
+func (isa) splitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int { return 0 }
 
-func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
-	return movedGeneric(a, b, n, limit, out)
+func (isa) displacement(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
+	return displacementGeneric(a, b, n, limit, out)
 }
 
-func (isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) { return Undecided, 0 }
+func (isa) capsules(f *MovingSphere, c *Capsules, thick *Radii) (lane int, t float32) {
+	return Undecided, 0
+}

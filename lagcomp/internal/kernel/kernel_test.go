@@ -117,8 +117,8 @@ func TestNeverAndNotFinite(t *testing.T) {
 
 // candidates is Along for a column of these slices.
 func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	c := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
-	return c.Along(&r, out)
+	c := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}
+	return c.RayCandidates(&r, out)
 }
 
 func TestCandidatesAllocatesNothing(t *testing.T) {
@@ -157,10 +157,10 @@ func BenchmarkCandidates(b *testing.B) {
 	for i := range n {
 		xs[i], ys[i], zs[i], nr2[i] = rng.Float32()*200-100, rng.Float32()*4, rng.Float32()*200-100, -0.95*0.95
 	}
-	c, out := Column{X: xs, Y: ys, Z: zs, NR2: nr2}, make([]int32, 0, n)
+	c, out := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}, make([]int32, 0, n)
 	r := Ray{DX: 0.8, DZ: 0.6, OY: 2, Max: 300, Widest: 0.95}
 	for b.Loop() {
-		out = c.Along(&r, out)
+		out = c.RayCandidates(&r, out)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/test")
 }

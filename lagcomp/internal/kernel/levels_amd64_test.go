@@ -36,7 +36,7 @@ func TestManySame(t *testing.T) {
 	for round := range 40 {
 		for n := 1; n < 100; n++ {
 			r, xs, ys, zs, nr2 := scene(rng, n, math.Pow(10, float64(round%7)*0.6))
-			a := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
+			a := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}
 			if round%3 == 0 {
 				for _, v := range [][]float32{xs, ys, zs, nr2} {
 					spoil(rng, v)

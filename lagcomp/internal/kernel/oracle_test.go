@@ -154,7 +154,7 @@ func TestOverlapsOracle(t *testing.T) {
 		between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 		s := Ball{X: float32(between(-reach, reach)), Y: float32(between(-reach, reach)), Z: float32(between(-reach, reach))}
 		s.Grow = float32(max(0, between(-4, 40)))
-		var c Column
+		var c Spheres
 		for range 50 {
 			radius := float32(between(0.1, 9))
 			sum := math.Sqrt(float64(s.Grow) + float64(radius*radius))
@@ -163,7 +163,7 @@ func TestOverlapsOracle(t *testing.T) {
 			c.X, c.Y = append(c.X, float32(float64(s.X)+k*d[0])), append(c.Y, float32(float64(s.Y)+k*d[1]))
 			c.Z, c.NR2 = append(c.Z, float32(float64(s.Z)+k*d[2])), append(c.NR2, -radius*radius)
 		}
-		out := Overlaps(s, &c, nil)
+		out := BallCandidates(s, &c, nil)
 		for i := range c.X {
 			x, y, z := float64(c.X[i])-float64(s.X), float64(c.Y[i])-float64(s.Y), float64(c.Z[i])-float64(s.Z)
 			far, limit := x*x+y*y+z*z, float64(s.Grow)-float64(c.NR2[i])
@@ -192,8 +192,8 @@ func TestKernelsAllocateNothing(t *testing.T) {
 	r, out := a.rays[0], make([]int32, 0, 100)
 	s := Ball{X: 1, Z: 1, Grow: 30}
 	for what, run := range map[string]func(){
-		"Along":    func() { out = a.Along(&r, out) },
-		"Overlaps": func() { out = Overlaps(s, &a.Column, out) },
+		"Along":    func() { out = a.RayCandidates(&r, out) },
+		"Overlaps": func() { out = BallCandidates(s, &a.Spheres, out) },
 	} {
 		if n := testing.AllocsPerRun(100, run); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)

@@ -16,9 +16,9 @@ type probe struct {
 // A probe is one cache line.
 var _ [64]byte = [unsafe.Sizeof(probe{})]byte{}
 
-// wider makes the first test's squared radius w 5 mm wide at the least: (1+1/256)w + 1/128. At 8 km, x*sx + z*sz, the same of the
+// withSlack makes the first test's squared radius w 5 mm wide at the least: (1+1/256)w + 1/128. At 8 km, x*sx + z*sz, the same of the
 // origin and their difference are off by 3.5 mm of rounding together.
-func wider(w float32) float32 { return w + float32(w*(1.0/256)) + 1.0/128 }
+func withSlack(w float32) float32 { return w + float32(w*(1.0/256)) + 1.0/128 }
 
 // ray prepares a ray, in place: a copy of what was only just written in smaller pieces has to wait for them. Almost everybody is
 // well to the left or right, so the first test is the distance from the upright plane through the ray, in units of the
@@ -29,7 +29,7 @@ func (p *probe) ray(r *Ray) {
 	if level < 1e-18 { // straight up or down: any plane will do
 		sx, sz, level = 1, 0, 1
 	}
-	half := float32(math.Sqrt(float64(float32(level * wider(squared(r.Widest)+r.Grow)))))
+	half := float32(math.Sqrt(float64(float32(level * withSlack(widestSq(r.Widest)+r.Grow)))))
 	middle := float32(r.OX*sx) + float32(r.OZ*sz)
 	p.sx, p.sz, p.lo, p.hi = sx, sz, middle-half, middle+half
 }
@@ -45,11 +45,11 @@ func (p *probe) line(r *Ray) {
 // ball prepares a ball.
 func (p *probe) ball(s *Ball) {
 	p.ox, p.oy, p.oz = s.X, s.Y, s.Z
-	p.grow, p.hi = s.Grow, wider(squared(s.Widest)+s.Grow)
+	p.grow, p.hi = s.Grow, withSlack(widestSq(s.Widest)+s.Grow)
 	p.keep, p.slack, p.never = 1-slack, slack, Never
 }
 
-func squared(widest float32) float32 {
+func widestSq(widest float32) float32 {
 	if !(widest > 0) {
 		widest = MaxRadius
 	}

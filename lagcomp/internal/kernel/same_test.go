@@ -23,7 +23,7 @@ func spoil(rng *rand.Rand, v []float32) {
 }
 
 // same compares every implementation with the generic one.
-func same(t *testing.T, r Ray, s Ball, c Column) (named int) {
+func same(t *testing.T, r Ray, s Ball, c Spheres) (named int) {
 	t.Helper()
 	n := len(c.X)
 	ask := func(k isa) (got [2][]int32) {
@@ -67,7 +67,7 @@ func TestSameEverywhere(t *testing.T) {
 			}
 			r, xs, ys, zs, nr2 := scene(rng, n+8, math.Pow(10, float64(round%7)*0.6))
 			skip := rng.IntN(8) // columns need not be aligned
-			a := Column{X: xs[skip : skip+n], Y: ys[skip : skip+n], Z: zs[skip : skip+n], NR2: nr2[skip : skip+n]}
+			a := Spheres{X: xs[skip : skip+n], Y: ys[skip : skip+n], Z: zs[skip : skip+n], NR2: nr2[skip : skip+n]}
 			s := Ball{r.OX, r.OY, r.OZ, r.Grow, 0}
 			if n > 0 && rng.IntN(2) == 0 { // barely touches one of them
 				radius := float32(math.Sqrt(float64(r.Grow - a.NR2[0])))
@@ -109,6 +109,6 @@ func FuzzSame(f *testing.F) {
 				xs[i], zs[i] = x, z
 			}
 		}
-		same(t, r, Ball{x, dy, z, grow, 0}, Column{X: xs, Y: ys, Z: zs, NR2: nr2})
+		same(t, r, Ball{x, dy, z, grow, 0}, Spheres{X: xs, Y: ys, Z: zs, NR2: nr2})
 	})
 }

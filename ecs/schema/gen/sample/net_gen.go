@@ -27,7 +27,7 @@ func (v *Character) Row(dst []int32) {
 	_ = dst[CharacterFields-1]
 	dst[CharacterHero] = min(max(int32(v.Hero), 0), 11)
 	dst[CharacterHealth] = min(max(int32(v.Health), 0), 1000)
-	dst[CharacterBits] = int32(min(v.Team, 3)) | schema.Bit(v.Sprint)<<2 | schema.Bit(v.Keys[0])<<3 | schema.Bit(v.Keys[1])<<4 | schema.Bit(v.Keys[2])<<5
+	dst[CharacterBits] = int32(min(v.Team, 3)) | schema.BoolBit(v.Sprint)<<2 | schema.BoolBit(v.Keys[0])<<3 | schema.BoolBit(v.Keys[1])<<4 | schema.BoolBit(v.Keys[2])<<5
 }
 
 // CharacterColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has CharacterFields columns, each at
@@ -41,14 +41,14 @@ func CharacterColumns(dst [][]int32, src []Character) {
 		v := &src[i]
 		c0[i] = min(max(int32(v.Hero), 0), 11)
 		c1[i] = min(max(int32(v.Health), 0), 1000)
-		c2[i] = int32(min(v.Team, 3)) | schema.Bit(v.Sprint)<<2 | schema.Bit(v.Keys[0])<<3 | schema.Bit(v.Keys[1])<<4 | schema.Bit(v.Keys[2])<<5
+		c2[i] = int32(min(v.Team, 3)) | schema.BoolBit(v.Sprint)<<2 | schema.BoolBit(v.Keys[0])<<3 | schema.BoolBit(v.Keys[1])<<4 | schema.BoolBit(v.Keys[2])<<5
 	}
 }
 
 // Restore writes what a row says into v, and then all that is derived. Its values must be in range, as a decoder's are.
 func (v *Character) Restore(row []int32) {
 	_ = row[CharacterFields-1]
-	schema.Put(&v.Hero, row[CharacterHero])
+	schema.Assign(&v.Hero, row[CharacterHero])
 	v.Health = int16(row[CharacterHealth])
 	v.Team = uint8(row[CharacterBits] & 0x3)
 	v.Sprint = row[CharacterBits]>>2&0x1 != 0
@@ -62,7 +62,7 @@ func (v *Character) Restore(row []int32) {
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *Character) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[CharacterFields-1], b[CharacterFields-1]
-	schema.Put(&v.Hero, a[CharacterHero])
+	schema.Assign(&v.Hero, a[CharacterHero])
 	v.Health = int16(a[CharacterHealth])
 	v.Team = uint8(a[CharacterBits] & 0x3)
 	v.Sprint = a[CharacterBits]>>2&0x1 != 0
@@ -97,9 +97,9 @@ var CharacterOwnerSchema = schema.Schema{Name: "character.owner", Single: true, 
 // RowOwner writes the row of v into dst, CharacterOwnerFields long: to the nearest step, halves upwards, and within range.
 func (v *Character) RowOwner(dst []int32) {
 	_ = dst[CharacterOwnerFields-1]
-	dst[CharacterOwnerAtX] = schema.Steps(v.Exact.X, 4096, -8388608, 8388608)
-	dst[CharacterOwnerAtY] = schema.Steps(v.Exact.Y, 4096, -8388608, 8388608)
-	dst[CharacterOwnerAtZ] = schema.Steps(v.Exact.Z, 4096, -8388608, 8388608)
+	dst[CharacterOwnerAtX] = schema.Quantize(v.Exact.X, 4096, -8388608, 8388608)
+	dst[CharacterOwnerAtY] = schema.Quantize(v.Exact.Y, 4096, -8388608, 8388608)
+	dst[CharacterOwnerAtZ] = schema.Quantize(v.Exact.Z, 4096, -8388608, 8388608)
 	dst[CharacterOwnerAmmo0] = int32(v.Ammo[0])
 	dst[CharacterOwnerAmmo1] = int32(v.Ammo[1])
 }
@@ -115,9 +115,9 @@ func CharacterOwnerColumns(dst [][]int32, src []Character) {
 	c4 := dst[CharacterOwnerAmmo1][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Exact.X, 4096, -8388608, 8388608)
-		c1[i] = schema.Steps(v.Exact.Y, 4096, -8388608, 8388608)
-		c2[i] = schema.Steps(v.Exact.Z, 4096, -8388608, 8388608)
+		c0[i] = schema.Quantize(v.Exact.X, 4096, -8388608, 8388608)
+		c1[i] = schema.Quantize(v.Exact.Y, 4096, -8388608, 8388608)
+		c2[i] = schema.Quantize(v.Exact.Z, 4096, -8388608, 8388608)
 		c3[i] = int32(v.Ammo[0])
 		c4[i] = int32(v.Ammo[1])
 	}
@@ -173,12 +173,12 @@ var CharacterOthersSchema = schema.Schema{Name: "character.others", Fields: []sc
 // RowOthers writes the row of v into dst, CharacterOthersFields long: to the nearest step, halves upwards, and within range.
 func (v *Character) RowOthers(dst []int32) {
 	_ = dst[CharacterOthersFields-1]
-	dst[CharacterOthersPosX] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-	dst[CharacterOthersPosY] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-	dst[CharacterOthersPosZ] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-	dst[CharacterOthersYaw] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-	dst[CharacterOthersSwingPhase] = schema.StepsRound(v.Swing.Phase, 1000, 1000)
-	dst[CharacterOthersSwingWeight] = schema.Steps(v.Swing.Weight, 100, 0, 100)
+	dst[CharacterOthersPosX] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+	dst[CharacterOthersPosY] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+	dst[CharacterOthersPosZ] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+	dst[CharacterOthersYaw] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+	dst[CharacterOthersSwingPhase] = schema.QuantizeWrapped(v.Swing.Phase, 1000, 1000)
+	dst[CharacterOthersSwingWeight] = schema.Quantize(v.Swing.Weight, 100, 0, 100)
 }
 
 // CharacterOthersColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has CharacterOthersFields columns, each at
@@ -193,12 +193,12 @@ func CharacterOthersColumns(dst [][]int32, src []Character) {
 	c5 := dst[CharacterOthersSwingWeight][:len(src)]
 	for i := range src {
 		v := &src[i]
-		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-		c1[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-		c2[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-		c3[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-		c4[i] = schema.StepsRound(v.Swing.Phase, 1000, 1000)
-		c5[i] = schema.Steps(v.Swing.Weight, 100, 0, 100)
+		c0[i] = schema.Quantize(v.Pos.X, 128, -262144, 262144)
+		c1[i] = schema.Quantize(v.Pos.Y, 128, -262144, 262144)
+		c2[i] = schema.Quantize(v.Pos.Z, 128, -262144, 262144)
+		c3[i] = schema.QuantizeIntWrapped(int64(v.Yaw), 16, 4096)
+		c4[i] = schema.QuantizeWrapped(v.Swing.Phase, 1000, 1000)
+		c5[i] = schema.Quantize(v.Swing.Weight, 100, 0, 100)
 	}
 }
 
@@ -208,7 +208,7 @@ func (v *Character) RestoreOthers(row []int32) {
 	v.Pos.X = float32(row[CharacterOthersPosX]) / 128
 	v.Pos.Y = float32(row[CharacterOthersPosY]) / 128
 	v.Pos.Z = float32(row[CharacterOthersPosZ]) / 128
-	schema.Put(&v.Yaw, row[CharacterOthersYaw]*16)
+	schema.Assign(&v.Yaw, row[CharacterOthersYaw]*16)
 	v.Swing.Phase = float32(float64(row[CharacterOthersSwingPhase]) / 1000)
 	v.Swing.Weight = float32(float64(row[CharacterOthersSwingWeight]) / 100)
 	v.Dead = v.IsDead()
@@ -218,12 +218,12 @@ func (v *Character) RestoreOthers(row []int32) {
 // interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *Character) LerpOthers(a, b []int32, frac uint8) {
 	_, _ = a[CharacterOthersFields-1], b[CharacterOthersFields-1]
-	v.Pos.X = schema.Between(float32(a[CharacterOthersPosX])/128, float32(b[CharacterOthersPosX])/128, frac)
-	v.Pos.Y = schema.Between(float32(a[CharacterOthersPosY])/128, float32(b[CharacterOthersPosY])/128, frac)
-	v.Pos.Z = schema.Between(float32(a[CharacterOthersPosZ])/128, float32(b[CharacterOthersPosZ])/128, frac)
-	schema.Put(&v.Yaw, schema.IntBetweenRound(a[CharacterOthersYaw], b[CharacterOthersYaw], 16, 4096, frac))
-	v.Swing.Phase = schema.BetweenRound(a[CharacterOthersSwingPhase], b[CharacterOthersSwingPhase], 1000, 1000, frac)
-	v.Swing.Weight = schema.Between(float32(float64(a[CharacterOthersSwingWeight])/100), float32(float64(b[CharacterOthersSwingWeight])/100), frac)
+	v.Pos.X = schema.Lerp(float32(a[CharacterOthersPosX])/128, float32(b[CharacterOthersPosX])/128, frac)
+	v.Pos.Y = schema.Lerp(float32(a[CharacterOthersPosY])/128, float32(b[CharacterOthersPosY])/128, frac)
+	v.Pos.Z = schema.Lerp(float32(a[CharacterOthersPosZ])/128, float32(b[CharacterOthersPosZ])/128, frac)
+	schema.Assign(&v.Yaw, schema.LerpIntWrapped(a[CharacterOthersYaw], b[CharacterOthersYaw], 16, 4096, frac))
+	v.Swing.Phase = schema.LerpWrapped(a[CharacterOthersSwingPhase], b[CharacterOthersSwingPhase], 1000, 1000, frac)
+	v.Swing.Weight = schema.Lerp(float32(float64(a[CharacterOthersSwingWeight])/100), float32(float64(b[CharacterOthersSwingWeight])/100), frac)
 	v.Dead = v.IsDead()
 }
 
@@ -291,29 +291,29 @@ var EdgesSchema = schema.Schema{Name: "edges", Single: true, Fields: []schema.Fi
 func (v *Edges) Row(dst []int32) {
 	_ = dst[EdgesFields-1]
 	dst[EdgesByte] = int32(v.Byte)
-	dst[EdgesSigned] = schema.IntSteps(int64(v.Signed), 16, -8, 7)
+	dst[EdgesSigned] = schema.QuantizeInt(int64(v.Signed), 16, -8, 7)
 	dst[EdgesTurns] = int32(v.Turns)
-	dst[EdgesGrid] = schema.IntStepsRound(int64(v.Grid), 16, 4096)
-	dst[EdgesPitch] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
-	dst[EdgesOdd] = schema.IntStepsRound(int64(v.Odd), 1, 359)
-	dst[EdgesThree] = schema.IntStepsRound(int64(v.Three), 3, 3)
-	dst[EdgesCount] = schema.IntSteps(int64(v.Count), 1, 0, 100000)
+	dst[EdgesGrid] = schema.QuantizeIntWrapped(int64(v.Grid), 16, 4096)
+	dst[EdgesPitch] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
+	dst[EdgesOdd] = schema.QuantizeIntWrapped(int64(v.Odd), 1, 359)
+	dst[EdgesThree] = schema.QuantizeIntWrapped(int64(v.Three), 3, 3)
+	dst[EdgesCount] = schema.QuantizeInt(int64(v.Count), 1, 0, 100000)
 	dst[EdgesWhole] = int32(v.Whole)
-	dst[EdgesLong] = schema.IntStepsRound(int64(uint64(v.Long)%3000), 3, 1000)
-	dst[EdgesFar] = schema.IntSteps(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
-	dst[EdgesBig] = schema.IntSteps(int64(v.Big), 1048576, -1000000000, 1000000000)
+	dst[EdgesLong] = schema.QuantizeIntWrapped(int64(uint64(v.Long)%3000), 3, 1000)
+	dst[EdgesFar] = schema.QuantizeInt(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
+	dst[EdgesBig] = schema.QuantizeInt(int64(v.Big), 1048576, -1000000000, 1000000000)
 	dst[EdgesAll] = v.All
-	dst[EdgesTwo] = schema.IntSteps(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
-	dst[EdgesDegrees] = schema.StepsRound(v.Degrees, 10, 3600)
-	dst[EdgesTiny] = schema.StepsRound(v.Tiny, 16777216, 16777216)
-	dst[EdgesWide] = schema.Steps(v.Wide, 3, -2100000000, 2100000000)
-	dst[EdgesAbove] = schema.Steps(v.Above, 4, 8, 12)
-	dst[EdgesBelow] = schema.Steps(float32(v.Below), 100, -500, -50)
-	dst[EdgesUnits] = schema.Steps(float32(v.Units), 1, -9, 9)
-	dst[EdgesFlag] = schema.Bit(v.Flag)
-	dst[EdgesPacked] = int32(min(v.Packed, 31)) | schema.Bit(v.Flags[0])<<5 | schema.Bit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
-	dst[EdgesSteps0] = schema.IntSteps(int64(v.Steps[0]), 5, -20, 20)
-	dst[EdgesSteps1] = schema.IntSteps(int64(v.Steps[1]), 5, -20, 20)
+	dst[EdgesTwo] = schema.QuantizeInt(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
+	dst[EdgesDegrees] = schema.QuantizeWrapped(v.Degrees, 10, 3600)
+	dst[EdgesTiny] = schema.QuantizeWrapped(v.Tiny, 16777216, 16777216)
+	dst[EdgesWide] = schema.Quantize(v.Wide, 3, -2100000000, 2100000000)
+	dst[EdgesAbove] = schema.Quantize(v.Above, 4, 8, 12)
+	dst[EdgesBelow] = schema.Quantize(float32(v.Below), 100, -500, -50)
+	dst[EdgesUnits] = schema.Quantize(float32(v.Units), 1, -9, 9)
+	dst[EdgesFlag] = schema.BoolBit(v.Flag)
+	dst[EdgesPacked] = int32(min(v.Packed, 31)) | schema.BoolBit(v.Flags[0])<<5 | schema.BoolBit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
+	dst[EdgesSteps0] = schema.QuantizeInt(int64(v.Steps[0]), 5, -20, 20)
+	dst[EdgesSteps1] = schema.QuantizeInt(int64(v.Steps[1]), 5, -20, 20)
 }
 
 // EdgesColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has EdgesFields columns, each at
@@ -347,29 +347,29 @@ func EdgesColumns(dst [][]int32, src []Edges) {
 	for i := range src {
 		v := &src[i]
 		c0[i] = int32(v.Byte)
-		c1[i] = schema.IntSteps(int64(v.Signed), 16, -8, 7)
+		c1[i] = schema.QuantizeInt(int64(v.Signed), 16, -8, 7)
 		c2[i] = int32(v.Turns)
-		c3[i] = schema.IntStepsRound(int64(v.Grid), 16, 4096)
-		c4[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
-		c5[i] = schema.IntStepsRound(int64(v.Odd), 1, 359)
-		c6[i] = schema.IntStepsRound(int64(v.Three), 3, 3)
-		c7[i] = schema.IntSteps(int64(v.Count), 1, 0, 100000)
+		c3[i] = schema.QuantizeIntWrapped(int64(v.Grid), 16, 4096)
+		c4[i] = schema.QuantizeInt(int64(int16(v.Pitch)), 16, -1024, 1024)
+		c5[i] = schema.QuantizeIntWrapped(int64(v.Odd), 1, 359)
+		c6[i] = schema.QuantizeIntWrapped(int64(v.Three), 3, 3)
+		c7[i] = schema.QuantizeInt(int64(v.Count), 1, 0, 100000)
 		c8[i] = int32(v.Whole)
-		c9[i] = schema.IntStepsRound(int64(uint64(v.Long)%3000), 3, 1000)
-		c10[i] = schema.IntSteps(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
-		c11[i] = schema.IntSteps(int64(v.Big), 1048576, -1000000000, 1000000000)
+		c9[i] = schema.QuantizeIntWrapped(int64(uint64(v.Long)%3000), 3, 1000)
+		c10[i] = schema.QuantizeInt(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
+		c11[i] = schema.QuantizeInt(int64(v.Big), 1048576, -1000000000, 1000000000)
 		c12[i] = v.All
-		c13[i] = schema.IntSteps(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
-		c14[i] = schema.StepsRound(v.Degrees, 10, 3600)
-		c15[i] = schema.StepsRound(v.Tiny, 16777216, 16777216)
-		c16[i] = schema.Steps(v.Wide, 3, -2100000000, 2100000000)
-		c17[i] = schema.Steps(v.Above, 4, 8, 12)
-		c18[i] = schema.Steps(float32(v.Below), 100, -500, -50)
-		c19[i] = schema.Steps(float32(v.Units), 1, -9, 9)
-		c20[i] = schema.Bit(v.Flag)
-		c21[i] = int32(min(v.Packed, 31)) | schema.Bit(v.Flags[0])<<5 | schema.Bit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
-		c22[i] = schema.IntSteps(int64(v.Steps[0]), 5, -20, 20)
-		c23[i] = schema.IntSteps(int64(v.Steps[1]), 5, -20, 20)
+		c13[i] = schema.QuantizeInt(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
+		c14[i] = schema.QuantizeWrapped(v.Degrees, 10, 3600)
+		c15[i] = schema.QuantizeWrapped(v.Tiny, 16777216, 16777216)
+		c16[i] = schema.Quantize(v.Wide, 3, -2100000000, 2100000000)
+		c17[i] = schema.Quantize(v.Above, 4, 8, 12)
+		c18[i] = schema.Quantize(float32(v.Below), 100, -500, -50)
+		c19[i] = schema.Quantize(float32(v.Units), 1, -9, 9)
+		c20[i] = schema.BoolBit(v.Flag)
+		c21[i] = int32(min(v.Packed, 31)) | schema.BoolBit(v.Flags[0])<<5 | schema.BoolBit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
+		c22[i] = schema.QuantizeInt(int64(v.Steps[0]), 5, -20, 20)
+		c23[i] = schema.QuantizeInt(int64(v.Steps[1]), 5, -20, 20)
 	}
 }
 
@@ -379,8 +379,8 @@ func (v *Edges) Restore(row []int32) {
 	v.Byte = uint8(row[EdgesByte])
 	v.Signed = int8(row[EdgesSigned] * 16)
 	v.Turns = uint16(row[EdgesTurns])
-	schema.Put(&v.Grid, row[EdgesGrid]*16)
-	schema.Put(&v.Pitch, row[EdgesPitch]*16)
+	schema.Assign(&v.Grid, row[EdgesGrid]*16)
+	schema.Assign(&v.Pitch, row[EdgesPitch]*16)
 	v.Odd = uint16(row[EdgesOdd])
 	v.Three = int(int64(row[EdgesThree]) * 3)
 	v.Count = uint32(row[EdgesCount])
@@ -394,10 +394,10 @@ func (v *Edges) Restore(row []int32) {
 	v.Tiny = float32(row[EdgesTiny]) / 16777216
 	v.Wide = float32(float64(row[EdgesWide]) / 3)
 	v.Above = float32(row[EdgesAbove]) / 4
-	schema.Put(&v.Below, float32(float64(row[EdgesBelow])/100))
-	schema.Put(&v.Units, float32(row[EdgesUnits]))
+	schema.Assign(&v.Below, float32(float64(row[EdgesBelow])/100))
+	schema.Assign(&v.Units, float32(row[EdgesUnits]))
 	v.Flag = row[EdgesFlag] != 0
-	schema.Put(&v.Packed, row[EdgesPacked]&0x1f)
+	schema.Assign(&v.Packed, row[EdgesPacked]&0x1f)
 	v.Flags[0] = row[EdgesPacked]>>5&0x1 != 0
 	v.Flags[1] = row[EdgesPacked]>>6&0x1 != 0
 	v.Rest = uint64(row[EdgesPacked] >> 7 & 0x7f)
@@ -413,29 +413,29 @@ func (v *Edges) Lerp(a, b []int32, frac uint8) {
 	v.Byte = uint8(a[EdgesByte])
 	v.Signed = int8(a[EdgesSigned] * 16)
 	v.Turns = uint16(a[EdgesTurns])
-	schema.Put(&v.Grid, schema.IntBetweenRound(a[EdgesGrid], b[EdgesGrid], 16, 4096, frac))
-	schema.Put(&v.Pitch, schema.IntBetween(int64(a[EdgesPitch])*16, int64(b[EdgesPitch])*16, frac))
-	v.Odd = uint16(schema.IntBetweenRound(a[EdgesOdd], b[EdgesOdd], 1, 359, frac))
-	v.Three = int(schema.IntBetweenRound(a[EdgesThree], b[EdgesThree], 3, 3, frac))
+	schema.Assign(&v.Grid, schema.LerpIntWrapped(a[EdgesGrid], b[EdgesGrid], 16, 4096, frac))
+	schema.Assign(&v.Pitch, schema.LerpInt(int64(a[EdgesPitch])*16, int64(b[EdgesPitch])*16, frac))
+	v.Odd = uint16(schema.LerpIntWrapped(a[EdgesOdd], b[EdgesOdd], 1, 359, frac))
+	v.Three = int(schema.LerpIntWrapped(a[EdgesThree], b[EdgesThree], 3, 3, frac))
 	v.Count = uint32(a[EdgesCount])
 	v.Whole = uint32(a[EdgesWhole])
 	v.Long = uint64(int64(a[EdgesLong]) * 3)
 	v.Far = uint64(int64(a[EdgesFar]) * 1048576)
-	v.Big = int64(schema.IntBetween(int64(a[EdgesBig])*1048576, int64(b[EdgesBig])*1048576, frac))
+	v.Big = int64(schema.LerpInt(int64(a[EdgesBig])*1048576, int64(b[EdgesBig])*1048576, frac))
 	v.All = a[EdgesAll]
 	v.Two = uint(a[EdgesTwo])
-	v.Degrees = schema.BetweenRound(a[EdgesDegrees], b[EdgesDegrees], 3600, 10, frac)
+	v.Degrees = schema.LerpWrapped(a[EdgesDegrees], b[EdgesDegrees], 3600, 10, frac)
 	v.Tiny = float32(a[EdgesTiny]) / 16777216
-	v.Wide = schema.Between(float32(float64(a[EdgesWide])/3), float32(float64(b[EdgesWide])/3), frac)
+	v.Wide = schema.Lerp(float32(float64(a[EdgesWide])/3), float32(float64(b[EdgesWide])/3), frac)
 	v.Above = float32(a[EdgesAbove]) / 4
-	schema.Put(&v.Below, schema.Between(float32(float64(a[EdgesBelow])/100), float32(float64(b[EdgesBelow])/100), frac))
-	schema.Put(&v.Units, float32(a[EdgesUnits]))
+	schema.Assign(&v.Below, schema.Lerp(float32(float64(a[EdgesBelow])/100), float32(float64(b[EdgesBelow])/100), frac))
+	schema.Assign(&v.Units, float32(a[EdgesUnits]))
 	v.Flag = a[EdgesFlag] != 0
-	schema.Put(&v.Packed, a[EdgesPacked]&0x1f)
+	schema.Assign(&v.Packed, a[EdgesPacked]&0x1f)
 	v.Flags[0] = a[EdgesPacked]>>5&0x1 != 0
 	v.Flags[1] = a[EdgesPacked]>>6&0x1 != 0
 	v.Rest = uint64(a[EdgesPacked] >> 7 & 0x7f)
 	v.Top = uint16(a[EdgesPacked] >> 14 & 0xffff)
-	v.Steps[0] = int16(schema.IntBetween(int64(a[EdgesSteps0])*5, int64(b[EdgesSteps0])*5, frac))
-	v.Steps[1] = int16(schema.IntBetween(int64(a[EdgesSteps1])*5, int64(b[EdgesSteps1])*5, frac))
+	v.Steps[0] = int16(schema.LerpInt(int64(a[EdgesSteps0])*5, int64(b[EdgesSteps0])*5, frac))
+	v.Steps[1] = int16(schema.LerpInt(int64(a[EdgesSteps1])*5, int64(b[EdgesSteps1])*5, frac))
 }

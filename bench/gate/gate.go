@@ -1,0 +1,138 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// Limits of the gate.
+const (
+	MaxP      = 0.05 // largest chance that equal builds differ as much
+	MinChange = 0.05 // smallest relative change that counts
+	MinRounds = 6    // of each side: fewer prove nothing about one of a dozen stages
+
+	smallStage = 0.01 // a stage below this part of its tick is not judged by itself
+)
+
+// Change is one quantity on both sides; lower is better.
+type Change struct {
+	Scenario string  `json:"scenario"`
+	Of       string  `json:"of"` // "tick", "bytes" or a stage
+	Unit     string  `json:"unit"`
+	Old      float64 `json:"old"` // medians
+	New      float64 `json:"new"`
+	P        float64 `json:"p"` // two-sided Mann-Whitney; of stages, corrected for their number (Holm)
+	N        [2]int  `json:"n"`
+	Worse    bool    `json:"worse"`
+}
+
+// Percent is the relative change.
+func (c Change) Percent() float64 { return 100 * (c.New/c.Old - 1) }
+
+// String is a line of a table.
+func (c Change) String() string {
+	return fmt.Sprintf("%s, %s: %.4g to %.4g %s, %+.1f %% (p=%.3f, n=%d+%d)", c.Scenario, c.Of, c.Old, c.New, c.Unit, c.Percent(), c.P, c.N[0], c.N[1])
+}
+
+// Compare compares rounds of the same work by two builds on one machine. It refuses other machines, work that only one side
+// did, and too few rounds.
+func Compare(old, now Samples) ([]Change, error) {
+	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch || old.Machine.Cores != now.Machine.Cores {
+		return nil, fmt.Errorf("samples of one machine: expected %s with %d processors, got %s with %d",
+			now.Machine.CPU, now.Machine.Cores, old.Machine.CPU, old.Machine.Cores)
+	}
+	before, order := byScenario(old)
+	after, _ := byScenario(now)
+	var all []Change
+	for _, key := range order {
+		a, b := before[key], after[key]
+		if len(a) < MinRounds || len(b) < MinRounds {
+			return nil, fmt.Errorf("%w of %s: expected %d on both sides, got %d and %d", errFew, key, MinRounds, len(a), len(b))
+		}
+		all = append(all, compareRounds(key, a, b)...)
+	}
+	return all, nil
+}
+
+func byScenario(s Samples) (by map[string][]Round, order []string) {
+	by = map[string][]Round{}
+	for _, r := range s.Rounds {
+		if by[r.Scenario] == nil {
+			order = append(order, r.Scenario)
+		}
+		by[r.Scenario] = append(by[r.Scenario], r)
+	}
+	return by, order
+}
+
+// compareRounds compares the tick, the bytes, and every stage that is large enough.
+func compareRounds(key string, a, b []Round) []Change {
+	change := func(of, unit string, value func(Round) float64) Change {
+		x, y := sample(a, value), sample(b, value)
+		c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: x.Values[len(a)/2], New: y.Values[len(b)/2], P: 1}
+		if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] { // otherwise all are equal
+			c.P = benchmath.AssumeNothing.Compare(x, y).P
+		}
+		return c
+	}
+	all := []Change{
+		change("tick", "µs", func(s Round) float64 { return s.stages() }),
+		change("bytes", "B/s a client", func(s Round) float64 { return s.BytesPerClient }),
+	}
+	var stages []Change
+	for _, st := range a[0].Stages {
+		c := change(st.Name, "µs", func(s Round) float64 { return s.stage(st.Name) })
+		if max(c.Old, c.New) >= smallStage*all[0].Old {
+			stages = append(stages, c)
+		}
+	}
+	all = append(all, holm(stages)...)
+	for i := range all {
+		c := &all[i]
+		c.Worse = c.P < MaxP && c.New >= c.Old*(1+MinChange)
+	}
+	return all
+}
+
+func sample(rounds []Round, value func(Round) float64) *benchmath.Sample {
+	var values []float64
+	for _, s := range rounds {
+		values = append(values, value(s))
+	}
+	return benchmath.NewSample(values, &benchmath.DefaultThresholds) // which sorts them
+}
+
+// holm corrects p for the number of comparisons (Holm-Bonferroni).
+func holm(all []Change) []Change {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case all[i].P < all[j].P:
+			return -1
+		case all[i].P > all[j].P:
+			return 1
+		}
+		return 0
+	})
+	least := 0.0
+	for rank, i := range order {
+		least = max(least, min(1, all[i].P*float64(len(all)-rank)))
+		all[i].P = least
+	}
+	return all
+}
+
+// Regressed are the changes for the worse.
+func Regressed(all []Change) (worse []Change) {
+	for _, c := range all {
+		if c.Worse {
+			worse = append(worse, c)
+		}
+	}
+	return worse
+}

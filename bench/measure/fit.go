@@ -1,0 +1,243 @@
+package measure
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+)
+
+// Cost is what a tick costs, in CPU microseconds: a curve for each stage and one for their sum.
+type Cost struct {
+	Stages []Curve `json:"stages"`
+	Total  Curve   `json:"total"`
+}
+
+// Curve is A + B*N + C*N*V for N players of whom each sees V; no part is negative, since no work takes time back. A
+// plan measures lobbies where all see all, so V = N there.
+//
+// Few or close sizes cannot tell the parts apart. Only as many parts are fitted as there are distinct sizes less one
+// (always one), and of the curves that remain the one that explains most for its number of parts is taken (BIC).
+type Curve struct {
+	Name      string     `json:"name"`
+	A         float64    `json:"a_us"`
+	B         float64    `json:"b_us_per_player"`
+	C         float64    `json:"c_us_per_pair"`
+	R2        float64    `json:"r2"`    // of the variance between steps; 1 where nothing is left over
+	Parts     int        `json:"parts"` // how many of A, B, C were fitted; 0 means no data
+	Residuals []Residual `json:"residuals"`
+}
+
+// Residual is one measured point beside the curve, in microseconds a tick.
+type Residual struct {
+	Players  int     `json:"players"`
+	Measured float64 `json:"measured_us"`
+	Fitted   float64 `json:"fitted_us"`
+}
+
+// At predicts microseconds a tick for n players who each see visible others.
+func (c Curve) At(n, visible int) float64 {
+	return c.A + c.B*float64(n) + c.C*float64(n)*float64(visible)
+}
+
+// Marginal is what one more player adds to a tick of n players who all see each other, in microseconds.
+func (c Curve) Marginal(n int) float64 { return c.At(n+1, n+1) - c.At(n, n) }
+
+// Fit fits the steps that are not void. Stages keep the order in which the steps name them; a step that does not name
+// a stage says nothing about it. The total is fitted to the mean CPU time of whole ticks.
+func Fit(steps []Step) Cost {
+	var names []string
+	points := map[string][]Residual{}
+	var total []Residual
+	for _, s := range steps {
+		if s = s.Finite(); s.Void || s.Players <= 0 {
+			continue
+		}
+		for _, stage := range s.StageCPUMicros {
+			if _, known := points[stage.Name]; !known {
+				names = append(names, stage.Name)
+			}
+			points[stage.Name] = append(points[stage.Name], Residual{Players: s.Players, Measured: stage.Mean})
+		}
+		total = append(total, Residual{Players: s.Players, Measured: 1000 * s.TickCPUMillis.Mean})
+	}
+	cost := Cost{Total: fitCurve("tick", total)}
+	for _, name := range names {
+		cost.Stages = append(cost.Stages, fitCurve(name, points[name]))
+	}
+	return cost
+}
+
+// Errors of measured CPU times grow with the times, so every point weighs by the inverse of its size; below this part
+// of the largest they are taken as equally uncertain.
+const smallestWeighed = 0.01
+
+// Relative errors below this explain nothing worth a further part.
+const noiseFloor = 1e-3
+
+// The parts of a curve are one direction measured twice where less than 1/worstCondition of a column is its own: the
+// sizes are too close to tell the parts apart.
+const worstCondition = 1e3
+
+func fitCurve(name string, points []Residual) Curve {
+	points = append([]Residual(nil), points...)
+	sort.SliceStable(points, func(i, j int) bool { return points[i].Players < points[j].Players })
+	best, bestScore := Curve{Name: name, Residuals: []Residual{}}, math.Inf(1)
+	if len(points) == 0 {
+		return best
+	}
+	most := max(1, distinct(points)-1)
+	for parts := uint(1); parts < 8; parts++ { // bit 0: A, bit 1: B, bit 2: C
+		k := bits.OnesCount(parts)
+		if k > most || (most == 1 && parts == 1) {
+			continue // one size: it must be the players who cost, not the empty tick
+		}
+		c, ok := solve(points, parts)
+		if !ok {
+			continue
+		}
+		if s := score(points, c, k); s < bestScore {
+			c.Name, c.Parts = name, k
+			best, bestScore = c, s
+		}
+	}
+	best.Residuals, best.R2 = residuals(points, best)
+	return best
+}
+
+// solve fits the chosen parts by weighted least squares, columns scaled to the largest size. It refuses a curve that has
+// a negative part or cannot be told from its neighbours; trying every subset and keeping the best of those that remain
+// is exactly the non-negative least squares solution.
+func solve(points []Residual, parts uint) (Curve, bool) {
+	if len(points) < bits.OnesCount(parts) {
+		return Curve{}, false
+	}
+	top, scale := largest(points), float64(points[len(points)-1].Players)
+	columns, target := make([][]float64, bits.OnesCount(parts)), make([]float64, len(points))
+	for i, p := range points {
+		w := weight(p.Measured, top)
+		x := float64(p.Players) / scale
+		column := 0
+		for part, power := range [3]float64{1, x, x * x} {
+			if parts>>part&1 == 1 {
+				columns[column] = append(columns[column], w*power)
+				column++
+			}
+		}
+		target[i] = w * p.Measured
+	}
+	solution, ok := leastSquares(columns, target)
+	if !ok {
+		return Curve{}, false
+	}
+	var c Curve
+	column := 0
+	for part, to := range [3]*float64{&c.A, &c.B, &c.C} {
+		if parts>>part&1 == 1 {
+			*to = solution[column] / math.Pow(scale, float64(part))
+			column++
+		}
+	}
+	return c, c.A >= 0 && c.B >= 0 && c.C >= 0
+}
+
+// leastSquares solves columns*x = target by modified Gram-Schmidt, which overwrites both. It refuses columns of which
+// one is a sum of the others but for a part of 1/worstCondition.
+func leastSquares(columns [][]float64, target []float64) (x []float64, ok bool) {
+	k := len(columns)
+	r, x := make([][]float64, k), make([]float64, k)
+	for i, q := range columns {
+		before := math.Sqrt(dot(q, q))
+		r[i] = make([]float64, k)
+		for j := range i {
+			r[j][i] = project(q, columns[j])
+		}
+		length := math.Sqrt(dot(q, q))
+		if !(length > before/worstCondition) {
+			return nil, false
+		}
+		for n := range q {
+			q[n] /= length
+		}
+		r[i][i], x[i] = length, project(target, q)
+	}
+	for i := k - 1; i >= 0; i-- {
+		for j := i + 1; j < k; j++ {
+			x[i] -= r[i][j] * x[j]
+		}
+		x[i] /= r[i][i]
+	}
+	return x, true
+}
+
+// project takes the part of v along the unit vector q out of v and returns its length.
+func project(v, q []float64) float64 {
+	along := dot(v, q)
+	for n := range v {
+		v[n] -= along * q[n]
+	}
+	return along
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// score is the Bayesian information criterion over relative errors: lower is better.
+func score(points []Residual, c Curve, parts int) float64 {
+	n, top, sum := float64(len(points)), largest(points), 0.0
+	for _, p := range points {
+		e := weight(p.Measured, top) * (c.At(p.Players, p.Players) - p.Measured)
+		sum += e * e
+	}
+	return n*math.Log(sum/n+noiseFloor*noiseFloor) + float64(parts)*math.Log(n)
+}
+
+func residuals(points []Residual, c Curve) ([]Residual, float64) {
+	var mean, left, all float64
+	for _, p := range points {
+		mean += p.Measured / float64(len(points))
+	}
+	for i := range points {
+		points[i].Fitted = c.At(points[i].Players, points[i].Players)
+		left += sq(points[i].Measured - points[i].Fitted)
+		all += sq(points[i].Measured - mean)
+	}
+	if left <= 1e-12*(all+sq(mean)) {
+		return points, 1
+	}
+	if all == 0 {
+		return points, 0
+	}
+	return points, 1 - left/all
+}
+
+func weight(y, top float64) float64 {
+	if top <= 0 {
+		return 1
+	}
+	return 1 / max(math.Abs(y), smallestWeighed*top)
+}
+
+func largest(points []Residual) float64 {
+	top := 0.0
+	for _, p := range points {
+		top = max(top, math.Abs(p.Measured))
+	}
+	return top
+}
+
+// distinct counts sizes; points are sorted.
+func distinct(points []Residual) int {
+	n := 0
+	for i, p := range points {
+		if i == 0 || p.Players != points[i-1].Players {
+			n++
+		}
+	}
+	return n
+}
+
+func sq(x float64) float64 { return x * x }

@@ -1,0 +1,53 @@
+package measure
+
+import "math"
+
+// Interval is a mean with its 95 % confidence interval (Student's t).
+type Interval struct {
+	Mean float64 `json:"mean"`
+	Half float64 `json:"plus_minus"`
+}
+
+// IntervalOf returns the interval of a sample. Of a single value, Half is infinite.
+func IntervalOf(values []float64) Interval {
+	e := EstimateOf(values)
+	if len(values) < 2 {
+		return Interval{e.Mean, math.Inf(1)}
+	}
+	return Interval{e.Mean, student(len(values)-1) * e.StdErr}
+}
+
+// student is the 97.5 % quantile of Student's t, within 0.2 %.
+func student(freedom int) float64 {
+	table := [...]float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.447, 2.365, 2.306, 2.262, 2.228}
+	if freedom <= len(table) {
+		return table[freedom-1]
+	}
+	n := float64(freedom)
+	return 1.95996 + 2.3723/n + 2.8225/(n*n) // Cornish-Fisher
+}
+
+// Estimate is a mean and its standard error.
+type Estimate struct {
+	Mean   float64 `json:"mean"`
+	StdErr float64 `json:"stderr"` // 0 of a single value
+}
+
+// EstimateOf returns the mean of a sample and its standard error.
+func EstimateOf(values []float64) (e Estimate) {
+	n := float64(len(values))
+	if n == 0 {
+		return e
+	}
+	for _, x := range values {
+		e.Mean += x / n
+	}
+	if n < 2 {
+		return e
+	}
+	for _, x := range values {
+		e.StdErr += sq(x - e.Mean)
+	}
+	e.StdErr = math.Sqrt(e.StdErr / (n - 1) / n)
+	return e
+}

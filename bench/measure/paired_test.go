@@ -1,0 +1,55 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Of pairs with noise, most of it common to both, and a hiccup in one of twenty, the interval holds the true ratio as often as it says,
+// within what chance allows; and it is narrow enough to tell 2 % from nothing.
+func TestPairedHoldsTheTruth(t *testing.T) {
+	const trials, pairs, truth = 80, 100, 1.02
+	random := rand.New(rand.NewPCG(1, 2))
+	held, wide := 0, 0.0
+	for range trials {
+		a, b := make([]float64, pairs), make([]float64, pairs)
+		for i := range a {
+			mood := math.Exp(0.2 * random.NormFloat64())
+			a[i], b[i] = mood*(1+0.03*random.NormFloat64()), truth*mood*(1+0.03*random.NormFloat64())
+			if random.IntN(20) == 0 {
+				a[i] *= 1 + random.Float64()
+			}
+			if random.IntN(20) == 0 {
+				b[i] *= 1 + random.Float64()
+			}
+		}
+		r := Paired(a, b)
+		if r.Low <= truth && truth <= r.High {
+			held++
+		}
+		if r.Low > r.Value || r.Value > r.High {
+			t.Fatalf("%+v", r)
+		}
+		wide += r.High - r.Low
+	}
+	if held < trials*88/100 || wide/trials > 0.025 {
+		t.Errorf("%d of %d intervals hold the truth, %.4f wide on average", held, trials, wide/trials)
+	}
+}
+
+func TestPairedRefusesWhatIsNone(t *testing.T) {
+	few := make([]float64, 2*trimmed-1)
+	for _, c := range [][2][]float64{{nil, nil}, {few, few}, {make([]float64, 50), make([]float64, 49)}} {
+		if r := Paired(c[0], c[1]); r != (Ratio{}) {
+			t.Errorf("%+v", r)
+		}
+	}
+	a := []float64{}
+	for i := range 40 {
+		a = append(a, float64(1+i))
+	}
+	if r := Paired(a, a); r != (Ratio{1, 1, 1}) {
+		t.Errorf("%+v of equals", r)
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/search"
+	"github.com/tickrate/tickrate/bench/slo"
+)
+
+// Version is the version of the plan.json that this package writes.
+const Version = 2
+
+// Plan is a whole answer: the question, the machine, every step and what follows from the steps. A plan that was stopped
+// early is a plan too, with Partial set.
+type Plan struct {
+	Version  int                `json:"version"`
+	Machine  measure.Machine    `json:"machine"`
+	Commit   string             `json:"commit"`
+	Seed     uint64             `json:"seed"`
+	Started  time.Time          `json:"started"`
+	Took     time.Duration      `json:"took_ns"`
+	Command  string             `json:"command"`  // the line that repeats it
+	Movement string             `json:"movement"` // where the players' movement came from
+	Config   []measure.Setting  `json:"config"`
+	SLO      slo.Level          `json:"slo"`
+	Steps    []measure.Step     `json:"steps"` // in the order in which they were measured, repeats and void ones included
+	Knee     search.Knee        `json:"knee"`
+	Fit      measure.Cost       `json:"fit"`
+	Units    []measure.UnitCost `json:"units"`             // what the server paid for each unit of work at the knee
+	Codecs   *measure.Codecs    `json:"codecs,omitempty"`  // nil if they were not compared
+	Repeats  *Repeats           `json:"repeats,omitempty"` // of the size at the knee; nil where it was measured once
+	Partial  bool               `json:"partial"`
+}
+
+// Clean returns p as it is written: version and defaults filled in, lists never null, and every number finite (a step
+// with one that is not is void). The knee, the fit and the unit costs are derived from the steps when p has none.
+func (p Plan) Clean() Plan {
+	p.Version = Version
+	objective, err := slo.Compile(p.SLO)
+	if err == nil {
+		p.SLO = objective.Level()
+	}
+	steps := make([]measure.Step, len(p.Steps))
+	for i, s := range p.Steps {
+		steps[i] = s.Finite()
+		steps[i].Failed = append([]string{}, s.Failed...)
+		if steps[i].StageCPUMicros == nil {
+			steps[i].StageCPUMicros = []measure.Stage{}
+		}
+	}
+	p.Steps = steps
+	p.Config = append([]measure.Setting{}, p.Config...)
+	if p.Knee.Bound == "" {
+		p.Knee = search.KneeOf(objective, p.Steps)
+	}
+	p.Knee.Binding = append([]string{}, p.Knee.Binding...)
+	if p.Fit.Total.Parts == 0 {
+		p.Fit = measure.Fit(steps)
+	}
+	if p.Fit.Stages == nil {
+		p.Fit.Stages = []measure.Curve{}
+	}
+	if s, ok := p.AtKnee(); ok && p.Units == nil {
+		p.Units = s.Units()
+	}
+	p.Units = append([]measure.UnitCost{}, p.Units...)
+	if p.Repeats != nil {
+		p.Repeats = p.Repeats.finite()
+	}
+	return p
+}
+
+// Voids counts the void steps.
+func (p Plan) Voids() int {
+	n := 0
+	for _, s := range p.Steps {
+		if s.Void {
+			n++
+		}
+	}
+	return n
+}
+
+// AtKnee is the last passing step of the knee's size.
+func (p Plan) AtKnee() (measure.Step, bool) {
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		if s := p.Steps[i]; s.Players == p.Knee.Players && s.Pass {
+			return s, true
+		}
+	}
+	return measure.Step{}, false
+}
+
+// Accounted is the step whose account of bytes the report shows: that at the knee or, where no size passed, the last step
+// that is not void; false if it has no account.
+func (p Plan) Accounted() (measure.Step, bool) {
+	s, ok := p.AtKnee()
+	for i := len(p.Steps) - 1; i >= 0 && !ok; i-- {
+		s = p.Steps[i]
+		ok = !s.Void && s.Bytes != nil
+	}
+	return s, ok && s.Bytes != nil && s.Bytes.Received > 0
+}

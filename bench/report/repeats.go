@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tickrate/tickrate/bench/measure"
+)
+
+// Repeats sums up the steps of one size that are not void.
+type Repeats struct {
+	Players    int              `json:"players"`
+	Steps      int              `json:"steps"`
+	Held       int              `json:"held"`        // steps that held the service level
+	TickMillis measure.Interval `json:"tick_p99_ms"` // p99 of a tick's CPU time
+	Cores      measure.Interval `json:"server_cores"`
+	KbpsDown   measure.Interval `json:"kbps_down_per_client"`
+	AgeMillis  measure.Interval `json:"age_p99_ms"`
+}
+
+// Doubt says why the size is not to be relied on, "" where it held in every measurement.
+func (r *Repeats) Doubt() string {
+	if r.Held == r.Steps {
+		return ""
+	}
+	return fmt.Sprintf("%d players held in %d of %d measurements only: plan for fewer, or measure again on a machine with nothing else to do",
+		r.Players, r.Held, r.Steps)
+}
+
+// finite returns r without the infinite interval of a single value, which JSON cannot hold.
+func (r Repeats) finite() *Repeats {
+	for _, i := range []*measure.Interval{&r.TickMillis, &r.Cores, &r.KbpsDown, &r.AgeMillis} {
+		if math.IsInf(i.Half, 0) || math.IsNaN(i.Half) {
+			i.Half = 0
+		}
+	}
+	return &r
+}
+
+// RepeatsAt sums up the steps of a size; nil if fewer than two of them are not void.
+func RepeatsAt(players int, steps []measure.Step) *Repeats {
+	r := Repeats{Players: players}
+	var tick, cores, kbps, age []float64
+	for _, s := range steps {
+		if s.Players != players || s.Void || s.Fault != "" {
+			continue
+		}
+		if r.Steps++; s.Pass {
+			r.Held++
+		}
+		tick, cores = append(tick, s.TickCPUMillis.P99), append(cores, s.ServerCores)
+		kbps, age = append(kbps, s.KbpsDownPerClient), append(age, s.SnapshotAgeMillis.P99)
+	}
+	if r.Steps < 2 {
+		return nil
+	}
+	r.TickMillis, r.Cores, r.KbpsDown, r.AgeMillis = measure.IntervalOf(tick), measure.IntervalOf(cores), measure.IntervalOf(kbps), measure.IntervalOf(age)
+	return &r
+}

@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks are those of one lobby.
+func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) measure.Step {
+	rep, lobbies := merge(reports), float64(len(reports))
+	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
+	perTick := func(c metrics.Count) float64 { return float64(rep.Counts[c.String()]) / ticks }
+	sec := f.Elapsed.Seconds()
+	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(clients) }
+	s := measure.Step{
+		Players: players, Duration: f.Elapsed, Lobbies: len(reports),
+		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
+		ServerCores: rep.CPUSeconds / rep.Seconds, MemoryMB: float64(rep.HeapBytes) / 1e6,
+		KbpsDownPerClient: kbps(f.BytesDown), KbpsUpPerClient: kbps(f.BytesUp),
+		SnapshotAgeMillis: millis(f.Age), RTTMillis: millis(f.RTT),
+		DatagramsInPerTick: perTick(metrics.Received), DatagramsOutPerTick: perTick(metrics.Sent),
+		CommandsPerTick: perTick(metrics.InputsUsed), SnapshotsPerTick: perTick(metrics.Snapshots),
+		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
+		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
+		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.TicksSkipped, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		SwarmLate: f.LateTurns, VoidReason: f.Void(),
+	}
+	if k := f.RunDelay; k.Known {
+		s.SwarmOwn = Micros(f.StealCorrected)
+		s.SwarmTaken = &measure.Taken{Millis: float64(k.All) / 1e6, Bursts: k.Bursts, LongestMillis: float64(k.Longest) / 1e6}
+	}
+	if rep.Hiccup != nil {
+		s.HiccupMicros = scaled(*rep.Hiccup, 1)
+	}
+	for _, st := range rep.Stages {
+		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
+	}
+	s.Bytes = Account(f)
+	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
+		s.VoidReason = err.Error()
+	}
+	s.Void = s.VoidReason != ""
+	return s
+}
+
+// Account is the account of the bytes that the swarm's sample of clients received.
+func Account(f *swarm.Figures) *measure.Bytes {
+	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams, Received: f.SampledBytes}
+	for _, c := range f.Meter.Cells(nil) {
+		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits})
+	}
+	return b
+}
+
+// lost is the number of inputs that the server missed although the swarm sent them in time.
+func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
+
+// merge adds the reports of several lobbies up: counts are sums, mean times are means, and the quantiles are those of the
+// worst lobby. The reports stay as they are.
+func merge(all []metrics.Report) metrics.Report {
+	m := all[0]
+	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
+	if m.Hiccup != nil {
+		m.Hiccup = new(*m.Hiccup)
+	}
+	for _, r := range all[1:] {
+		m.CPUSeconds, m.TicksSkipped, m.Overruns = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped, m.Overruns+r.Overruns
+		m.Allocs, m.GCs = m.Allocs+r.Allocs, m.GCs+r.GCs
+		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
+		m.Seconds = max(m.Seconds, r.Seconds)
+		for name, n := range r.Counts {
+			m.Counts[name] += n
+		}
+		worst(&m.TickCPU, r.TickCPU)
+		worst(&m.TickWall, r.TickWall)
+		worst(&m.Lateness, r.Lateness)
+		worst(&m.LatenessRaw, r.LatenessRaw)
+		if m.Hiccup != nil && r.Hiccup != nil {
+			worst(m.Hiccup, *r.Hiccup)
+		}
+		for i := range m.Stages {
+			worst(&m.Stages[i].Spread, r.Stages[i].Spread)
+		}
+	}
+	each := 1 / float64(len(all))
+	for _, s := range []*metrics.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.LatenessRaw} {
+		s.Mean *= each
+	}
+	for i := range m.Stages {
+		m.Stages[i].Mean *= each
+	}
+	if m.Hiccup != nil {
+		m.Hiccup.Mean *= each
+	}
+	return m
+}
+
+// worst takes the larger of each quantile; means add up.
+func worst(s *metrics.Spread, with metrics.Spread) {
+	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999), max(s.Max, with.Max)
+	s.Mean += with.Mean
+}
+
+// ResidentBytes is the memory of a process, 0 where the system does not tell.
+func ResidentBytes(pid int) uint64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kB, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kB << 10
+		}
+	}
+	return 0
+}
+
+// scaled converts a server's spread by a factor.
+func scaled(s metrics.Spread, by float64) measure.Quantiles {
+	return measure.Quantiles{P50: s.P50, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}.Times(by)
+}
+
+// millis sums up a histogram of nanoseconds in milliseconds.
+func millis(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-6) }
+
+// Micros sums up a histogram of nanoseconds in microseconds.
+func Micros(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-3) }
+
+func quantiles(h *meter.Histogram, unit float64) measure.Quantiles {
+	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)), P999: float64(h.Quantile(0.999)),
+		Max: float64(h.Max()), Mean: h.Mean()}.Times(unit)
+}

@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/search"
+	"github.com/tickrate/tickrate/bench/simbench"
+)
+
+// PlanConfig is how a plan searches.
+type PlanConfig struct {
+	Start, Max int           // players in a lobby, or lobbies where the scenario grows those; Start 0: a simulated lobby decides
+	Limit      time.Duration // no step of the search begins that would end later; repeats have a quarter more
+	Tolerance  float64       // gap between knee and first failure, as a part of the knee; 0: the search's default
+	Commit     string        // of this build, for the report
+	Command    string        // the line that repeats the plan
+	Save       func(report.Plan) error
+}
+
+// repeatTime is the time for a search with its repeats, as a multiple of Limit.
+const repeatTime = 1.25
+
+// planRun is a plan while it runs.
+type planRun struct {
+	*Runner
+	cfg    PlanConfig
+	plan   report.Plan
+	search search.Search
+}
+
+// Plan finds the knee, repeats it, and compares codecs. It calls Save before the first step and after every step: a plan
+// that is killed leaves what it has. An interrupt ends it without an error and with Partial set.
+func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) {
+	sc := r.cfg.Scenario
+	p := planRun{Runner: r, cfg: cfg, plan: report.Plan{
+		Machine: r.cfg.Description, Commit: cfg.Commit, Seed: sc.Play.Seed, Started: time.Now(), Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
+		Command: cfg.Command, Config: r.Settings(),
+	}}
+	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit, Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
+	if sc.Lobby.Grow == "lobbies" {
+		p.search.Each = sc.Lobby.Players
+	}
+	if err := p.save(); err != nil {
+		return p.plan, err
+	}
+	if o := r.cfg.Observer; o.Search != nil {
+		o.Search(p.plan.SLO, p.plan.Machine, p.plan.Movement, cfg.Limit)
+	}
+	p.search.Start = sc.At(cfg.Start).Total()
+	if cfg.Start == 0 {
+		p.search.Start = min(p.guess(ctx), p.search.Max)
+	}
+	err := p.measure(ctx)
+	if err == nil && ctx.Err() == nil {
+		r.cfg.Observer.note("comparing codecs")
+		p.plan.Codecs, err = simbench.CompareCodecs(ctx, sc)
+	}
+	p.plan.Partial = ctx.Err() != nil
+	p.plan.Took, p.plan.Knee = time.Since(p.plan.Started), p.search.Knee()
+	p.plan.Fit = measure.Fit(p.plan.Steps)
+	p.plan.Repeats = report.RepeatsAt(p.plan.Knee.Players, p.plan.Steps)
+	if s, ok := p.plan.AtKnee(); ok {
+		p.plan.Units = s.Units()
+	}
+	return p.plan, cmp.Or(err, cfg.Save(p.plan)) // the first error is the one to tell
+}
+
+// measure searches the knee and repeats it. A knee that fails in a repeat is none: the search goes on below it.
+func (p *planRun) measure(ctx context.Context) error {
+	end := p.plan.Started.Add(time.Duration(repeatTime * float64(p.cfg.Limit)))
+	for repeats := 0; ctx.Err() == nil; {
+		players, more := p.search.Next(time.Since(p.plan.Started))
+		knee := p.search.Knee().Players
+		switch {
+		case more:
+			repeats = 0
+		case knee == 0 || repeats == p.Runner.cfg.Scenario.Measure.Repeat || time.Now().Add(p.stepTime()).After(end):
+			return nil
+		default:
+			players, repeats = knee, repeats+1
+		}
+		step, err := p.Step(ctx, players)
+		if ctx.Err() != nil {
+			return nil // a step cut short proves nothing
+		}
+		if err != nil {
+			return fmt.Errorf("%d players: %w", players, err)
+		}
+		if step.Repeat = repeats; repeats > 0 {
+			step = p.search.Repeat(step)
+			if !step.Pass && !step.Void {
+				repeats = 0 // of another size, from now on
+			}
+		} else {
+			step = p.search.Record(step)
+		}
+		p.plan.Steps = append(p.plan.Steps, step)
+		if o := p.Runner.cfg.Observer; o.Step != nil {
+			o.Step(step)
+		}
+		if err := p.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepTime is the shortest time that a step takes.
+func (p *planRun) stepTime() time.Duration {
+	m := p.Runner.cfg.Scenario.Measure
+	return time.Duration(m.Warmup + m.Duration)
+}
+
+// save writes what there is so far.
+func (p *planRun) save() error {
+	part := p.plan
+	part.Partial, part.Knee, part.Took = true, p.search.Knee(), time.Since(part.Started)
+	return p.cfg.Save(part)
+}
+
+// guess is a size to begin with: what a simulated lobby promises for three quarters of the level.
+func (p *planRun) guess(ctx context.Context) int {
+	p.Runner.cfg.Observer.note("a first guess")
+	s := p.Runner.cfg.Scenario
+	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
+	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
+	l, err := simbench.PlayLeast(ctx, s, 1, nil)
+	if err != nil || l.TickCPUMillis.P99 <= 0 {
+		return search.DefaultStart
+	}
+	// System calls take about as much again. The rest of the load grows a little faster than the players.
+	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * l.TickCPUMillis.P99)
+	return max(16, int(128*math.Pow(room, 0.85))/10*10)
+}

@@ -1,0 +1,140 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/simbench"
+)
+
+// PredictConfig is how a scenario is predicted.
+type PredictConfig struct {
+	Repeats int    // matches that are simulated
+	Opening bool   // predict the opening alone, which a live step measures, and not the steady state
+	Commit  string // of this build
+}
+
+// Predict simulates the scenario of cfg, measures its sockets live, and adds the two. The runner that it returns can
+// measure the same scenario live.
+func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Prediction, *Runner, error) {
+	sc := cfg.Scenario
+	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc, Repeats: how.Repeats}
+	windows := simbench.Windows(sc)
+	if how.Opening {
+		windows = windows[:1]
+	}
+	heap, err := simbench.HeapBytes(sc)
+	if err != nil {
+		return p, nil, err
+	}
+	cfg.Observer.note("simulating %d matches of %s", how.Repeats, sc.Name)
+	sims, err := simbench.Simulate(ctx, sc, simbench.Options{Brain: cfg.Brain}, windows, how.Repeats)
+	if err != nil {
+		return p, nil, err
+	}
+	r := New(cfg) // pins this process, which the simulation must not be
+	p.Machine = r.cfg.Description
+	for _, sim := range sims {
+		cfg.Observer.note("measuring the sockets of %s, %s", sc.Name, sim.Window.Name)
+		load := simbench.Load{Tick: time.Duration(sim.Tick.Mean * 1e3), Bytes: int(heap)}
+		sockets, err := r.Sockets(ctx, sim.Traffic, load)
+		if err != nil {
+			return p, nil, fmt.Errorf("sockets: %w", err)
+		}
+		cost := simbench.NewCost(sc, sim, sockets)
+		p.Windows = append(p.Windows, cost)
+		p.MemoryMB = max(p.MemoryMB, float64(sc.Lobby.Lobbies)*(heap+cost.Sockets.Resident)/1e6)
+	}
+	return p, r, nil
+}
+
+// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on the server's processor,
+// and the clients here.
+func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbench.Load) (costs []simbench.SocketCost, err error) {
+	s := socketRun{Runner: r}
+	defer s.stop()
+	for _, t := range all {
+		if err := s.add(t, load); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var started atomic.Int64
+	results := make(chan error, len(all))
+	costs = make([]simbench.SocketCost, len(all))
+	for i, p := range s.all {
+		go func() {
+			line, err := p.line(time.Minute) // all clients are known
+			if err == nil {
+				started.Add(1)
+				line, err = p.line(time.Minute)
+			}
+			if err == nil {
+				err = json.Unmarshal(line, &costs[i])
+			}
+			if err != nil {
+				err = fmt.Errorf("%w: %s", err, strings.TrimSpace(p.errs.String()))
+			}
+			results <- err
+		}()
+	}
+	sent := make(chan error, 1)
+	go func() {
+		sent <- simbench.SendTraffic(ctx, s.at, all, func() bool { return int(started.Load()) == len(all) })
+	}()
+	for range all {
+		err = errors.Join(err, <-results)
+	}
+	cancel()
+	return costs, errors.Join(err, <-sent)
+}
+
+// socketRun is the processes of one measurement.
+type socketRun struct {
+	*Runner
+	all   []*process
+	at    []netip.AddrPort
+	files []string
+}
+
+// add starts a process for the traffic of a lobby.
+func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
+	f, err := os.CreateTemp("", "tickrate-traffic-*")
+	if err != nil {
+		return err
+	}
+	s.files = append(s.files, f.Name())
+	if err := errors.Join(t.Write(f), f.Close()); err != nil {
+		return err
+	}
+	p := &process{}
+	args := []string{"plan", "sockets", "--traffic", f.Name(), "--socket", s.cfg.Scenario.Network.Socket,
+		"--tick", load.Tick.String(), "--bytes", fmt.Sprint(load.Bytes)}
+	if err := s.launch(p, s.cfg.Scenario.Process, args); err != nil {
+		return err
+	}
+	s.all = append(s.all, p)
+	line, err := p.line(readyWithin)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(p.errs.String()))
+	}
+	at, err := netip.ParseAddrPort(strings.TrimSpace(string(line)))
+	s.at = append(s.at, at)
+	return err
+}
+
+func (s *socketRun) stop() {
+	for _, p := range s.all {
+		p.stop()
+	}
+	for _, f := range s.files {
+		_ = os.Remove(f)
+	}
+}

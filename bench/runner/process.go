@@ -1,0 +1,175 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/simbench"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// process is a server process.
+type process struct {
+	cmd  *exec.Cmd
+	out  io.Reader
+	http string
+	udp  netip.AddrPort
+	key  netcode.Key
+	errs *strings.Builder
+}
+
+// readyWithin is the longest start of a server: the largest map takes seconds on a busy machine.
+const readyWithin = time.Minute
+
+// Environment of a server: its private key, and no secret for tokens whatever our own environment says.
+const (
+	keyVariable   = "TICKRATE_PRIVATE_KEY"
+	tokenVariable = "TICKRATE_HTTP_TOKEN"
+)
+
+// serve starts the command serve on ports of the kernel's choice and waits until it is ready.
+func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
+	p := &process{}
+	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
+	args := []string{"serve", "--ready", "--leash", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
+		"--arena", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model", r.cfg.ModelFile,
+		"--players", fmt.Sprint(sc.Lobby.Players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
+		"--rate", fmt.Sprint(sc.Rates.TickHz), "--interval", fmt.Sprint(sc.Every()), "--kbps", fmt.Sprint(sc.Rates.Kbps),
+		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
+		"--far", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
+		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
+	if err := r.launch(p, sc.Process, args); err != nil {
+		return nil, err
+	}
+	var said struct {
+		UDP  string `json:"udp"`
+		HTTP string `json:"http"`
+	}
+	line, err := p.line(readyWithin)
+	if err == nil {
+		err = json.Unmarshal(line, &said)
+	}
+	if err == nil {
+		p.http = said.HTTP
+		p.udp, err = netip.ParseAddrPort(said.UDP)
+	}
+	if err != nil {
+		p.stop()
+		return nil, fmt.Errorf("the server did not start: %w: %s", err, strings.TrimSpace(p.errs.String()))
+	}
+	return p, nil
+}
+
+// launch starts the binary with arguments, on the server's processor.
+func (r *Runner) launch(p *process, env scenario.Process, args []string) (err error) {
+	self := r.cfg.Binary
+	if self == "" {
+		if self, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	p.cmd, p.errs = exec.Command(self, args...), &strings.Builder{}
+	p.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(p.key[:]), tokenVariable+"=")
+	if n := env.GOMAXPROCS; n > 0 {
+		p.cmd.Env = append(p.cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", n))
+	}
+	if gogc := env.GOGC; gogc > 0 {
+		p.cmd.Env = append(p.cmd.Env, fmt.Sprintf("GOGC=%d", gogc))
+	} else if gogc < 0 {
+		p.cmd.Env = append(p.cmd.Env, "GOGC=off")
+	}
+	p.cmd.Stderr = p.errs
+	if _, err := p.cmd.StdinPipe(); err != nil { // open until Wait, or until we are killed: the server ends with it
+		return err
+	}
+	ownGroup(p.cmd)
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		return err
+	}
+	run := p.cmd.Start
+	if r.onServer != nil {
+		run = func() error { return clock.WithAffinity(r.onServer, p.cmd.Start) }
+	}
+	if err := run(); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	p.out = bufio.NewReader(p.out)
+	return nil
+}
+
+// line reads a line of the process, which is killed where none comes in time.
+func (p *process) line(within time.Duration) ([]byte, error) {
+	late := time.AfterFunc(within, func() { _ = p.cmd.Process.Kill() })
+	line, err := p.out.(*bufio.Reader).ReadBytes('\n')
+	if !late.Stop() && err != nil {
+		err = fmt.Errorf("not ready within %v", within)
+	}
+	return line, err
+}
+
+// stop ends the process, by force if it does not end by itself, and waits for it.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(3*time.Second, func() { _ = p.cmd.Process.Kill() })
+	_ = p.cmd.Wait()
+	kill.Stop()
+}
+
+// reset begins new figures on the server, beside the swarm, which must not wait for it.
+func (p *process) reset(ctx context.Context) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://"+p.http+"/stats/reset", nil)
+		if err == nil {
+			var resp *http.Response
+			if resp, err = http.DefaultClient.Do(req); err == nil {
+				err = errors.Join(checkStatus(resp), resp.Body.Close())
+			}
+		}
+		done <- err
+	}()
+	return done
+}
+
+// stats asks the server for its figures.
+func (p *process) stats(ctx context.Context) (rep metrics.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+p.http+"/stats", nil)
+	if err != nil {
+		return rep, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return rep, fmt.Errorf("ask the server for its figures: %w", err)
+	}
+	defer resp.Body.Close()
+	if err := checkStatus(resp); err != nil {
+		return rep, err
+	}
+	return rep, json.NewDecoder(resp.Body).Decode(&rep)
+}
+
+// checkStatus says which request a server refused.
+func checkStatus(resp *http.Response) error {
+	if resp.StatusCode/100 == 2 {
+		return nil
+	}
+	return fmt.Errorf("the server answered %s to %s %s", resp.Status, resp.Request.Method, resp.Request.URL.Path)
+}

@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/slo"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/sim/content"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// Config describes a runner. Zero fields mean the defaults named.
+type Config struct {
+	Scenario  scenario.Scenario
+	Objective *slo.Objective          // default slo.Default
+	Brain     func(n int) swarm.Brain // of client n
+	Movement  string                  // where the brains come from, for reports
+
+	Binary      string          // that has the command serve; default the running program
+	ContentDir  string          // passed to serve; default the pack of the build
+	ModelFile   string          // passed to serve; default the model of the build
+	Content     *content.Pack   // what ContentDir holds
+	Models      netstate.Models // what ModelFile holds
+	Observer    Observer
+	Description measure.Machine // default measure.Here
+}
+
+// Observer is told what a runner does. Fields that are nil are not called.
+type Observer struct {
+	Note    func(format string, args ...any)                                                     // what is done now
+	Ready   func() bool                                                                          // whether a note would be shown
+	Playing func(f *swarm.Figures, players int, played, of time.Duration)                        // while a step is measured, once a tick
+	Step    func(measure.Step)                                                                   // a judged step
+	Search  func(level slo.Level, machine measure.Machine, movement string, limit time.Duration) // the search begins
+}
+
+func (o Observer) note(format string, args ...any) {
+	if o.Note != nil {
+		o.Note(format, args...)
+	}
+}
+
+// Runner measures one lobby size at a time: server processes, and a swarm in this process, on processors of their own.
+type Runner struct {
+	cfg               Config
+	onServer, onSwarm []int
+	pinned            string // for reports
+}
+
+// New prepares a runner. Where there are two processors or more it pins this process to all but the first.
+func New(cfg Config) *Runner {
+	if cfg.Objective == nil {
+		cfg.Objective = slo.Default()
+	}
+	if cfg.Description == (measure.Machine{}) {
+		cfg.Description = measure.Here()
+	}
+	r := &Runner{cfg: cfg, pinned: "not pinned: one processor"}
+	runtime.GOMAXPROCS(max(swarmThreads, runtime.GOMAXPROCS(0)))
+	if all := clock.CPUs(); len(all) >= 2 {
+		r.onServer, r.onSwarm = all[:1], all[1:]
+		r.pinned = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
+		if err := clock.SetProcessAffinity(r.onSwarm); err != nil {
+			r.pinned, r.onServer = "not pinned: "+err.Error(), nil
+		}
+	}
+	return r
+}
+
+// swarmThreads is the number of goroutines that run at a time in the swarm's process: the swarm, its backup sender, the
+// hiccup meter and one for the rest.
+const swarmThreads = 4
+
+// Step measures lobbies of a number of players in all. An error is one of this side; a server that fails is a Fault of the
+// step.
+func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
+	sc := r.cfg.Scenario
+	if sc.Lobby.Grow == "lobbies" {
+		sc = sc.At(players / sc.Lobby.Players)
+	} else {
+		sc = sc.At(players / sc.Lobby.Lobbies)
+	}
+	r.cfg.Observer.note("%d players: starting the server", players)
+	servers, err := r.start(ctx, sc)
+	if err != nil {
+		return measure.Step{}, err
+	}
+	defer servers.stop()
+	s, err := swarm.Open(swarm.Config{
+		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
+		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
+		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
+	})
+	if err != nil {
+		return measure.Step{}, err
+	}
+	defer s.Close() // the figures are out by then
+	run := stepRun{Runner: r, sc: sc, servers: servers, swarm: s, players: players}
+	return run.measure(ctx)
+}
+
+// stepRun is one step while it runs.
+type stepRun struct {
+	*Runner
+	sc      scenario.Scenario
+	servers *servers
+	swarm   *swarm.Swarm
+	players int
+}
+
+func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
+	m, s, clients := r.sc.Measure, r.swarm, r.sc.Total()+r.sc.Spectators()
+	r.cfg.Observer.note("%d players: connecting", r.players)
+	if err := Connect(ctx, s, clients, time.Duration(r.sc.Play.Arrival)); err != nil {
+		return r.failed(err), nil
+	}
+	joined := time.Now() // the warm-up counts from here, as in a simulation
+	if err := EnlargePages(ctx, s); err != nil {
+		return r.failed(err), nil
+	}
+	r.cfg.Observer.note("%d players: warming up", r.players)
+	if err := s.Run(ctx, max(0, time.Duration(m.Warmup)-time.Since(joined)), nil); err != nil {
+		return r.failed(err), nil
+	}
+	s.Reset()
+	resetDone := r.servers.reset(ctx)
+	gaps := meter.NewHistogram(0)
+	hiccup := clock.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
+	begin := time.Now()
+	err := s.Run(ctx, time.Duration(m.Duration), func() bool {
+		if o := r.cfg.Observer; o.Playing != nil && o.Ready != nil && o.Ready() {
+			o.Playing(&s.Figures, r.players, time.Since(begin), time.Duration(m.Duration))
+		}
+		return false
+	})
+	hiccup.Stop()
+	if err = errors.Join(err, <-resetDone); err != nil {
+		return r.failed(err), nil
+	}
+	reports, err := r.servers.stats(ctx)
+	if err != nil {
+		return measure.Step{}, err
+	}
+	step := newStep(r.players, clients, reports, &s.Figures)
+	step.SwarmHiccup = Micros(gaps)
+	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
+		step.VoidReason += fmt.Sprintf("; nor did a thread beside it that only sleeps: p99 %.0f ms late, the machine is busy", late)
+	}
+	return step, nil
+}
+
+// failed is a step that could not be measured: void if the swarm was at fault, otherwise the server's failure.
+func (r *stepRun) failed(err error) measure.Step {
+	step := measure.Step{Players: r.players, Fault: err.Error(), VoidReason: r.swarm.Figures.Void()}
+	step.Void = step.VoidReason != ""
+	return step
+}
+
+// Settings are all keys of the scenario with their values, and how the runner runs it, for reports.
+func (r *Runner) Settings() (all []measure.Setting) {
+	all = Settings(r.cfg.Scenario)
+	return append(all, measure.Setting{Name: "sessions", Value: "every datagram is encrypted, both ways"},
+		measure.Setting{Name: "processors", Value: r.pinned})
+}

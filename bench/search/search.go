@@ -1,0 +1,290 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/slo"
+)
+
+// Defaults of a search.
+const (
+	DefaultStart     = 64
+	DefaultMax       = 4096
+	DefaultTolerance = 0.08
+)
+
+// Search finds the knee in few steps: it grows the lobby until one fails, then halves the gap (in ratio) until the
+// smallest failing size is within Tolerance of the largest passing one. Set the fields, then alternate Next, a
+// measurement and Record:
+//
+//	for {
+//		players, ok := search.Next(elapsed)
+//		if !ok {
+//			break
+//		}
+//		plan.Steps = append(plan.Steps, search.Record(measure(players)))
+//	}
+//	plan.Knee = search.Knee()
+//
+// No failure is believed at once. One that even quadratic growth from the last good step does not explain is measured again
+// immediately. Of the others the search goes on as if they were true, as most are, and measures the one again in the end that would
+// decide: the smallest, unless it missed by half. If it passes, the search goes on above it.
+//
+// A void step, too, is measured again: the swarm may have had a bad moment. The second time the size is taken as the roof of what this
+// swarm can load, the knee is a lower bound, and the search looks only roughly for a larger one below the roof, each size once.
+type Search struct {
+	Objective *slo.Objective // what a step must hold; default slo.Default
+	Start     int            // first size, players
+	Max       int            // largest size to try
+	Tolerance float64        // wanted gap between knee and first failure, as a part of the knee
+	Limit     time.Duration  // no step is begun that would end later than this; 0 means no limit
+	Each      int            // sizes are multiples of so many players: lobbies are added, not players; default 1
+
+	good     measure.Step   // largest passing step
+	passed   []measure.Step // every passing size below it, the smallest first
+	shaky    []int          // sizes that failed in a repeat
+	bad      []miss         // sizes beyond it that failed or were void, the smallest first
+	again    int            // size to measure a second time, 0 for none
+	begun    time.Duration
+	stepCost time.Duration
+	asked    bool
+	timedOut bool
+}
+
+// miss is a size that did not hold.
+type miss struct {
+	measure.Step // the last time
+	times        int
+}
+
+// roofTolerance is Tolerance where the swarm is the limit: what is found is no knee, and not worth more steps.
+const roofTolerance = 0.25
+
+// plain is how much of its limit a tick takes that is no accident.
+const plain = 1.5
+
+// Next returns the next size to measure, false when the search is over. The argument is the time since the search
+// began; steps are assumed to take as long as the longest so far.
+func (s *Search) Next(elapsed time.Duration) (players int, ok bool) {
+	if s.asked {
+		s.stepCost = max(s.stepCost, elapsed-s.begun)
+	}
+	players, ok = s.next()
+	if ok && s.Limit > 0 && elapsed+s.stepCost > s.Limit {
+		s.timedOut = true
+		return 0, false
+	}
+	s.begun, s.asked = elapsed, true
+	return players, ok
+}
+
+func (s *Search) next() (int, bool) {
+	switch {
+	case s.again > 0:
+		return s.again, true
+	case len(s.bad) == 0 && s.good.Players == 0:
+		return s.start(), true
+	case len(s.bad) == 0:
+		return s.grow()
+	}
+	if players, ok := s.halve(); ok {
+		return players, true
+	}
+	if s.doubtful(s.bad[0]) {
+		s.again = s.bad[0].Players
+	}
+	return s.again, s.again > 0
+}
+
+// doubtful is whether a miss might have been an accident.
+func (s *Search) doubtful(m miss) bool {
+	return m.times < 2 && !m.Void && s.objective().TickLoad(m.Step) < plain
+}
+
+func (s *Search) start() int { return min(s.whole(float64(orInt(s.Start, DefaultStart))), s.max()) }
+func (s *Search) max() int   { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
+func (s *Search) each() int  { return max(s.Each, 1) }
+
+// whole is the nearest multiple of Each, one at least.
+func (s *Search) whole(players float64) int {
+	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
+}
+
+func (s *Search) tolerance() float64 {
+	least := 0.0
+	if len(s.bad) > 0 && s.bad[0].Void {
+		least = roofTolerance
+	}
+	if s.Tolerance > 0 {
+		return max(s.Tolerance, least)
+	}
+	return max(DefaultTolerance, least)
+}
+
+// grow doubles while even a tick that grows with the square would stay within its limit, and goes carefully after.
+func (s *Search) grow() (int, bool) {
+	if s.good.Players >= s.max() {
+		return 0, false
+	}
+	ratio := 1.6
+	if s.objective().TickLoad(s.good) < 0.25 {
+		ratio = 2
+	}
+	next := s.round(float64(s.good.Players) * ratio)
+	return min(max(next, s.good.Players+s.each()), s.max()), true
+}
+
+func (s *Search) halve() (int, bool) {
+	lo, hi := s.good.Players, s.bad[0].Players
+	if hi-lo <= s.each() || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
+		return 0, false
+	}
+	middle := math.Sqrt(float64(max(lo, 1)) * float64(hi))
+	if lo == 0 {
+		middle = float64(hi) / 2 // nothing has passed yet: there is no ratio to halve
+	}
+	return min(max(s.round(middle), lo+s.each()), hi-s.each()), true
+}
+
+// round takes the nearest number that reads well (a multiple of 1, 2, 5, 10, 20, 50...) and costs no precision.
+func (s *Search) round(x float64) int {
+	if s.each() > 1 {
+		return s.whole(x)
+	}
+	grain, fine := 1.0, x*s.tolerance()/4
+	for i := 0; ; i++ {
+		by := [...]float64{2, 2.5, 2}[i%3]
+		if grain*by > fine {
+			return int(math.Round(x/grain) * grain)
+		}
+		grain *= by
+	}
+}
+
+func (s *Search) objective() *slo.Objective {
+	if s.Objective == nil {
+		s.Objective = slo.Default()
+	}
+	return s.Objective
+}
+
+// Record takes a measured step into account and returns it judged by the objective.
+func (s *Search) Record(step measure.Step) measure.Step {
+	step = s.objective().Judge(step)
+	s.again = 0
+	if step.Pass && !slices.Contains(s.shaky, step.Players) {
+		s.pass(step)
+		return step
+	}
+	roof := slices.ContainsFunc(s.bad, func(m miss) bool { return m.Void && m.times > 1 })
+	m := s.miss(step)
+	if m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) {
+		s.again = step.Players
+	}
+	return step
+}
+
+func (s *Search) pass(step measure.Step) {
+	if step.Players > s.good.Players {
+		s.good = step
+		s.passed = append(s.passed, step)
+	}
+	s.bad = slices.DeleteFunc(s.bad, func(m miss) bool { return m.Players <= s.good.Players })
+}
+
+// miss notes that a size did not hold.
+func (s *Search) miss(step measure.Step) *miss {
+	at, known := slices.BinarySearchFunc(s.bad, step.Players, func(m miss, players int) int { return m.Players - players })
+	if !known {
+		s.bad = slices.Insert(s.bad, at, miss{})
+	}
+	m := &s.bad[at]
+	m.Step = step
+	m.times++
+	return m
+}
+
+// Repeat takes another measurement of the knee's size into account and returns it judged. A size that fails in a repeat is
+// the knee no more: the search goes on below it.
+func (s *Search) Repeat(step measure.Step) measure.Step {
+	step = s.objective().Judge(step)
+	if step.Pass || step.Void || step.Players != s.good.Players {
+		return step
+	}
+	s.shaky = append(s.shaky, step.Players)
+	s.miss(step).times = 2 // it failed while it was expected to hold: no accident
+	s.passed = slices.DeleteFunc(s.passed, func(p measure.Step) bool { return p.Players >= step.Players })
+	s.good = measure.Step{}
+	if n := len(s.passed); n > 0 {
+		s.good = s.passed[n-1]
+	}
+	return step
+}
+
+func (s *Search) surprising(step measure.Step) bool {
+	if s.good.Players == 0 {
+		return false
+	}
+	ratio := float64(step.Players) / float64(s.good.Players)
+	return s.objective().TickLoad(s.good)*ratio*ratio < 1
+}
+
+// Knee returns what is known so far; it may be asked at any time, so that an interrupted plan has an answer too. A miss that was to be
+// measured again and was not decides nothing.
+func (s *Search) Knee() Knee {
+	k := Knee{Players: s.good.Players, Bound: AtLeast}
+	bad := s.bad
+	if s.again > 0 && len(bad) > 0 && bad[0].Players == s.again && !s.confirming() {
+		bad = bad[1:]
+	}
+	switch {
+	case len(bad) == 0 && s.again > 0:
+		k.Reason = fmt.Sprintf("%d players did not hold it once and were not measured again%s", s.again, s.timeWords())
+	case len(bad) == 0 && s.good.Players == 0:
+		k.Reason = "nothing was measured"
+	case len(bad) == 0 && s.good.Players >= s.max():
+		k.Reason = fmt.Sprintf("%d players is the largest size that was asked for", s.good.Players)
+	case len(bad) == 0:
+		k.Reason = fmt.Sprintf("the search ended before any lobby failed%s", s.timeWords())
+	case bad[0].Void:
+		k.Swarm = true
+		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", bad[0].Players, bad[0].VoidReason)
+	default:
+		k.Bound, k.FirstFail, k.Binding = Measured, bad[0].Players, bad[0].Failed
+		k.Reason = s.measuredWords(bad[0])
+	}
+	return k
+}
+
+// confirming is whether the second measurement that is due is the last one of a search.
+func (s *Search) confirming() bool { _, more := s.halve(); return !more }
+
+func (s *Search) measuredWords(bad miss) string {
+	once := ""
+	if s.doubtful(bad) {
+		once = ", measured once"
+	}
+	if s.good.Players == 0 {
+		return fmt.Sprintf("no lobby passed, not even %d players%s%s", bad.Players, once, s.timeWords())
+	}
+	gap := float64(bad.Players)/float64(s.good.Players) - 1
+	return fmt.Sprintf("%d players failed%s, %.0f %% above the knee%s", bad.Players, once, 100*gap, s.timeWords())
+}
+
+func (s *Search) timeWords() string {
+	if s.timedOut {
+		return " (out of time)"
+	}
+	return ""
+}
+
+func orInt(x, zero int) int {
+	if x > 0 {
+		return x
+	}
+	return zero
+}

@@ -1,0 +1,45 @@
+package simbench
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/ecs/schema"
+)
+
+// The lobby in which codecs are compared.
+const (
+	codecPlayers = 64
+	codecWarmup  = scenario.Duration(2 * time.Second)
+	codecTime    = scenario.Duration(4 * time.Second)
+	codecPlays   = 3
+)
+
+// CompareCodecs plays one lobby with every codec, the scenario's first. It returns nil if it is interrupted.
+func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, error) {
+	runtime.LockOSThread() // for its CPU time
+	defer runtime.UnlockOSThread()
+	first, err := schema.ParseCodec(s.Network.Codec)
+	if err != nil {
+		return nil, err
+	}
+	s.Lobby.Players, s.Lobby.Spectators, s.Play.LeavesPerMinute, s.Rates.Kbps, s.Network.Link = codecPlayers, 0, 0, 0, "clean"
+	s.Measure.Warmup, s.Measure.Duration, s.Play.Traces = codecWarmup, codecTime, nil
+	all := &measure.Codecs{Players: codecPlayers, Seconds: codecTime.Seconds()}
+	for i := range schema.Codecs {
+		codec := (first + i) % schema.Codecs
+		s.Network.Codec = codec.String()
+		l, err := PlayLeast(ctx, s, codecPlays, nil)
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Each = append(all.Each, measure.Codec{Name: s.Network.Codec, BytesPerSecond: l.BytesPerClient, TickMicros: 1000 * l.TickCPUMillis.Mean})
+	}
+	return all, nil
+}

@@ -1,0 +1,56 @@
+package simbench
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/clock"
+)
+
+// core is a thread that ticks run on, kept to a processor as a live server is. While it is paced, ticks begin at their
+// instants by the wall clock: between them caches and the processor cool down as they do live. The clients of a match run
+// elsewhere, on the caller's thread.
+type core struct {
+	ticks chan func() error
+	done  chan error
+	pacer *clock.Pacer
+
+	every time.Duration // between two ticks, of any lobby; 0: as fast as can be
+	due   time.Duration
+}
+
+// newCore starts the thread. The caller stops it.
+func newCore(cpus []int) *core {
+	c := &core{ticks: make(chan func() error), done: make(chan error)}
+	go func() {
+		runtime.LockOSThread() // never unlocked: a thread that is pinned ends with its goroutine
+		if len(cpus) > 0 {
+			_ = clock.SetThreadAffinity(cpus)
+		}
+		c.pacer = clock.New()
+		for tick := range c.ticks {
+			if c.every > 0 {
+				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every) // ticks that are far behind are not made up for
+				c.pacer.Until(c.due)
+			}
+			c.done <- tick()
+		}
+	}()
+	return c
+}
+
+// do runs a tick on the thread.
+func (c *core) do(tick func() error) error {
+	c.ticks <- tick
+	return <-c.done
+}
+
+// pace begins ticks at their instants from now on, or as fast as can be if every is 0.
+func (c *core) pace(every time.Duration) {
+	c.every = every
+	if c.pacer != nil {
+		c.due = c.pacer.Now()
+	}
+}
+
+func (c *core) stop() { close(c.ticks) }

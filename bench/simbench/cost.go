@@ -1,0 +1,121 @@
+package simbench
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// PredictionVersion is the version of the JSON of Prediction.
+const PredictionVersion = 2
+
+// Prediction is what a scenario costs on this machine. Its numbers are measured here and now: the lobby in virtual time,
+// its sockets live.
+type Prediction struct {
+	Version  int               `json:"version"`
+	Machine  measure.Machine   `json:"machine"`
+	Commit   string            `json:"commit"`
+	Scenario scenario.Scenario `json:"scenario"`
+	Repeats  int               `json:"repeats"`
+	Windows  []Cost            `json:"windows"` // the opening, then the steady state
+	MemoryMB float64           `json:"memory_mb"`
+	Prices   Prices            `json:"prices"`
+	Hosts    *Hosts            `json:"hosts,omitempty"`
+	Refused  string            `json:"refused,omitempty"` // why there are no hosts
+}
+
+// Cost is what one window costs. Times of ticks are of one lobby.
+type Cost struct {
+	Window      string           `json:"window"`
+	TickMicros  measure.Estimate `json:"tick_us"`               // CPU time, system calls of the tick included
+	Stages      []StageEstimate  `json:"stages"`                // CPU time, µs a tick
+	Tail        float64          `json:"tail"`                  // p99 of a tick by its mean
+	ServerCores float64          `json:"server_cores"`          // of all processes, all system calls included
+	BytesDown   measure.Estimate `json:"bytes_down_per_client"` // a second, UDP payload
+	BytesUp     measure.Estimate `json:"bytes_up_per_client"`
+	PacketsIn   float64          `json:"packets_in_per_second"` // of all lobbies
+	PacketsOut  float64          `json:"packets_out_per_second"`
+	EgressMbps  float64          `json:"egress_mbps"` // of all lobbies, UDP and IPv4 headers included
+	Sockets     SocketCost       `json:"sockets"`     // of one lobby
+}
+
+// NewCost adds the sockets of all lobbies to a simulated window.
+func NewCost(s scenario.Scenario, sim Simulated, sockets []SocketCost) Cost {
+	lobbies := float64(s.Lobby.Lobbies)
+	clients, hz := float64(s.Total()+s.Spectators()), float64(s.Rates.TickHz)
+	live := meanCost(sockets)
+	c := Cost{
+		Window: sim.Window.Name, TickMicros: sim.Tick, Stages: append([]StageEstimate{}, sim.Stages...), Tail: sim.Tail, Sockets: live,
+		BytesDown: sim.BytesDown, BytesUp: sim.BytesUp, PacketsIn: sim.DatagramsIn * hz * lobbies, PacketsOut: sim.DatagramsOut * hz * lobbies,
+	}
+	c.TickMicros.Mean += live.ReceiveMicros + live.SendMicros
+	c.Stages[metrics.StageReceive].Mean += live.ReceiveMicros
+	c.Stages[metrics.StageSend].Mean += live.SendMicros
+	c.ServerCores = (c.TickMicros.Mean + live.BesideMicros) * hz * lobbies / 1e6
+	c.EgressMbps = (c.BytesDown.Mean*clients + measure.OverIPv4*c.PacketsOut) * 8 / 1e6
+	return c
+}
+
+// meanCost is the mean over lobbies.
+func meanCost(all []SocketCost) (m SocketCost) {
+	for _, c := range all {
+		each := 1 / float64(len(all))
+		m.Ticks = c.Ticks
+		for _, x := range []struct {
+			to   *float64
+			from float64
+		}{{&m.ReceiveMicros, c.ReceiveMicros}, {&m.SendMicros, c.SendMicros}, {&m.BesideMicros, c.BesideMicros}, {&m.DatagramsIn, c.DatagramsIn},
+			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends}, {&m.Late, c.Late}, {&m.Resident, c.Resident}} {
+			*x.to += each * x.from
+		}
+	}
+	return m
+}
+
+// Usage is what the scenario takes of a host: the larger of its windows, and the mean traffic of the steady state.
+func (p Prediction) Usage() Usage {
+	u := Usage{Lobbies: p.Scenario.Lobby.Lobbies, Players: p.Scenario.Total(), MemoryMB: p.MemoryMB}
+	for _, c := range p.Windows {
+		u.Cores, u.EgressMbps, u.Packets = max(u.Cores, c.ServerCores), max(u.EgressMbps, c.EgressMbps), max(u.Packets, c.PacketsIn+c.PacketsOut)
+		u.MeanMbps = c.EgressMbps
+	}
+	return u
+}
+
+// Verdict is one predicted number beside the measured one.
+type Verdict struct {
+	Of        string  `json:"of"`
+	Unit      string  `json:"unit"`
+	Predicted float64 `json:"predicted"`
+	StdErr    float64 `json:"stderr"` // of Predicted; 0: not known
+	Measured  float64 `json:"measured"`
+	Wanted    float64 `json:"wanted"` // largest error, as a part of Measured
+}
+
+// Error is the error of the prediction, as a part of what was measured.
+func (v Verdict) Error() float64 { return v.Predicted/v.Measured - 1 }
+
+// Within reports whether the error is as small as wanted.
+func (v Verdict) Within() bool { return math.Abs(v.Error()) <= v.Wanted }
+
+// Wanted errors of a prediction.
+const (
+	WantedCPU   = 0.10
+	WantedBytes = 0.03
+)
+
+// Judge compares the opening of a prediction with a live step of the same scenario.
+func (p Prediction) Judge(s measure.Step) []Verdict {
+	c := p.Windows[0]
+	stages := 0.0
+	for _, st := range s.StageCPUMicros {
+		stages += st.Mean
+	}
+	return []Verdict{
+		{"CPU time of a tick", "µs", c.TickMicros.Mean, c.TickMicros.StdErr, 1000 * s.TickCPUMillis.Mean, WantedCPU},
+		{"cores of the server, system calls included", "cores", c.ServerCores, 0, s.ServerCores, WantedCPU},
+		{"bytes to a client", "B/s", c.BytesDown.Mean, c.BytesDown.StdErr, 125 * s.KbpsDownPerClient, WantedBytes},
+	}
+}

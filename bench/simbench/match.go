@@ -1,0 +1,133 @@
+package simbench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/tickrate/tickrate/bench/lobbysim"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// Options are what a match is made of beside its scenario. Zero fields mean the defaults named.
+type Options struct {
+	Brain  func(n int) swarm.Brain       // of client n; default Brains of the scenario
+	Lobby  func(*server.Config)          // changes the lobby's configuration; default nothing
+	Conn   func(netio.Conn) netio.Conn   // wraps the server's connection; default nothing
+	Link   impair.Profile                // added to the delay of the scenario's link; its other fields are not used
+	Around func(tick func() error) error // runs the ticks; default the caller
+}
+
+// Match is one lobby of a scenario and its clients, in virtual time. One goroutine owns it.
+type Match struct {
+	*lobbysim.Sim
+	s     scenario.Scenario
+	churn *rand.Rand
+	leave float64 // chance that a player leaves within a tick
+}
+
+// Brains are the bots of a scenario without recordings, as the live swarm has them.
+func Brains(s scenario.Scenario) func(n int) swarm.Brain {
+	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
+	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
+}
+
+// MapName is the name of the map for a lobby of a scenario.
+func MapName(s scenario.Scenario) string {
+	return fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.MapPlayers(s.Lobby.Players), s.Play.Seed)
+}
+
+// Lobby is the server's configuration for a lobby of a scenario, as the live runner gives it to serve.
+func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
+	name := MapName(s)
+	ground, err := arena.Open(name)
+	if err != nil {
+		return cfg, err
+	}
+	game, err := sim.GameForArena(content.Default(), name, s.Lobby.Mode)
+	if err != nil {
+		return cfg, err
+	}
+	cfg = server.Config{
+		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Spectators: s.Lobby.Spectators,
+		SendInterval: s.Every(), Kbps: s.Rates.Kbps, Models: netstate.Trained(), ViewDistance: float32(s.Lobby.ViewDistance), ShotLogSize: 4096,
+		Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
+	}
+	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {
+		return cfg, err
+	}
+	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
+		return cfg, err
+	}
+	return server.WithWalls(cfg)
+}
+
+// NewMatch sets up a match. Its clients begin to connect with the first Step.
+func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
+	cfg, err := Lobby(s)
+	if err != nil {
+		return nil, err
+	}
+	if o.Lobby != nil {
+		o.Lobby(&cfg)
+	}
+	if o.Brain == nil {
+		o.Brain = Brains(s)
+	}
+	link, err := impair.ParseProfile(s.Network.Link)
+	if err != nil {
+		return nil, err
+	}
+	link.Delay += o.Link.Delay
+	full := max(s.Play.Full, 1)
+	b, err := lobbysim.New(lobbysim.Config{
+		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators, Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn, Around: o.Around,
+		Client: func(n int, c *client.Config) {
+			if n < full {
+				c.Decode = client.DecodeFull
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.Lobby.PackContent()
+	return &Match{Sim: b, s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)), leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, nil
+}
+
+// Step plays a tick. Before it, players leave and others take their slots, as the scenario says.
+func (m *Match) Step() error {
+	for i := 1; m.leave > 0 && i < m.s.Lobby.Players; i++ {
+		if m.churn.Float64() < m.leave {
+			m.Leave(i)
+			if err := m.Connect(i); err != nil {
+				return err
+			}
+		}
+	}
+	return m.Sim.Step()
+}
+
+// Run plays a number of ticks, or until ctx ends.
+func (m *Match) Run(ctx context.Context, ticks int) error {
+	for range ticks {
+		if err := m.Step(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

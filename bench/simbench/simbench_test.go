@@ -1,0 +1,156 @@
+package simbench
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// small is a scenario of two lobbies that takes a moment.
+func small() scenario.Scenario {
+	s := scenario.Default()
+	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Spectators, s.Play.Arrival = 6, 2, 1, scenario.Duration(200*time.Millisecond)
+	s.Measure.Warmup, s.Measure.Duration = scenario.Duration(600*time.Millisecond), scenario.Duration(500*time.Millisecond)
+	return s
+}
+
+// Every stage is measured, bytes and datagrams are those of the recorded traffic, and the same seed is the same match.
+func TestSimulate(t *testing.T) {
+	s := small()
+	windows := Windows(s)[:1]
+	all, err := Simulate(t.Context(), s, Options{}, windows, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := all[0]
+	if len(sim.Traffic) != 2 || sim.Traffic[0].Clients != 7 || len(sim.Traffic[0].Ticks) != 30 {
+		t.Fatalf("traffic of %d lobbies", len(sim.Traffic))
+	}
+	in, out, down := 0, 0, 0
+	for _, traffic := range sim.Traffic {
+		for _, tick := range traffic.Ticks {
+			in, out = in+len(tick.In), out+len(tick.Out)
+			for _, p := range tick.Out {
+				down += int(p.Bytes)
+			}
+		}
+	}
+	if in < 30*14*9/10 || out < 10*14*9/10 {
+		t.Errorf("%d datagrams in, %d out of 14 clients in 30 ticks", in, out)
+	}
+	if rate := float64(down) / 14 / 0.5; math.Abs(rate/sim.BytesDown.Mean-1) > 0.2 { // of the first repeat
+		t.Errorf("%g B/s to a client in the traffic, %g counted", rate, sim.BytesDown.Mean)
+	}
+	sum := 0.0
+	for _, st := range sim.Stages {
+		sum += st.Mean
+	}
+	if !(sim.Tick.Mean > 1) || math.Abs(sum/sim.Tick.Mean-1) > 0.01 || !(sim.Tail >= 1) {
+		t.Errorf("a tick takes %+v, its stages %g, tail %g", sim.Tick, sum, sim.Tail)
+	}
+	again, err := Simulate(t.Context(), s, Options{}, windows, 2)
+	if err != nil || again[0].BytesDown != sim.BytesDown || again[0].DatagramsIn != sim.DatagramsIn {
+		t.Errorf("%+v, again %+v, %v", sim.BytesDown, again[0].BytesDown, err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Simulate(stopped, s, Options{}, windows, 1); err == nil {
+		t.Error("an interrupt is no error")
+	}
+}
+
+// Traffic goes over real sockets as it was recorded.
+func TestTrafficOverSockets(t *testing.T) {
+	traffic := Traffic{TickHz: 60, Clients: 3}
+	for k := range 60 {
+		tick := TickTraffic{In: []Packet{{0, 50}, {1, 60}, {2, 70}}}
+		if k%3 == 0 {
+			tick.Out = []Packet{{2, 300}, {1, 200}, {0, 100}}
+		}
+		traffic.Ticks = append(traffic.Ticks, tick)
+	}
+	var file bytes.Buffer
+	if err := traffic.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadTraffic(&file)
+	if err != nil || len(read.Ticks) != 60 || read.Ticks[3].Out[0] != (Packet{2, 300}) {
+		t.Fatalf("%v", err)
+	}
+	conn, err := netio.ListenGnet("127.0.0.1:0", netio.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	started, sent := make(chan struct{}), make(chan error, 1)
+	go func() {
+		sent <- SendTraffic(ctx, []netip.AddrPort{conn.LocalAddr()}, []Traffic{traffic}, func() bool {
+			select {
+			case <-started:
+				return true
+			default:
+				return false
+			}
+		})
+	}()
+	cost, err := ServeTraffic(t.Context(), conn, read, Load{Tick: 100 * time.Microsecond, Bytes: 1 << 20}, func() { close(started) })
+	cancel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if cost.Ticks != 60 || cost.DatagramsOut != 1 || math.Abs(cost.DatagramsIn-3) > 0.6 || cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 || cost.BesideMicros <= 0 {
+		t.Errorf("%+v", cost)
+	}
+}
+
+func TestCostAddsTheSockets(t *testing.T) {
+	s := small()
+	sim := Simulated{Window: Window{Name: "opening"}, Tick: measure.Estimate{Mean: 100, StdErr: 2}, Tail: 1.5, DatagramsIn: 7, DatagramsOut: 2,
+		BytesDown: measure.Estimate{Mean: 1000}, Stages: make([]StageEstimate, 30)}
+	c := NewCost(s, sim, []SocketCost{{ReceiveMicros: 10, SendMicros: 20, BesideMicros: 30}, {ReceiveMicros: 30, SendMicros: 40, BesideMicros: 50}})
+	if c.TickMicros.Mean != 150 || math.Abs(c.ServerCores-(150+40)*60*2/1e6) > 1e-12 || c.PacketsOut != 240 {
+		t.Errorf("%+v", c)
+	}
+	if want := (1000*14 + measure.OverIPv4*240.) * 8 / 1e6; math.Abs(c.EgressMbps-want) > 1e-12 {
+		t.Errorf("%g Mbit/s, want %g", c.EgressMbps, want)
+	}
+	p := Prediction{Scenario: s, Windows: []Cost{c}}
+	for i, v := range p.Judge(measure.Step{TickCPUMillis: measure.Quantiles{Mean: 0.140}, ServerCores: c.ServerCores, KbpsDownPerClient: 8.4}) {
+		if v.Within() != (i != 2) {
+			t.Errorf("%+v: %+.3f", v, v.Error())
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	u := Usage{Lobbies: 2, Players: 200, Cores: 0.5, EgressMbps: 20, MeanMbps: 10, Packets: 20000, MemoryMB: 200}
+	prices := Prices{HostHour: 1, EgressGB: 0.1, HostCores: 8, HostMemoryGB: 16, HostMbps: 1000, HostPackets: 1e6}
+	d := Demand{Concurrent: 10000, Headroom: 0.25, CoreShare: 0.6}
+	h, err := u.Hosts(prices, d)
+	// CPU: 8*0.6*0.75/0.25 = 14.4 lobbies; egress 75, packets 75, memory 120.
+	if err != nil || h.LobbiesPerHost != 14 || h.PlayersPerHost != 1400 || h.Binding != "cpu" || h.Hosts != 8 || h.PlayersPerCore != 240 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	// 10000 players send 500 Mbit/s on average: 62.5 MB/s, 164,250 GB a month.
+	if h.HostsMonth != 8*730 || math.Abs(h.EgressMonth-16425) > 1e-6 || math.Abs(h.PlayerHour-(8*730+16425)/730./10000) > 1e-9 {
+		t.Errorf("%+v", h)
+	}
+	u.Cores = 20
+	if _, err := u.Hosts(prices, d); err == nil {
+		t.Error("a lobby that no host carries has hosts")
+	}
+	if key, _ := (Prices{HostCores: 8, HostMemoryGB: 16, HostMbps: math.NaN(), HostPackets: 1}).Check(); key != "host_mbps" {
+		t.Errorf("%q is wrong", key)
+	}
+}

@@ -1,0 +1,293 @@
+package simbench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// helloBytes is the size of the datagrams by which clients tell their index, before the traffic begins:
+//
+//	4  mark
+//	4  index of the client
+const (
+	helloBytes = 8
+	helloMark  = 0x68656c6f
+)
+
+// SocketCost is what the sockets of one lobby cost a live server process, without the lobby.
+type SocketCost struct {
+	Ticks         int     `json:"ticks"`
+	ReceiveMicros float64 `json:"receive_us"` // CPU time of a tick's thread, a tick
+	SendMicros    float64 `json:"send_us"`    // likewise
+	BesideMicros  float64 `json:"beside_us"`  // CPU time of the rest of the process, a tick: drainer, wake-ups, meters, runtime
+	DatagramsIn   float64 `json:"datagrams_in"`
+	DatagramsOut  float64 `json:"datagrams_out"`
+	Receives      float64 `json:"receive_calls"` // system calls a tick
+	Sends         float64 `json:"send_calls"`    // likewise
+	Late          float64 `json:"late_ticks"`    // share of ticks that began over half a period late
+	Resident      float64 `json:"resident_bytes"`
+}
+
+// Load is the work of the lobby that ServeTraffic stands in for between receiving and sending, so that sockets and
+// caches meet a busy processor as they do live. Its CPU time is not part of the cost.
+type Load struct {
+	Tick  time.Duration // CPU time a tick
+	Bytes int           // memory that the lobby takes
+}
+
+// ServeTraffic is the server's end: it plays ticks by the pacer, as a host does, receives what has arrived and sends the
+// datagrams of each tick. Ready is called once all clients are known. The first second of the traffic warms up, and all of
+// its ticks are then measured.
+func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, load Load, ready func()) (SocketCost, error) {
+	s := trafficServer{conn: conn, t: t, load: load, pacer: clock.New(), period: tick.Rate(t.TickHz).Period(), to: make([]netip.AddrPort, t.Clients)}
+	s.memory = make([]byte, max(load.Bytes, 1<<16))
+	read := clockCost()
+	if err := s.meet(ctx); err != nil {
+		return SocketCost{}, err
+	}
+	ready()
+	if err := s.play(ctx, min(t.TickHz, len(t.Ticks))); err != nil {
+		return SocketCost{}, err
+	}
+	s.receive, s.send, s.work, s.late, s.reads = 0, 0, 0, 0, 0
+	process, before := clock.ProcessCPU(), conn.Stats()
+	if err := s.play(ctx, len(t.Ticks)); err != nil {
+		return SocketCost{}, err
+	}
+	process = clock.ProcessCPU() - process
+	after, ticks := conn.Stats(), float64(len(t.Ticks))
+	perTick := func(d time.Duration) float64 { return float64(d) / 1e3 / ticks }
+	count := func(a, b uint64) float64 { return float64(a-b) / ticks }
+	inTick := s.receive + s.send + s.work + time.Duration(s.reads)*read
+	return SocketCost{
+		Ticks: len(t.Ticks), ReceiveMicros: perTick(s.receive), SendMicros: perTick(s.send),
+		BesideMicros: perTick(process - inTick),
+		DatagramsIn:  count(after.Delivered, before.Delivered), DatagramsOut: count(after.DatagramsOut, before.DatagramsOut),
+		Receives: count(after.Receives, before.Receives), Sends: count(after.Sends, before.Sends), Late: float64(s.late) / ticks,
+	}, nil
+}
+
+// trafficServer is the server's end while it runs. Its goroutine is bound to a thread.
+type trafficServer struct {
+	conn   netio.Conn
+	t      Traffic
+	load   Load
+	memory []byte
+	at     int // in memory
+	pacer  *clock.Pacer
+	period time.Duration
+	to     []netip.AddrPort // by client
+	in     netio.Batch
+	out    netio.Batch
+	pay    [netio.MaxDatagram]byte
+	known  int
+	next   int64 // tick of the schedule
+
+	receive, send, work time.Duration
+	late, reads         int
+}
+
+// meet receives until every client has told its index.
+func (s *trafficServer) meet(ctx context.Context) error {
+	for end := s.pacer.Now() + 15*time.Second; s.known < s.t.Clients; {
+		if s.pacer.Now() > end {
+			return fmt.Errorf("%d of %d clients were heard of within 15 s", s.known, s.t.Clients)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.take(s.hello); err != nil {
+			return err
+		}
+		s.pacer.Until(s.pacer.Now() + s.period)
+	}
+	return nil
+}
+
+func (s *trafficServer) hello(d netio.Datagram) {
+	if len(d.Data) != helloBytes || binary.LittleEndian.Uint32(d.Data) != helloMark {
+		return
+	}
+	if i := binary.LittleEndian.Uint32(d.Data[4:]); int(i) < len(s.to) && !s.to[i].IsValid() {
+		s.to[i] = d.Addr
+		s.known++
+	}
+}
+
+// take receives what has arrived.
+func (s *trafficServer) take(each func(netio.Datagram)) error {
+	for {
+		n, err := s.conn.Receive(&s.in)
+		if n == 0 || err != nil {
+			return err
+		}
+		for i := 0; each != nil && i < n; i++ {
+			each(s.in.At(i))
+		}
+	}
+}
+
+// play plays ticks of the traffic, from its first on.
+func (s *trafficServer) play(ctx context.Context, ticks int) error {
+	if s.next == 0 {
+		s.next = int64(s.pacer.Now()/s.period) + 1
+	}
+	for i := range ticks {
+		due := time.Duration(s.next) * s.period
+		s.next++
+		if now := s.pacer.Until(due); now-due > s.period/2 {
+			s.late++
+		}
+		begun := clock.ThreadCPU()
+		if err := s.take(nil); err != nil {
+			return err
+		}
+		received := clock.ThreadCPU()
+		worked := s.stand(received)
+		if err := s.give(s.t.Ticks[i].Out); err != nil {
+			return err
+		}
+		s.receive, s.work, s.send = s.receive+received-begun, s.work+worked-received, s.send+clock.ThreadCPU()-worked
+		s.reads += 2 // that are in none of the three
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stand stands in for the lobby: it walks over its memory until its CPU time has passed, and returns the thread's clock.
+func (s *trafficServer) stand(from time.Duration) time.Duration {
+	const lines = 256 // of a cache, between two reads of the clock
+	for {
+		for range lines {
+			s.memory[s.at]++
+			if s.at += 64; s.at >= len(s.memory) {
+				s.at = 0
+			}
+		}
+		if now := clock.ThreadCPU(); now-from >= s.load.Tick {
+			return now
+		}
+	}
+}
+
+// give sends the datagrams of a tick, in batches as a lobby does.
+func (s *trafficServer) give(out []Packet) error {
+	for _, p := range out {
+		if s.out.Full() {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+		s.out.Add(s.pay[:p.Bytes], s.to[p.Client])
+	}
+	return s.flush()
+}
+
+func (s *trafficServer) flush() error {
+	if s.out.Len() == 0 {
+		return nil
+	}
+	err := s.conn.Send(&s.out)
+	s.out.Reset()
+	return err
+}
+
+// SendTraffic is the clients' end, for several servers at once, until ctx ends: it tells each server the clients' indices
+// until started says that it knows them all, then sends what each client sent in each tick, spread over the tick, and
+// drains the sockets as a swarm does. It binds the calling goroutine to its thread.
+func SendTraffic(ctx context.Context, at []netip.AddrPort, all []Traffic, started func() bool) error {
+	c := trafficClients{pacer: clock.New(), period: tick.Rate(all[0].TickHz).Period()}
+	defer c.close()
+	for i, t := range all {
+		pool, err := netio.OpenClientPool(at[i], t.Clients)
+		if err != nil {
+			return err
+		}
+		c.pools = append(c.pools, pool)
+		c.ticks = append(c.ticks, bySlot(t))
+	}
+	for ctx.Err() == nil && !started() {
+		c.hello()
+		c.pacer.Until(c.pacer.Now() + 50*time.Millisecond)
+		c.drain()
+	}
+	return c.play(ctx)
+}
+
+// slots is the number of parts of a tick that clients are spread over, as a swarm spreads its players.
+const slots = 32
+
+// bySlot deals the datagrams to the server of each tick out to slots.
+func bySlot(t Traffic) (all [][slots][]Packet) {
+	for _, tick := range t.Ticks {
+		var by [slots][]Packet
+		for _, p := range tick.In {
+			by[p.Client%slots] = append(by[p.Client%slots], p)
+		}
+		all = append(all, by)
+	}
+	return all
+}
+
+// trafficClients are the clients' ends.
+type trafficClients struct {
+	pools  []*netio.ClientPool
+	ticks  [][][slots][]Packet // by server
+	pacer  *clock.Pacer
+	period time.Duration
+	pay    [netio.MaxDatagram]byte
+}
+
+func (c *trafficClients) hello() {
+	for _, pool := range c.pools {
+		for i := range pool.Len() {
+			var hello [helloBytes]byte
+			binary.LittleEndian.PutUint32(hello[:], helloMark)
+			binary.LittleEndian.PutUint32(hello[4:], uint32(i))
+			_ = pool.Send(i, hello[:]) // it is told again
+		}
+	}
+}
+
+func (c *trafficClients) play(ctx context.Context) error {
+	slot := c.period / slots
+	begin := c.pacer.Now()
+	for k := 0; ctx.Err() == nil; k++ {
+		c.pacer.Until(begin + time.Duration(k)*slot)
+		for l, pool := range c.pools {
+			tick := c.ticks[l][k/slots%len(c.ticks[l])]
+			for _, p := range tick[k%slots] {
+				if err := pool.Send(int(p.Client), c.pay[:p.Bytes]); err != nil {
+					return errors.Join(err, ctx.Err())
+				}
+			}
+		}
+		c.drain()
+	}
+	return nil
+}
+
+// drain takes in what has arrived, and forgets it.
+func (c *trafficClients) drain() {
+	for _, pool := range c.pools {
+		for more := true; more; {
+			_, more = pool.Poll(64, func(int, []byte) {})
+		}
+	}
+}
+
+func (c *trafficClients) close() {
+	for _, pool := range c.pools {
+		_ = pool.Close() // nothing is lost with it
+	}
+}

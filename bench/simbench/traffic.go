@@ -1,0 +1,91 @@
+package simbench
+
+import (
+	"encoding/gob"
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// Traffic is the datagrams of one lobby, tick by tick.
+type Traffic struct {
+	TickHz  int
+	Clients int
+	Ticks   []TickTraffic
+}
+
+// TickTraffic is the datagrams of one tick, in their order.
+type TickTraffic struct {
+	In, Out []Packet
+}
+
+// Packet is a datagram without its content.
+type Packet struct {
+	Client uint16 // index
+	Bytes  uint16 // UDP payload
+}
+
+// Write writes traffic for ReadTraffic.
+func (t Traffic) Write(w io.Writer) error { return gob.NewEncoder(w).Encode(t) }
+
+// ReadTraffic reads what Write wrote.
+func ReadTraffic(r io.Reader) (t Traffic, err error) {
+	err = gob.NewDecoder(r).Decode(&t)
+	return t, err
+}
+
+// meter wraps the server's connection of a match: it measures the CPU time that the connection takes, which is none of
+// the lobby's, and records the datagrams.
+type meter struct {
+	netio.Conn
+	clients map[netip.AddrPort]uint16
+	tick    *TickTraffic // nil: nothing is recorded
+
+	receive, send   time.Duration // CPU time in the connection
+	receives, sends int           // calls: each reads the thread's clock twice
+}
+
+func (m *meter) Receive(b *netio.Batch) (n int, err error) {
+	from := clock.ThreadCPU()
+	defer func() { m.receive, m.receives = m.receive+clock.ThreadCPU()-from, m.receives+1 }()
+	n, err = m.Conn.Receive(b)
+	if m.tick != nil {
+		for i := range n {
+			m.tick.In = m.record(m.tick.In, b.At(i))
+		}
+	}
+	return n, err
+}
+
+func (m *meter) Send(b *netio.Batch) error {
+	from := clock.ThreadCPU()
+	defer func() { m.send, m.sends = m.send+clock.ThreadCPU()-from, m.sends+1 }()
+	err := m.Conn.Send(b)
+	if m.tick != nil {
+		for i := range b.Len() {
+			m.tick.Out = m.record(m.tick.Out, b.At(i))
+		}
+	}
+	return err
+}
+
+func (m *meter) record(to []Packet, d netio.Datagram) []Packet {
+	client, known := m.clients[d.Addr]
+	if !known {
+		return to
+	}
+	return append(to, Packet{client, uint16(len(d.Data))})
+}
+
+// clockCost is the CPU time that one read of the thread's clock takes.
+func clockCost() time.Duration {
+	const reads = 2000
+	from := clock.ThreadCPU()
+	for range reads {
+		clock.ThreadCPU()
+	}
+	return (clock.ThreadCPU() - from) / reads
+}

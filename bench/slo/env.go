@@ -1,0 +1,123 @@
+package slo
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/bench/measure"
+)
+
+// env is what an expression can name. Its types are the type check: lost(age) does not compile, because age is no lossy.
+// Times are milliseconds.
+type env struct {
+	Period   float64 `expr:"period"`
+	Interval float64 `expr:"interval"`
+	Players  float64 `expr:"players"`
+
+	Tick     ticks        `expr:"tick"`
+	CPU      distribution `expr:"cpu"`
+	Elapsed  distribution `expr:"elapsed"`
+	Late     distribution `expr:"late"`
+	Age      distribution `expr:"age"`
+	RTT      distribution `expr:"rtt"`
+	Input    counter      `expr:"input"`
+	Datagram losses       `expr:"datagram"`
+	Down     rate         `expr:"down"`
+	Up       rate         `expr:"up"`
+	Server   processor    `expr:"server"`
+
+	P50   func(quantiles) float64 `expr:"p50"`
+	P99   func(quantiles) float64 `expr:"p99"`
+	P999  func(quantiles) float64 `expr:"p999"`
+	Max   func(quantiles) float64 `expr:"max"`
+	Mean  func(quantiles) float64 `expr:"mean"`
+	Lost  func(lossy) float64     `expr:"lost"`
+	Total func(countable) float64 `expr:"total"`
+	Kbps  func(rate) float64      `expr:"kbps"`
+	Cores func(processor) float64 `expr:"cores"`
+
+	missing *[]string // figures that the expression read and nobody measured
+}
+
+type (
+	distribution struct {
+		name string
+		of   measure.Quantiles
+	}
+	counter struct{ lost, total float64 } // total 0: not measured
+	losses  struct{ n float64 }
+	rate    struct {
+		name string
+		kbps float64
+	}
+	processor struct{ cores float64 }
+	ticks     struct {
+		distribution
+		counter
+	}
+
+	quantiles interface {
+		quantiles() (string, measure.Quantiles)
+	}
+	lossy interface {
+		losses() (n float64, known bool)
+	}
+	countable interface{ all() float64 }
+)
+
+func (d distribution) quantiles() (string, measure.Quantiles) { return d.name, d.of }
+func (c counter) losses() (float64, bool)                     { return c.lost, c.total > 0 }
+func (c counter) all() float64                                { return c.total }
+func (l losses) losses() (float64, bool)                      { return l.n, true }
+
+// newEnv gives a step's figures to expressions.
+func newEnv(l Level, s measure.Step) env {
+	cpu, wall := s.TickCPUMillis, s.TickWallMillis
+	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P99: max(cpu.P99, wall.P99), P999: max(cpu.P999, wall.P999),
+		Max: max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
+	if cpu.P99 == 0 || wall.P99 == 0 {
+		longer = measure.Quantiles{} // half of the evidence is none
+	}
+	e := env{
+		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),
+		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksGivenUp), s.Duration.Seconds() * float64(l.TickHz)}},
+		CPU:  distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late", s.LatenessMicros.Times(1e-3)},
+		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
+		Input: counter{float64(s.InputsLost), float64(s.InputsExpected)}, Datagram: losses{float64(s.DatagramsLost)},
+		Down: rate{"down", s.KbpsDownPerClient}, Up: rate{"up", s.KbpsUpPerClient}, Server: processor{s.ServerCores},
+		missing: new([]string),
+	}
+	e.functions()
+	return e
+}
+
+// functions fills in the functions, which note what was not measured.
+func (e *env) functions() {
+	missing := e.missing
+	known := func(x float64, call, of string) float64 {
+		if !(x > 0) {
+			*missing = append(*missing, fmt.Sprintf("%s(%s)", call, of))
+		}
+		return x
+	}
+	quantile := func(call string, of func(measure.Quantiles) float64) func(quantiles) float64 {
+		return func(d quantiles) float64 {
+			name, q := d.quantiles()
+			return known(of(q), call, name)
+		}
+	}
+	e.P50 = quantile("p50", func(q measure.Quantiles) float64 { return q.P50 })
+	e.P99 = quantile("p99", func(q measure.Quantiles) float64 { return q.P99 })
+	e.P999 = quantile("p999", func(q measure.Quantiles) float64 { return q.P999 })
+	e.Max = quantile("max", func(q measure.Quantiles) float64 { return q.Max })
+	e.Mean = quantile("mean", func(q measure.Quantiles) float64 { return q.Mean })
+	e.Lost = func(l lossy) float64 {
+		n, ok := l.losses()
+		if !ok {
+			*missing = append(*missing, "lost(input)")
+		}
+		return n
+	}
+	e.Total = func(c countable) float64 { return known(c.all(), "total", "input") }
+	e.Kbps = func(r rate) float64 { return known(r.kbps, "kbps", r.name) }
+	e.Cores = func(p processor) float64 { return known(p.cores, "cores", "server") }
+}

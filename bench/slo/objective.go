@@ -1,0 +1,269 @@
+package slo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/tickrate/tickrate/bench/measure"
+)
+
+// Help lists what an expression can name.
+const Help = `p50, p99, p999, max, mean of tick (the longer of CPU and elapsed time), cpu, elapsed, late (a tick's start after its
+schedule), age (of the newest snapshot), rtt; lost of input, tick, datagram; total of input, tick; kbps of down, up; cores of server;
+the names period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+
+// Error says where an expression is wrong. Column counts characters from 1.
+type Error struct {
+	Text   string
+	Column int
+	Want   string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("service level %q, column %d: %s", short(e.Text), e.Column, e.Want)
+}
+
+func short(s string) string {
+	if len(s) > 200 {
+		return strings.ToValidUTF8(s[:200], "") + "..."
+	}
+	return s
+}
+
+// Limits of an expression: it comes from a file.
+const (
+	maxText  = 2000 // bytes
+	maxNodes = 500
+)
+
+// Objective is a compiled level. It is immutable.
+type Objective struct {
+	level Level
+	terms []term
+}
+
+// term is one comparison.
+type term struct {
+	op                  string
+	left, right         string
+	leftValue, rightVal *vm.Program
+	constant            bool    // the right side is the same for every step
+	limit               float64 // the right side, if constant
+}
+
+// Compile reads and type-checks a level's expression. Its errors are *Error.
+func Compile(l Level) (*Objective, error) {
+	l = l.WithDefaults()
+	text := l.Expr
+	if len(text) > maxText {
+		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
+	}
+	if _, err := expr.Compile(text, append(options(), expr.AsBool())...); err != nil {
+		return nil, wrong(text, err)
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, wrong(text, err)
+	}
+	o := &Objective{level: l}
+	if err := o.add(tree.Node); err != nil {
+		return nil, err
+	}
+	o.bounds()
+	return o, nil
+}
+
+// Default is the objective of the default level.
+func Default() *Objective { return MustCompile(Level{}) }
+
+// MustCompile panics where Compile fails: for expressions that are part of the program.
+func MustCompile(l Level) *Objective {
+	o, err := Compile(l)
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func options() []expr.Option {
+	return []expr.Option{expr.Env(env{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes), expr.Optimize(false)}
+}
+
+// wrong turns an error of package expr into one line with a column.
+func wrong(text string, err error) error {
+	column, message := 1, err.Error()
+	if at := (*file.Error)(nil); errors.As(err, &at) {
+		column, message = at.Column+1, at.Message
+	}
+	if strings.TrimSpace(text) == "" {
+		message = "got nothing"
+	}
+	return &Error{text, column, "expected comparisons joined by &&: " + strings.Join(strings.Fields(message), " ")}
+}
+
+// add splits an expression at its && into terms.
+func (o *Objective) add(n ast.Node) error {
+	b, ok := n.(*ast.BinaryNode)
+	if ok && (b.Operator == "&&" || b.Operator == "and") {
+		if err := o.add(b.Left); err != nil {
+			return err
+		}
+		return o.add(b.Right)
+	}
+	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
+		return &Error{o.level.Expr, n.Location().From + 1, fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
+	}
+	t := term{op: b.Operator, left: b.Left.String(), right: b.Right.String()}
+	for _, side := range []struct {
+		of *vm.Program
+		to **vm.Program
+		n  ast.Node
+	}{{to: &t.leftValue, n: b.Left}, {to: &t.rightVal, n: b.Right}} {
+		program, err := expr.Compile(side.n.String(), append(options(), expr.AsFloat64())...)
+		if err != nil {
+			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a number, got %s", side.n)}
+		}
+		*side.to = program
+		x, same, err := o.always(program)
+		if err != nil || same && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a finite number, got %s", side.n)}
+		}
+		t.limit, t.constant = x, same
+	}
+	o.terms = append(o.terms, t)
+	return nil
+}
+
+// always evaluates a side for two steps that differ in everything: a side that is equal in both is a constant.
+func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
+	step := func(k float64) measure.Step {
+		q := measure.Quantiles{P50: k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
+		n := uint64(11 * k)
+		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9), TickCPUMillis: q, TickWallMillis: q, LatenessMicros: q,
+			SnapshotAgeMillis: q, RTTMillis: q, ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k, InputsExpected: n, InputsLost: n,
+			DatagramsLost: n, TicksGivenUp: n}
+	}
+	a, err := value(p, newEnv(o.level, step(1)))
+	if err != nil {
+		return 0, false, err
+	}
+	b, err := value(p, newEnv(o.level, step(17)))
+	return a, a == b || math.IsNaN(a) && math.IsNaN(b), err
+}
+
+func value(p *vm.Program, e env) (float64, error) {
+	x, err := expr.Run(p, e)
+	if err != nil {
+		return 0, err
+	}
+	return x.(float64), nil
+}
+
+// bounds finds what the terms bound p99 of the tick and of the age by.
+func (o *Objective) bounds() {
+	l := &o.level
+	l.TickLimitMillis, l.AgeLimitMillis = math.Inf(1), math.Inf(1)
+	for _, t := range o.terms {
+		if !t.constant || !(t.limit > 0) || t.op != "<" && t.op != "<=" {
+			continue
+		}
+		switch t.left {
+		case "p99(tick)", "p99(cpu)", "p99(elapsed)":
+			l.TickLimitMillis = min(l.TickLimitMillis, t.limit)
+		case "p99(age)":
+			l.AgeLimitMillis = min(l.AgeLimitMillis, t.limit)
+		}
+	}
+	if math.IsInf(l.TickLimitMillis, 1) {
+		l.TickLimitMillis = 0.6 * l.PeriodMillis()
+	}
+	if math.IsInf(l.AgeLimitMillis, 1) {
+		l.AgeLimitMillis = 2 * l.IntervalMillis()
+	}
+}
+
+// Level is the level with its defaults and limits filled in.
+func (o *Objective) Level() Level { return o.level }
+
+// Terms are the comparisons as text.
+func (o *Objective) Terms() (all []string) {
+	for _, t := range o.terms {
+		all = append(all, t.left+" "+t.op+" "+t.right)
+	}
+	return all
+}
+
+// Check lists the terms that a step misses, each as a readable line; none means that it passes. What was not measured
+// (zero, or not a number) is missed: a planner that lost its evidence must not pass.
+func (o *Objective) Check(s measure.Step) (missed []string) {
+	if s.Fault != "" {
+		return []string{s.Fault}
+	}
+	for _, t := range o.terms {
+		e := newEnv(o.level, s)
+		left, err := value(t.leftValue, e)
+		right, err2 := value(t.rightVal, e)
+		if err = errors.Join(err, err2); err != nil {
+			missed = append(missed, fmt.Sprintf("%s %s %s: %v", t.left, t.op, t.right, err))
+			continue
+		}
+		switch {
+		case len(*e.missing) > 0:
+			missed = append(missed, strings.Join(*e.missing, " and ")+" was not measured")
+		case !holds(t.op, left, right):
+			missed = append(missed, t.words(left, right))
+		}
+	}
+	return missed
+}
+
+func holds(op string, a, b float64) bool {
+	switch op {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	case ">=":
+		return a >= b
+	}
+	return a == b
+}
+
+// words says how a term is missed: "p99(cpu) is 10.5, expected <= 10 (0.6 * period)".
+func (t term) words(left, right float64) string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+	text := fmt.Sprintf("%s is %s, expected %s %s", t.left, number(left), t.op, number(right))
+	if _, err := strconv.ParseFloat(t.right, 64); err != nil {
+		text += " (" + t.right + ")"
+	}
+	return text
+}
+
+// Judge returns s with Pass and Failed set. A void step neither passes nor fails.
+func (o *Objective) Judge(s measure.Step) measure.Step {
+	s = s.Finite()
+	s.Pass, s.Failed = false, nil
+	if !s.Void {
+		s.Failed = o.Check(s)
+		s.Pass = len(s.Failed) == 0
+	}
+	return s
+}
+
+// TickLoad is the part of its limit that p99 of the tick fills: 1 at the limit.
+func (o *Objective) TickLoad(s measure.Step) float64 {
+	return max(s.TickCPUMillis.P99, s.TickWallMillis.P99) / o.level.TickLimitMillis
+}

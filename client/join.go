@@ -1,0 +1,97 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+)
+
+var errNoWelcome = errors.New("client: the server's first message is not a Welcome")
+
+// readWelcome takes the first message, which must be the Welcome, and the messages until the match is
+// complete.
+func (c *Client) readWelcome(now time.Duration, raw []byte) error {
+	if c.mismatch || c.fetch.wants != 0 {
+		return c.readSchemas(raw)
+	}
+	w, err := protocol.ParseWelcome(raw)
+	switch err {
+	case nil:
+		c.joinMatch(now, w)
+		return nil
+	case packet.DropVersion:
+		c.end(Denied, packet.ReasonVersion,
+			fmt.Errorf("client: server has protocol version %d, the client has %d", w.Version, protocol.Version))
+	default:
+		c.end(Lost, 0, errNoWelcome)
+	}
+	c.dial.Disconnect(now, &c.out)
+	return err
+}
+
+// joinMatch joins the match of a Welcome, or starts to fetch what is missing.
+func (c *Client) joinMatch(now time.Duration, w protocol.Welcome) {
+	if c.join(now, w, &c.conn) {
+		c.enter()
+		c.queuePace(&c.conn)
+	}
+}
+
+// changeMap takes the message that another map is played from now on, or the same one again. The client
+// gets what the new Welcome names, as at the start, and says Ready again; meanwhile it is Connecting.
+// Session, round trip, the server clock and the chat stay.
+func (c *Client) changeMap(now time.Duration, raw []byte) error {
+	epoch, message, err := protocol.ParseMapChange(raw)
+	if err != nil {
+		return err
+	}
+	w, err := protocol.ParseWelcome(message)
+	if err != nil || epoch != protocol.NextMapEpoch(c.mapEpoch) || w.Tick < c.welcome.Tick {
+		return packet.DropMessage
+	}
+	if c.changes.exceeded(now) {
+		c.end(Lost, 0, errTooManyChanges)
+		c.dial.Disconnect(now, &c.out)
+		return packet.DropMessage
+	}
+	c.state, c.mapEpoch, c.deferred = Connecting, epoch, nil
+	c.match.reset()
+	c.replica.reset()
+	c.clock.Reset()
+	c.interp.Reset()
+	c.predict.Reset()
+	c.Objects.Reset()
+	c.Chat.reset()
+	c.Round.reset()
+	c.Spectate.reset()
+	c.uplink.due = 0
+	c.joinMatch(now, w)
+	return nil
+}
+
+// changeLimit is a token bucket over changes of the map: each costs the client the making of a map.
+type changeLimit struct {
+	debt, at time.Duration
+	count    uint64 // changes so far
+}
+
+const (
+	changeBurst = 8
+	changeEvery = 5 * time.Second
+)
+
+var errTooManyChanges = errors.New("client: the server changes the map too often")
+
+// exceeded counts a change at now and reports whether it is one too many.
+func (l *changeLimit) exceeded(now time.Duration) bool {
+	l.debt, l.at = max(0, l.debt-max(0, now-l.at)), max(now, l.at)
+	l.debt += changeEvery
+	if l.debt > changeBurst*changeEvery {
+		return true
+	}
+	l.count++
+	return false
+}

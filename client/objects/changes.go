@@ -1,0 +1,56 @@
+package objects
+
+import "github.com/tickrate/tickrate/ecs/tick"
+
+// ChangeKind says what happened to an object.
+type ChangeKind uint8
+
+// The kinds of changes.
+const (
+	Appeared ChangeKind = 1 + iota // its first row, or its first after Vanished
+	Changed                        // another Phase: it hit, exploded, broke, teleported a player
+	Vanished                       // snapshots have no row of it any more
+	Launched                       // an own projectile, predicted
+	Matched                        // an own projectile with a row of the server
+	Rejected                       // an own projectile that the server does not have
+)
+
+// Change is something that happened to an object.
+type Change struct {
+	Kind   ChangeKind
+	Tick   tick.Tick // of the snapshot with the change, or of the command
+	Object Object    // at the server's position; of Vanished only its ID
+}
+
+// maxChanges is how many changes wait for Next.
+const maxChanges = 256
+
+// changes is a queue that overwrites its oldest.
+type changes struct {
+	in, out uint64
+	ring    []Change // allocated with the first
+}
+
+func (q *changes) add(kind ChangeKind, t tick.Tick, o *Object) {
+	if q.in-q.out == maxChanges {
+		q.out++
+	}
+	if q.ring == nil {
+		q.ring = make([]Change, maxChanges)
+	}
+	e := &q.ring[q.in%maxChanges] // a literal would be built elsewhere and copied
+	e.Kind, e.Tick, e.Object = kind, t, *o
+	q.in++
+}
+
+// NextChange returns the next change, each once, in the order in which the client learned of it, which
+// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
+func (s *Set) NextChange() (Change, bool) {
+	q := &s.queue
+	if q.in == q.out {
+		return Change{}, false
+	}
+	e := q.ring[q.out%maxChanges]
+	q.out++
+	return e, true
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/mode"
+)
+
+// maxNews is how much news waits for NextNews.
+const maxNews = 32
+
+// Round is the standing of the round, and its news in a queue that overwrites its oldest.
+type Round struct {
+	standing sim.RoundStatus
+	known    bool
+	in, out  uint64
+	ring     [maxNews]sim.RoundEvent
+}
+
+// Standing is the newest standing: phase, scores, the point under attack. False before the first, which
+// the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and Client.SecondsLeft.
+func (r *Round) Standing() (sim.RoundStatus, bool) { return r.standing, r.known }
+
+// NextNews returns the next announcement, each once and in order. The oldest of more than 32 are lost.
+func (r *Round) NextNews() (sim.RoundEvent, bool) {
+	if r.in == r.out {
+		return sim.RoundEvent{}, false
+	}
+	n := r.ring[r.out%maxNews]
+	r.out++
+	return n, true
+}
+
+func (r *Round) addNews(n sim.RoundEvent) {
+	if r.in-r.out == maxNews {
+		r.out++
+	}
+	r.ring[r.in%maxNews] = n
+	r.in++
+}
+
+// message takes a message with a standing and reports whether it is one.
+func (r *Round) message(raw []byte) bool {
+	s, ok := sim.ParseRoundStatus(raw)
+	if ok {
+		r.standing, r.known = s, true
+	}
+	return ok
+}
+
+// reset forgets the standing for a change of the map. News that waits stays.
+func (r *Round) reset() { r.known = false }
+
+// appendNews puts news into words. Points have the letters of maps, in the order of attack.
+func appendNews(dst []byte, n *sim.RoundEvent) []byte {
+	switch point := 'A' + rune(n.Point); n.What {
+	case mode.WaitForPlayers:
+		return fmt.Appendf(dst, "the round waits for %d more", n.Value)
+	case mode.CountdownBegan:
+		return fmt.Appendf(dst, "the round begins in %d s", n.Value)
+	case mode.RoundBegan:
+		return fmt.Appendf(dst, "the round has begun: %d:%02d", n.Value/60, n.Value%60)
+	case mode.PointAttacked:
+		return fmt.Appendf(dst, "point %c is attacked", point)
+	case mode.PointCaptured:
+		return fmt.Appendf(dst, "point %c is captured, %d to go", point, n.Value)
+	case mode.RoundWon:
+		return fmt.Appendf(dst, "team %d has won the round", n.Team+1)
+	case mode.RoundTied:
+		return append(dst, "the round is a tie"...)
+	}
+	return dst
+}

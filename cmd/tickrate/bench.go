@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/gate"
+	"github.com/tickrate/tickrate/bench/report"
+)
+
+// errRegressed ends the program with exit code 3.
+var errRegressed = errors.New("the gate fails: something takes longer than before")
+
+func newBench() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Compare two builds on this machine",
+		Long: `bench plays fixed lobbies in virtual time and compares the CPU time of their ticks, stage by stage, between two builds. The
+builds record samples alternately, so that both meet the same disturbances, as make gate does:
+
+  old/tickrate bench record --out old.json
+  new/tickrate bench record --out new.json
+  ... five times more, then
+  new/tickrate bench compare old.json new.json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newBenchRecord(), newBenchCompare(), newBenchSelfTest())
+	return c
+}
+
+func newBenchRecord() *cobra.Command {
+	var out, only, slow string
+	var count int
+	c := &cobra.Command{
+		Use:   "record",
+		Short: "Add rounds of the fixed lobbies to a file",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if count < 1 || count > 100 {
+				return badUse(fmt.Errorf("--count %d: expected 1 to 100 rounds", count))
+			}
+			if only != "" && !slices.Contains(gate.Names, only) {
+				return badUse(fmt.Errorf("--only %q: expected %s", only, strings.Join(gate.Names, ", ")))
+			}
+			s, err := gate.ParseSlowdown(slow)
+			if err != nil {
+				return badUse(fmt.Errorf("--slow: %w", err))
+			}
+			return recordRounds(c, out, only, count, s)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "rounds.json", "`file` to add rounds to; made if it is missing")
+	c.Flags().StringVar(&only, "only", "", "play only the lobby of this `name`: duel, match or crowd; default all three")
+	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
+	c.Flags().StringVar(&slow, "slow", "", "burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
+	_ = c.Flags().MarkHidden("slow") // the flag is there
+	return c
+}
+
+func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowdown) error {
+	samples, err := readSamples(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		samples, err = gate.New(version), nil
+	}
+	if err != nil {
+		return err
+	}
+	for range count {
+		err := samples.Play(c.Context(), only, slow, func(r gate.Round) {
+			fmt.Fprintf(c.OutOrStdout(), "%s: %.1f µs a tick\n", r.Scenario, r.MeanTick())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	raw, err := samples.Encode()
+	if err == nil {
+		err = report.Replace(out, raw)
+	}
+	return err
+}
+
+func readSamples(path string) (gate.Samples, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return gate.Samples{}, badUse(err)
+	}
+	s, err := gate.Parse(path, raw)
+	return s, badUse(err)
+}
+
+func newBenchCompare() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare OLD.json NEW.json",
+		Short: "Compare two files of rounds; exit code 3 if something takes longer",
+		Args:  twoFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			old, err := readSamples(args[0])
+			if err != nil {
+				return err
+			}
+			now, err := readSamples(args[1])
+			if err != nil {
+				return err
+			}
+			all, err := gate.Compare(old, now)
+			if err != nil {
+				return badUse(err)
+			}
+			worse := gate.Regressed(all)
+			if asJSON {
+				e := json.NewEncoder(c.OutOrStdout())
+				e.SetIndent("", "  ")
+				err = e.Encode(map[string]any{"version": gate.Version, "old": old.Commit, "new": now.Commit, "changes": all, "regressed": len(worse)})
+			} else {
+				printGate(c.OutOrStdout(), old, now, all)
+			}
+			if err == nil && len(worse) > 0 {
+				err = errRegressed
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
+	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n", old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
+	for _, c := range all {
+		if c.Of == "tick" || c.Of == "bytes" {
+			fmt.Fprintf(w, "  %v\n", c)
+		}
+	}
+	worse := gate.Regressed(all)
+	for _, c := range worse {
+		fmt.Fprintf(w, "worse: %v\n", c)
+	}
+	if len(worse) == 0 {
+		fmt.Fprintln(w, "nothing is worse")
+	}
+}
+
+// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a slower stage must fail.
+func newBenchSelfTest() *cobra.Command {
+	var only, slow string
+	c := &cobra.Command{
+		Use:   "selftest",
+		Short: "Prove the gate on this machine: an equal pair passes, a slowdown of 10 % on purpose does not",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			burn, err := gate.ParseSlowdown(slow)
+			if err == nil && burn.Stage == "" {
+				err = errors.New("expected a stage and percent, such as snapshot=10%")
+			}
+			if err != nil {
+				return badUse(fmt.Errorf("--slow: %w", err))
+			}
+			return selfTest(c, only, burn)
+		},
+	}
+	c.Flags().StringVar(&only, "only", "match", "`name` of the lobby: duel, match or crowd")
+	c.Flags().StringVar(&slow, "slow", "snapshot=10%", "`stage` to slow down, and by how much")
+	return c
+}
+
+func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
+	sides := []gate.Samples{gate.New("first"), gate.New("second"), gate.New("slowed")}
+	for round := range gate.MinRounds {
+		for i := range sides {
+			k := (i + round) % len(sides) // the first of a round may meet another machine than the last
+			slow := gate.Slowdown{}
+			if k == 2 {
+				slow = burn
+			}
+			if err := sides[k].Play(c.Context(), only, slow, nil); err != nil {
+				return err
+			}
+		}
+	}
+	equal, err := gate.Compare(sides[0], sides[1])
+	if err != nil {
+		return err
+	}
+	slowed, err := gate.Compare(sides[0], sides[2])
+	if err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	fmt.Fprintln(w, "an equal pair:")
+	printGate(w, sides[0], sides[1], equal)
+	fmt.Fprintf(w, "%s slower:\n", burn.Stage)
+	printGate(w, sides[0], sides[2], slowed)
+	if worse := gate.Regressed(equal); len(worse) > 0 {
+		return fmt.Errorf("the gate failed an equal pair: this machine is too noisy now to compare on it: %v", worse[0])
+	}
+	for _, worse := range gate.Regressed(slowed) {
+		if worse.Of == burn.Stage {
+			return nil
+		}
+	}
+	return fmt.Errorf("the gate did not see that %s takes longer", burn.Stage)
+}
+
+// twoFiles refuses anything but two arguments.
+func twoFiles(c *cobra.Command, args []string) error { return badUse(cobra.ExactArgs(2)(c, args)) }

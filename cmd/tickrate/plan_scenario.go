@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/scenario"
+)
+
+// newScenarios lists the scenarios of this build.
+func newScenarios() *cobra.Command {
+	return &cobra.Command{
+		Use:   "scenarios [NAME|FILE]",
+		Short: "List the scenarios of this build, or print one in full",
+		Long: `scenarios lists the names that plan --scenario accepts. With a name or a file it prints that scenario with every key, as a
+file of your own can hold them; keys that a file leaves out are as in one-lobby.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return printScenario(c, args[0])
+			}
+			t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, name := range scenario.Names() {
+				s, _ := scenario.Named(name)
+				fmt.Fprintf(t, "%s\t%s\n", name, s.About)
+			}
+			return t.Flush()
+		},
+	}
+}
+
+func printScenario(c *cobra.Command, name string) error {
+	s, err := openScenario(name)
+	if err != nil {
+		return err
+	}
+	text, err := s.Text()
+	if err != nil {
+		return err
+	}
+	_, err = c.OutOrStdout().Write(text)
+	return err
+}
+
+// openScenario reads a scenario of this build, or a file. Its errors are errors of use.
+func openScenario(name string) (scenario.Scenario, error) {
+	if s, ok := scenario.Named(name); ok {
+		return s, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return scenario.Scenario{}, badUse(fmt.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(), ", ")))
+	}
+	s, err := scenario.Parse(name, text)
+	return s, badUse(err)
+}
+
+// at adds the line of the scenario's file that holds the key, unless the flag was typed in its place.
+func (f *scenarioFlags) at(c *cobra.Command, flag, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, built := scenario.Named(f.scenario); built || c.Flags().Changed(flag) {
+		return err
+	}
+	text, unread := os.ReadFile(f.scenario)
+	line := scenario.Lines(text)[key]
+	if unread != nil || line == 0 {
+		return err
+	}
+	return fmt.Errorf("%s:%d: %s: %w", f.scenario, line, key, err)
+}

@@ -1,0 +1,63 @@
+package snapshot
+
+import (
+	"github.com/tickrate/tickrate/ecs/schema"
+)
+
+// codec is a model laid out for the loops over rows.
+type codec struct {
+	masks        []schema.Mask // by context
+	symbols      int
+	codes        []uint32 // of the masks' symbols, by context: code | length<<16; nil for who only reads
+	coders       []schema.Coder
+	exactContext uint32
+	levelBits    [][schema.ErrorLevels]uint32 // by field
+	constant     []bool                       // by field: it is expected as it was, and its level decides nothing
+	bound        int                          // bytes of a group at its worst
+	maxRowBits   int                          // bits of a row at its worst, the bit before it included
+	maxGoneBits  int                          // bits that say that a row is gone, at most
+	decide       *schema.Decisions            // nil unless blocks are those of schema.Range
+}
+
+func newCodec(m *schema.Model) codec {
+	if m.Schema().Single {
+		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
+	}
+	c := codec{masks: m.Masks(), coders: m.Coders()}
+	c.symbols = c.masks[0].Table.Symbols()
+	if m.Codec() == schema.Range {
+		c.decide = m.Decisions()
+	}
+	c.initContexts(m)
+	return c
+}
+
+// writes makes what only an encoder needs.
+func (c *codec) writes(m *schema.Model) {
+	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+m.MaxRowBits()
+	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
+	for _, mask := range c.masks {
+		for sym := range c.symbols {
+			code, n := mask.Table.Code(sym)
+			c.codes = append(c.codes, code|uint32(n)<<16)
+		}
+	}
+	for context := range c.masks {
+		c.maxGoneBits = max(c.maxGoneBits, int(c.codes[context*c.symbols+schema.Gone]>>16))
+	}
+}
+
+// MaxGroupBytes is the most that one group of the model can take, as a block or row by row: 16 times its longest row, each
+// with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
+// into a datagram.
+func MaxGroupBytes(m *schema.Model) int {
+	return 1 + (2+(m.MaxRowBits()+maxGap+1+baseBits)*GroupRows+7)/8
+}
+
+// empty is the baseline of a group that has none.
+var empty idBlock
+
+// of returns the codes of a row in a context.
+func (c *codec) of(word uint32) []uint32 {
+	return c.codes[context(word)*c.symbols:][:c.symbols]
+}

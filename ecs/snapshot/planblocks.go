@@ -1,0 +1,72 @@
+package snapshot
+
+// MinBlockRun is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
+const MinBlockRun = 4
+
+// planBlocks finds the groups that can go as blocks, as they are seen whole, and takes them out of the rows. Where the client
+// holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
+func (p *Packer) planBlocks(see []uint64) {
+	r := &p.rows
+	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
+	if !anyWhole(see) {
+		return
+	}
+	for p.nextBaseline() {
+	}
+	if r.spans = r.spans[:0]; p.encoder.stored {
+		r.spans = append(r.spans, Run{Count: r.end})
+	} else {
+		r.spans = r.tracker.Runs(r.spans, 0, r.end)
+	}
+	for _, run := range r.spans {
+		for run.Count > 0 {
+			n := 0
+			for n < run.Count && seenWhole(see, run.First+n) && (run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
+				n++
+			}
+			if n >= MinBlockRun {
+				p.runs = append(p.runs, Run{First: run.First, Count: n, Baselines: run.Baselines})
+				r.set(run.First, n, nil)
+			} else if n = max(n, 1); run.Baselines[0] == 0 && seenWhole(see, run.First) {
+				r.set(run.First, n, p.encoder.frame.occupied)
+			}
+			run.First += n
+			run.Count -= n
+		}
+	}
+}
+
+// anyWhole reports whether any group is seen whole.
+func anyWhole(see []uint64) bool {
+	for _, w := range see {
+		if anyFull(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see, g) == allRows }
+
+// holdsAny reports whether the client holds any row of a group.
+func (r *rowPlan) holdsAny(g int) bool {
+	for _, b := range r.bases {
+		if rowsOf(b.have, g) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// set says all rows of count groups as they are in here, or nothing of them if that is nil.
+func (r *rowPlan) set(first, count int, here []uint64) {
+	for i := first / wordGroups; i*wordGroups < first+count; i++ {
+		in := groupMask(i, first, first+count)
+		r.send[i] &^= in
+		r.remove[i] &^= in
+		if here != nil {
+			r.send[i] |= here[i] & in
+			r.remove[i] |= in &^ here[i]
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package snapshot
+
+// rowPlan is what a client that is not told everything gets of one snapshot. Sets have a bit per slot.
+type rowPlan struct {
+	on           bool
+	spans        []Run // memory for share
+	tracker      *Tracker
+	state        *rowState
+	next         int                // group: those before are packed
+	end          int                // behind the last group of which there is anything to say
+	send         []uint64           // rows that are said as they are
+	remove       []uint64           // rows that are said not to be there
+	bases        []rowBaseline      // that rows may have, newest first, as far as they were looked at; the last one may be none
+	age          int                // index into ages: what comes after bases
+	step         uint8              // of the tracker
+	common       uint8              // index into bases: the one that more than half of the rows have, noBaseline if there is no such
+	rest         []uint64           // of resolve: rows without a baseline
+	hits         []uint64           // of resolve: rows that have the baseline in question
+	uncommon     []uint64           // rows that do not have the usual one
+	baseOf       []uint8            // by slot, of those in odd: index into bases
+	entries      []planEntry        // the rows of say and hide, in the order of slots
+	at           int                // index into places: those before are packed
+	wholeSets    []uint64           // memory for bases that are snapshots of whole groups
+	wholeSetOf   [Window]int8       // by interval: 1 + which part of plain, 0 if it has none yet
+	wholeSetsLen int                // parts of plain in use
+	deepest      int                // index into bases: the newest with older ones that a row has, -1 if none has. All are as far apart
+	buf          []byte             // the run that is being packed
+	ends         [2 * MaxRun]uint32 // of its rows: bits up to the end of row n, counted from 1
+}
+
+// planEntry is a row of the plan.
+//
+//	bits 0..15   slot
+//	bits 16..23  index into bases
+//	bit  24      it is hidden
+type planEntry uint32
+
+const (
+	baseShift  = 16
+	hidden     = 1 << 24
+	noBaseline = 0xff // no index into bases
+)
+
+func (w planEntry) slot() int { return int(w & (1<<baseShift - 1)) }
+
+func (w planEntry) base() uint8 { return uint8(w >> baseShift) }
+
+// rowBaseline is a baseline that rows may have.
+type rowBaseline struct {
+	have      []uint64 // rows that the client holds of it, of those that were there; nil if it is none
+	middle    []uint64 // the same of the older ones, nil if there are none
+	oldest    []uint64
+	age       uint8 // of the newest in intervals, 0 for none; +deep if there are older ones
+	baselines Baselines
+	count     int          // rows that have it
+	cache     *encodeCache // nil until a row needs it
+	rows      []rowBits    // of the column
+}
+
+// deep is the bit behind an age that says that there are older baselines.
+const deep = 1 << ageBits
+
+// planRows begins with which rows there are to say.
+func (p *Packer) planRows(e *Encoder, k *Tracker, see []uint64) {
+	p.start(e, k)
+	r := &p.rows
+	r.on, r.tracker, r.state = true, k, k.beginRows()
+	r.next, r.end = 0, min(e.inUse, k.groups)
+	words := (r.end + wordGroups - 1) / wordGroups
+	r.send, r.remove, r.uncommon = sized(r.send, words), sized(r.remove, words), sized(r.uncommon, words)
+	r.rest, r.hits = sized(r.rest, words), sized(r.hits, words)
+	say, hide, told, here := r.send, r.remove[:words], r.state.maybeVisible[:words], e.frame.occupied[:words]
+	for i := range say {
+		now := uint64(0)
+		if i < len(see) {
+			now = see[i] & here[i]
+		}
+		say[i], hide[i] = now, told[i]&^now
+	}
+	if words > 0 {
+		in := groupMask(words-1, 0, r.end)
+		say[words-1] &= in
+		hide[words-1] &= in
+	}
+	r.bases, r.age, r.step = r.bases[:0], 0, k.step()
+	r.wholeSets = sized(r.wholeSets, (len(baselineAges)+2*deepAge*maxStep)*words)
+	r.wholeSetOf, r.wholeSetsLen = [Window]int8{}, 0
+}
+
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, 2*n) // the next may be a little longer
+	}
+	return s[:n]
+}
+
+// nextBaseline appends the next baselines that rows may have to bases. It returns false if there are none but none.
+func (p *Packer) nextBaseline() bool {
+	r, k := &p.rows, p.rows.tracker
+	words := len(r.send)
+	for r.age < len(baselineAges) && !p.encoder.stored {
+		age := baselineAges[r.age]
+		r.age++
+		row, ok := k.aged(age)
+		if !ok {
+			continue
+		}
+		b := rowBaseline{have: p.heldRows(row, words), age: age, baselines: Baselines{k.sent[row]}}
+		if b.have == nil {
+			continue
+		}
+		if middle, oldest, ok := k.olderBaselines(age, r.step); ok {
+			d := rowBaseline{have: b.have, middle: p.heldRows(middle, words), oldest: p.heldRows(oldest, words), age: age | deep,
+				baselines: Baselines{k.sent[row], k.sent[middle], k.sent[oldest]}}
+			if d.middle != nil && d.oldest != nil {
+				r.bases = append(r.bases, d)
+			}
+		}
+		r.bases = append(r.bases, b)
+		return true
+	}
+	return false
+}
+
+// baselineFrames is the rows that the client holds of the snapshot of an interval, of those that were there; nil if there are none.
+func (p *Packer) heldRows(row, words int) []uint64 {
+	r := &p.rows
+	if r.state.byRow>>row&1 != 0 {
+		if r.state.hasAcked>>row&1 == 0 {
+			return nil
+		}
+		return r.state.acked(row)[:words]
+	}
+	if n := int(r.wholeSetOf[row]); n != 0 {
+		return r.wholeSets[(n-1)*words : n*words]
+	}
+	have := r.wholeSets[r.wholeSetsLen*words : (r.wholeSetsLen+1)*words]
+	if !r.tracker.heldFromBlocks(have, row, p.encoder.ring) {
+		return nil
+	}
+	r.wholeSetsLen++
+	r.wholeSetOf[row] = int8(r.wholeSetsLen)
+	return have
+}
+
+// heldFromBlocks fills have with the rows that were there in a snapshot that said whole groups, as far as the client holds it.
+func (k *Tracker) heldFromBlocks(have []uint64, row int, ring *Ring) (any bool) {
+	acked, frame := k.bits(row), ring.At(k.sent[row])
+	if frame == nil {
+		return false
+	}
+	for i := range have {
+		have[i] = frame.occupied[i] & spreadGroups(acked[i>>4]>>(i&15*wordGroups))
+		any = any || have[i] != 0
+	}
+	return any
+}
+
+// spreadGroups makes 16 bits of each of the 4 lowest bits.
+func spreadGroups(groups uint64) uint64 {
+	lows := groups&1 | groups&2<<15 | groups&4<<30 | groups&8<<45
+	return lows<<GroupRows - lows
+}

@@ -1,0 +1,153 @@
+package snapshot
+
+import "math/bits"
+
+// resolveBaselines finds each row's baseline: the newest one in which the client holds it.
+func (p *Packer) resolveBaselines() {
+	r := &p.rows
+	all := 0
+	for i, say := range r.send {
+		w := say | r.remove[i]
+		r.rest[i], r.uncommon[i] = w, w
+		all += bits.OnesCount64(w)
+	}
+	r.common, r.deepest = noBaseline, -1
+	for a, left := 0, all; left > 0; a++ {
+		if a == len(r.bases) && !p.nextBaseline() {
+			r.bases = append(r.bases, rowBaseline{})
+		}
+		b := &r.bases[a]
+		n := r.matchBaseline(b)
+		if n == 0 {
+			continue
+		}
+		left -= n
+		if b.count > 0 || b.middle != nil { // how a row is said to be gone depends on its context
+			b.cache = p.encoder.rows(b.baselines)
+			b.rows = b.cache.rows
+		}
+		if b.middle != nil && r.deepest < 0 {
+			r.deepest = a
+		}
+		if 2*n > all {
+			r.common = uint8(a)
+			for i, hit := range r.hits {
+				r.uncommon[i] &^= hit
+			}
+		} else {
+			r.assign(uint8(a))
+		}
+	}
+	r.listEntries(all)
+	p.trim()
+}
+
+// matchBaseline moves the rows of which the client holds all of a baseline from rest to hits, and returns how many there are.
+func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
+	rest := r.rest
+	hits, say := r.hits[:len(rest)], r.send[:len(rest)]
+	switch {
+	case b.have == nil:
+		copy(hits, rest)
+	case b.middle == nil:
+		for i, have := range b.have[:len(rest)] {
+			hits[i] = have & rest[i]
+		}
+	default:
+		middle, oldest := b.middle[:len(rest)], b.oldest[:len(rest)]
+		for i, have := range b.have[:len(rest)] {
+			hits[i] = have & middle[i] & oldest[i] & rest[i]
+		}
+	}
+	for i, hit := range hits {
+		if hit != 0 {
+			rest[i] &^= hit
+			n += bits.OnesCount64(hit)
+			b.count += bits.OnesCount64(hit & say[i])
+		}
+	}
+	return n
+}
+
+// assign notes that the rows of hits have the baseline with index a.
+func (r *rowPlan) assign(a uint8) {
+	r.baseOf = sized(r.baseOf, len(r.send)*64)
+	for i, hit := range r.hits {
+		for of := (*[64]uint8)(r.baseOf[i*64:]); hit != 0; hit &= hit - 1 {
+			of[bits.TrailingZeros64(hit)&63] = a
+		}
+	}
+}
+
+// listEntries fills places with all rows, of which there are so many.
+func (r *rowPlan) listEntries(all int) {
+	r.entries = sized(r.entries, all+64) // room for what a word's loop writes in vain
+	places, n := r.entries, 0
+	for i, w := range r.send {
+		hide, odd, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
+		w |= hide
+		if hide|odd == 0 {
+			count, slot := bits.OnesCount64(w), slot|planEntry(r.common)<<baseShift
+			at := (*[64]planEntry)(places[n:])
+			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
+				to := (*[8]planEntry)(at[k&63&^7:])
+				to[0] = slot + lowest(w)
+				w &= w - 1
+				to[1] = slot + lowest(w)
+				w &= w - 1
+				to[2] = slot + lowest(w)
+				w &= w - 1
+				to[3] = slot + lowest(w)
+				w &= w - 1
+				to[4] = slot + lowest(w)
+				w &= w - 1
+				to[5] = slot + lowest(w)
+				w &= w - 1
+				to[6] = slot + lowest(w)
+				w &= w - 1
+				to[7] = slot + lowest(w)
+				w &= w - 1
+			}
+			n += count
+			continue
+		}
+		for ; w != 0; w &= w - 1 {
+			bit := bits.TrailingZeros64(w)
+			a := r.common
+			if odd>>bit&1 != 0 {
+				a = r.baseOf[i*64+bit]
+			}
+			places[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(hide>>bit&1)*hidden
+			n++
+		}
+	}
+	r.entries, r.at = places[:n], 0
+}
+
+// lowest is the lowest one of a word, or anything if it is 0, which the processor is not asked for.
+func lowest(w uint64) planEntry { return planEntry(bits.TrailingZeros64(w | 1<<63)) }
+
+// trim moves the ends of the plan to where there is something to say.
+func (p *Packer) trim() {
+	r := &p.rows
+	r.end = 0
+	if n := len(p.runs); n > 0 {
+		r.end = p.runs[n-1].First + p.runs[n-1].Count
+	}
+	if n := len(r.entries); n > 0 {
+		r.end = max(r.end, r.entries[n-1].slot()/GroupRows+1)
+	}
+	p.advance()
+}
+
+// advance moves on to the next group of which there is something to say.
+func (p *Packer) advance() {
+	r := &p.rows
+	r.next = r.end
+	if r.at < len(r.entries) {
+		r.next = r.entries[r.at].slot() / GroupRows
+	}
+	if p.next < len(p.runs) {
+		r.next = min(r.next, p.runs[p.next].First)
+	}
+}

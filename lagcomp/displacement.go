@@ -1,0 +1,163 @@
+package lagcomp
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// displacement bounds the straight ways of the living rows between two frames.
+type displacement struct {
+	from, to   tick.Tick // to is 0: not measured
+	metres     float32   // nobody moved further but the flyers
+	fastMovers [31]int32 // rows
+	count      int32     // of flyers; overflow if they did not fit
+}
+
+const overflow = -1
+
+// Implementation constants of reach.
+const (
+	maxFastMovers = 32 // of a view
+	maxSummed     = 4  // metres that everybody may have moved by the sum of the ticks in between; more is measured directly
+)
+
+// EarliestInstants are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
+// more, those who fall within the second at 60. Of longer spans: the last leaves room below kernel.MaxRadius.
+var (
+	stepLimits = displacementLimits{metres: []float32{0.25, 1, 3}, brokenAreFast: true}
+	spanLimits = displacementLimits{metres: []float32{1, 4, 10}}
+)
+
+// motionBounds answers reach for one caller.
+type motionBounds struct {
+	fork       bool         // others ask at the same time: nothing may be measured into a frame
+	direct     displacement // the last pair of ticks that was measured as such
+	fastMovers []int32      // of the last answer
+	last       boundsAnswer
+	scratch    []int32 // of a measurement
+}
+
+func newMotionBounds(slots int) motionBounds {
+	return motionBounds{fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)), scratch: make([]int32, 0, slots)}
+}
+
+// boundsAnswer is an answer of reach.
+type boundsAnswer struct {
+	from, to   tick.Tick
+	metres     float32
+	fastMovers []int32
+	ok         bool
+}
+
+// reach bounds what everybody moved between two frames, a before b: at most metres, but for the flyers, which may name a row
+// twice and are w's until the next call. False: more flew than can be listed.
+//
+// It adds up the steps from tick to tick. Each is measured once, when it is first asked for, and kept by its frame: however
+// many pairs of ticks shots look at, none is measured again. A row whose life broke on the way is a flyer, as it may be whole
+// again at b. Where the sum gets long, or a step had too many flyers, as when everybody spawns, the pair itself is measured.
+func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
+	if l := &w.last; l.from != a.tick || l.to != b.tick {
+		l.from, l.to = a.tick, b.tick
+		l.metres, l.fastMovers, l.ok = w.sumSteps(h, a, b)
+	}
+	return w.last.metres, w.last.fastMovers, w.last.ok
+}
+
+func (w *motionBounds) sumSteps(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
+	flyers = w.fastMovers[:0]
+	for f := b; f != a; f = h.frame(f.previous) {
+		s := &f.displacement
+		if s.to == 0 {
+			if w.fork {
+				return w.measureSpan(a, b)
+			}
+			s.measure(h.frame(f.previous), f, &stepLimits, w.scratch)
+		}
+		metres += s.metres
+		if s.count == overflow || metres > maxSummed {
+			return w.measureSpan(a, b)
+		}
+		if flyers = appendUnbroken(flyers, a, b, s.fastMovers[:s.count]); len(flyers) > maxFastMovers {
+			return w.measureSpan(a, b)
+		}
+	}
+	return metres, flyers, true
+}
+
+// appendUnbroken appends the rows that are of one life at a and b: others are not mixed, so they do not move. No branch on what the poses
+// say, so that the processor fetches all of them at once; two heroes of one life are let pass.
+func appendUnbroken(out []int32, a, b *frame, rows []int32) []int32 {
+	n, most := len(out), int32(min(a.rowCount, b.rowCount))
+	out = out[:n+len(rows)]
+	for _, row := range rows {
+		if row >= most {
+			continue
+		}
+		p, q := &a.rows[row], &b.rows[row]
+		out[n] = row
+		same := 0
+		if p.ID^q.ID|uint32((p.Flags^q.Flags)&(rig.FlagAlive|rig.LifeMask)) == 0 {
+			same = 1
+		}
+		n += same
+	}
+	return out[:n]
+}
+
+// measureSpan is reach by the pair alone.
+func (w *motionBounds) measureSpan(a, b *frame) (metres float32, flyers []int32, ok bool) {
+	m := &w.direct
+	if m.from != a.tick || m.to != b.tick {
+		m.measure(a, b, &spanLimits, w.scratch)
+	}
+	if m.count == overflow {
+		return 0, nil, false
+	}
+	return m.metres, m.fastMovers[:m.count], true
+}
+
+// displacementLimits are tried in turn until the rows that moved further fit in the list of fast movers.
+type displacementLimits struct {
+	metres        []float32
+	brokenAreFast bool // rows whose life breaks are fast movers; otherwise they are left out, as rig.Lerp does not mix them
+}
+
+// measure sets m to the bound from frame a to frame b. rows is scratch memory.
+func (m *displacement) measure(a, b *frame, limits *displacementLimits, rows []int32) {
+	m.from, m.to = a.tick, b.tick
+	for _, limit := range limits.metres {
+		if m.measureWithin(a, b, limit, limits, rows); m.count != overflow {
+			return
+		}
+	}
+}
+
+// measureWithin reads columns alone, except for the few rows that moved further than limit.
+func (m *displacement) measureWithin(a, b *frame, limit float32, limits *displacementLimits, rows []int32) {
+	n := min(a.rowCount, b.rowCount)
+	from, to := a.spheres(n), b.spheres(n)
+	square, further := kernel.MaxDisplacement(&from, &to, float32(limit*limit), rows)
+	m.count, m.metres = 0, geom.Sqrt(square)
+	for _, slot := range further {
+		if limits.brokenAreFast || !rig.Discontinuous(&a.rows[slot], &b.rows[slot]) {
+			m.addFastMover(slot)
+		}
+	}
+	for slot := n; slot < a.rowCount && limits.brokenAreFast; slot++ {
+		if a.hittable(slot) {
+			m.addFastMover(int32(slot))
+		}
+	}
+}
+
+// addFastMover adds a flyer, if there is room.
+func (m *displacement) addFastMover(slot int32) {
+	if m.count == overflow || int(m.count) == len(m.fastMovers) {
+		m.count = overflow
+		return
+	}
+	m.fastMovers[m.count] = slot
+	m.count++
+}

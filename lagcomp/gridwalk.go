@@ -1,0 +1,60 @@
+package lagcomp
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// vectorSquareCost is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
+const vectorSquareCost = 160
+
+// gridWalk makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
+// reports false if looking at everybody is less work: the lobby is small.
+func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
+	s.candidates = s.candidates[:0]
+	if q.reach > kernel.MaxRadius {
+		return false
+	}
+	f := q.frame
+	wide := q.reach + 1e-2
+	reach := float32(wide * wide)
+	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*WorldReach)}
+	r.Origin.Y -= rig.BoundHeight // the columns hold feet
+	if r.Max = exitDistance(r, in.low-wide, in.high+wide); r.Max < 0 {
+		return true
+	}
+	strip := geom.NewStrip(r, wide, gridSize)
+	if strip.Squares()*s.squareCost > f.rowCount {
+		return false
+	}
+	for z := strip.Z0; z <= strip.Z1; z++ {
+		x0, x1 := strip.Row(z)
+		for x := x0; x <= x1; x++ {
+			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
+				slot := row - 1
+				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)
+				along := min(max(to.Dot(r.Dir), 0), r.Max)
+				if to.Mad(r.Dir, -along).LenSq() <= reach {
+					s.candidates = append(s.candidates, slot)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// exitDistance is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
+// above everybody. Below 0: it is never in it.
+func exitDistance(r geom.Ray, low, high float32) float32 {
+	const level = 1e-3 // of less slope than this rounding could make much
+	switch {
+	case !(low <= high), r.Origin.Y > high && r.Dir.Y >= 0, r.Origin.Y < low && r.Dir.Y <= 0:
+		return -1
+	case r.Dir.Y > level:
+		return min(r.Max, (high-r.Origin.Y)/r.Dir.Y+1)
+	case r.Dir.Y < -level:
+		return min(r.Max, (low-r.Origin.Y)/r.Dir.Y+1)
+	}
+	return r.Max
+}

@@ -1,0 +1,99 @@
+package netio
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// What the server sends as a train comes as the datagrams that it was made of: their bounds, their order, and whose they are.
+func TestFleetTakesTrainsApart(t *testing.T) {
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	f := mustFleet(t, c.LocalAddr(), 3)
+	var want [3][][]byte
+	var b Batch
+	for i, sizes := range [][]int{{500, 500, 500, 13}, {MaxDatagram, MaxDatagram, 1}, {7, 0, 9, 9, 9, 2}} {
+		for k, n := range sizes {
+			data := bytes.Repeat([]byte{byte(10*i + k + 1)}, n)
+			want[i] = append(want[i], data)
+			b.Add(data, f.LocalAddr(i))
+		}
+	}
+	if err := c.Send(&b); err != nil {
+		t.Fatal(err)
+	}
+	var got [3][][]byte
+	poll(t, f, b.Len(), func(i int, data []byte) { got[i] = append(got[i], bytes.Clone(data)) })
+	var bytesIn uint64
+	for i := range want {
+		if len(got[i]) != len(want[i]) {
+			t.Fatalf("client %d got %d datagrams, want %d", i, len(got[i]), len(want[i]))
+		}
+		for k := range want[i] {
+			if !bytes.Equal(got[i][k], want[i][k]) {
+				t.Errorf("client %d, datagram %d: %d bytes, want %d", i, k, len(got[i][k]), len(want[i][k]))
+			}
+			bytesIn += uint64(len(want[i][k]))
+		}
+	}
+	if s := f.Stats(); s.DatagramsIn != uint64(b.Len()) || s.BytesIn != bytesIn || s.Oversize != 0 {
+		t.Errorf("counted %+v, want %d datagrams of %d bytes", s, b.Len(), bytesIn)
+	}
+}
+
+// Some clients' datagrams now and the rest later are all of them, once each.
+func TestFleetPollsSomeAndLaterTheRest(t *testing.T) {
+	const clients = 40
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	f := mustFleet(t, c.LocalAddr(), clients)
+	var b Batch
+	for i := range clients {
+		b.Add([]byte{byte(i)}, f.LocalAddr(i))
+	}
+	if err := c.Send(&b); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]int{}
+	most, polls := 0, 0
+	for end := time.Now().Add(patience); len(seen) < clients && time.Now().Before(end); {
+		n, more := f.Poll(7, func(i int, data []byte) {
+			seen[i]++
+			if int(data[0]) != i {
+				t.Fatalf("client %d got datagram %d", i, data[0])
+			}
+			if i == 0 {
+				_ = f.Remove(39) // whose datagram may be among those that wait
+			}
+		})
+		most, polls = max(most, n), polls+1
+		if !more && len(seen) >= clients-1 {
+			break
+		}
+	}
+	for i := range clients - 1 {
+		if seen[i] != 1 {
+			t.Errorf("client %d got %d datagrams", i, seen[i])
+		}
+	}
+	if most == 0 || seen[39] > 1 {
+		t.Errorf("at most %d at a time in %d polls; the one who left got %d", most, polls, seen[39])
+	}
+}
+
+func TestFleetPollDoesNotAllocate(t *testing.T) {
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	f := mustFleet(t, c.LocalAddr(), 8)
+	var b Batch
+	for i := range 32 {
+		b.Add(make([]byte, 900), f.LocalAddr(i/4))
+	}
+	got := 0
+	fn := func(int, []byte) { got++ }
+	if n := testing.AllocsPerRun(50, func() {
+		_ = c.Send(&b)
+		for end := got + 32; got < end && pollAll(f, fn) > 0; {
+		}
+	}); n != 0 || got == 0 {
+		t.Errorf("%v allocations a poll, %d datagrams", n, got)
+	}
+}

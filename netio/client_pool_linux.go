@@ -1,0 +1,251 @@
+//go:build !portable
+
+package netio
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// epollEvents is how many sockets one epoll_wait may name.
+const epollEvents = 512
+
+// ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
+// Send. An epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
+// every 512. A socket is watched edge-triggered and emptied each time, so there is no call that finds nothing.
+type ClientPool struct {
+	remote  netip.AddrPort
+	epoll   int
+	clients []poolClient
+	free    []int // numbers that can be given out again, the last one first
+	events  []unix.EpollEvent
+	pending []unix.EpollEvent // of events: sockets that have something and were not asked yet
+	in      *groReceiver
+	count   counters
+	closed  bool
+}
+
+// poolClient is one client's socket. The generation tells an event for the number's former owner from one for the present.
+type poolClient struct {
+	fd         int // -1: none
+	generation int32
+}
+
+// OpenClientPool opens n clients of the server at remote, numbered from 0.
+func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+	}
+	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents), in: newGROReceiver()}
+	for range n {
+		if _, err := f.Add(); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Add opens one more client and returns its number, that of the client removed last if there is one.
+func (f *ClientPool) Add() (int, error) {
+	if f.closed {
+		return -1, net.ErrClosed
+	}
+	i := len(f.clients)
+	if n := len(f.free); n > 0 {
+		i = f.free[n-1]
+	}
+	if err := f.open(i); err != nil {
+		return -1, fmt.Errorf("netio: client %d of %v: %w", i, f.remote, err)
+	}
+	if n := len(f.free); n > 0 {
+		f.free = f.free[:n-1]
+	}
+	return i, nil
+}
+
+func (f *ClientPool) open(i int) error {
+	fd, family, err := openUDP(f.remote.Addr())
+	if err != nil {
+		return err
+	}
+	if errno := bindOrConnect(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
+		unix.Close(fd)
+		return os.NewSyscallError("connect", errno)
+	}
+	f.in.enable(fd)
+	m := poolClient{fd: fd}
+	if i < len(f.clients) {
+		m.generation = f.clients[i].generation + 1
+	}
+	watch := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(i), Pad: m.generation}
+	if err := unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &watch); err != nil {
+		unix.Close(fd)
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	if i == len(f.clients) {
+		f.clients = append(f.clients, m)
+	} else {
+		f.clients[i] = m
+	}
+	return nil
+}
+
+// Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
+func (f *ClientPool) Remove(i int) error {
+	if !f.has(i) {
+		return ErrNoClient
+	}
+	fd := f.clients[i].fd
+	f.clients[i].fd = -1
+	f.free = append(f.free, i)
+	return unix.Close(fd) // leaves the epoll set with it
+}
+
+func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.clients)) && f.clients[i].fd >= 0 }
+
+// Send sends data, at most MaxDatagram bytes, as client i. What the kernel does not take at once is lost and counted,
+// without an error. A refusal is an error (syscall.ECONNREFUSED when nobody listens at the other end, as told by an
+// answer to an earlier datagram), and the datagram is lost.
+func (f *ClientPool) Send(i int, data []byte) error {
+	if !f.has(i) {
+		return ErrNoClient
+	}
+	if len(data) > MaxDatagram {
+		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
+	}
+	for {
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.clients[i].fd), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
+			uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		switch errno {
+		case 0:
+			f.count.out.Inc()
+			f.count.bytesOut.Add(uint64(len(data)))
+			return nil
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN, unix.ENOBUFS:
+			f.count.sendAgain.Inc()
+			return nil
+		}
+		f.count.sendFailed.Inc()
+		return errno
+	}
+}
+
+// Poll calls fn for the datagrams that have arrived for at most limit clients, without waiting, and returns how many
+// there were and whether there may be more. Datagrams of one client come in order. data is valid until fn returns. fn
+// may call Send, Add and Remove, but not Poll.
+func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int, more bool) {
+	for ; limit > 0 && !f.closed; limit-- {
+		if len(f.pending) == 0 {
+			if f.pending = f.wait(); len(f.pending) == 0 {
+				return delivered, false
+			}
+		}
+		e := f.pending[0]
+		f.pending = f.pending[1:]
+		delivered += f.drain(int(e.Fd), e.Pad, fn)
+	}
+	return delivered, !f.closed
+}
+
+// wait asks which sockets have something.
+func (f *ClientPool) wait() []unix.EpollEvent {
+	for {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
+			uintptr(len(f.events)), 0, 0, 0)
+		switch errno {
+		case 0:
+			return f.events[:n]
+		case unix.EINTR:
+			continue
+		}
+		return nil
+	}
+}
+
+// drain takes everything from one client's socket, for as long as the number is the same client's.
+func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
+	for refusals := 0; refusals < 2; {
+		m := f.clients[i]
+		if m.fd < 0 || m.generation != generation {
+			break
+		}
+		n, errno := f.in.recv(m.fd)
+		if errno != 0 { // an earlier datagram was refused; data may wait behind that news
+			refusals++
+			continue
+		}
+		for k := range n {
+			delivered += f.deliver(i, m, k, fn)
+		}
+		if n < groDepth {
+			break
+		}
+	}
+	return delivered
+}
+
+// deliver hands on the datagrams of train k, which came to member m of number i.
+func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []byte)) (delivered int) {
+	train, segment := f.in.buffer(k)
+	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
+	for {
+		data := train[:min(segment, len(train))]
+		train = train[len(data):]
+		f.count.in.Inc()
+		switch {
+		case len(data) > MaxDatagram:
+			f.count.oversize.Inc()
+		case f.clients[i] == m:
+			delivered++
+			fn(i, data[:len(data):len(data)])
+		}
+		if len(train) == 0 {
+			return delivered
+		}
+	}
+}
+
+// LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
+func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
+	if !f.has(i) {
+		return netip.AddrPort{}
+	}
+	at, _, _ := localAddr(f.clients[i].fd)
+	return at
+}
+
+// Len returns one more than the highest number ever given out.
+func (f *ClientPool) Len() int { return len(f.clients) }
+
+// Stats may be called by the owner only.
+func (f *ClientPool) Stats() ClientPoolStats {
+	s := f.count.stats()
+	return ClientPoolStats{
+		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
+		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendAgain: s.SendAgain, SendFailed: s.SendFailed,
+		Clients: len(f.clients) - len(f.free),
+	}
+}
+
+// Close closes all clients. A second Close does nothing.
+func (f *ClientPool) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	for i := range f.clients {
+		if f.has(i) {
+			_ = f.Remove(i)
+		}
+	}
+	return unix.Close(f.epoll)
+}

@@ -1,0 +1,168 @@
+package impair
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parameter is one field of a Profile in text. Exactly one of the three accessors is set.
+type parameter struct {
+	name  string
+	float func(*Profile) *float64
+	time  func(*Profile) *time.Duration
+	bytes func(*Profile) *int
+	max   float64 // in the field's own unit; 0 stands for 1 or a minute
+	needs string  // the knob without which this one does nothing
+}
+
+// parameters are all fields, in the order in which a Profile prints.
+var parameters = []parameter{
+	{name: "loss", float: func(p *Profile) *float64 { return &p.Loss }},
+	{name: "burst", float: func(p *Profile) *float64 { return &p.Burst }},
+	{name: "burst-length", float: func(p *Profile) *float64 { return &p.BurstLength }, max: 1e6, needs: "burst"},
+	{name: "burst-loss", float: func(p *Profile) *float64 { return &p.BurstLoss }, needs: "burst"},
+	{name: "burst-max", time: func(p *Profile) *time.Duration { return &p.BurstMax }, needs: "burst"},
+	{name: "delay", time: func(p *Profile) *time.Duration { return &p.Delay }},
+	{name: "jitter", time: func(p *Profile) *time.Duration { return &p.Jitter }},
+	{name: "duplicate", float: func(p *Profile) *float64 { return &p.Duplicate }},
+	{name: "reorder", float: func(p *Profile) *float64 { return &p.Reorder }},
+	{name: "reorder-by", time: func(p *Profile) *time.Duration { return &p.ReorderBy }},
+	{name: "corrupt", float: func(p *Profile) *float64 { return &p.Corrupt }},
+	{name: "corrupt-bytes", float: func(p *Profile) *float64 { return &p.CorruptBytes }},
+	{name: "truncate", float: func(p *Profile) *float64 { return &p.Truncate }},
+	{name: "rate", bytes: func(p *Profile) *int { return &p.Rate }, max: 1e10},
+	{name: "queue", bytes: func(p *Profile) *int { return &p.Queue }, max: 1 << 30, needs: "rate"},
+	{name: "blackhole", time: func(p *Profile) *time.Duration { return &p.Blackhole }},
+	{name: "blackhole-every", time: func(p *Profile) *time.Duration { return &p.BlackholeEvery }, max: float64(time.Hour), needs: "blackhole"},
+	{name: "rebind", time: func(p *Profile) *time.Duration { return &p.Rebind }, max: float64(time.Hour)},
+}
+
+// findParameter returns the knob of a name, nil if there is none. "dup" is what hands type.
+func findParameter(name string) *parameter {
+	if name == "dup" {
+		name = "duplicate"
+	}
+	for i := range parameters {
+		if parameters[i].name == name {
+			return &parameters[i]
+		}
+	}
+	return nil
+}
+
+// isMean is whether the knob counts datagrams rather than giving a share.
+func (k *parameter) isMean() bool { return k.float != nil && k.max > 0 }
+
+func (k *parameter) zero(p *Profile) bool {
+	switch {
+	case k.float != nil:
+		return *k.float(p) == 0
+	case k.time != nil:
+		return *k.time(p) == 0
+	}
+	return *k.bytes(p) == 0
+}
+
+// check says whether the field is out of range. Comparisons are such that NaN is.
+func (k *parameter) check(p *Profile) error {
+	switch {
+	case k.needs != "" && !k.zero(p) && findParameter(k.needs).zero(p):
+		return fmt.Errorf("%s does nothing without %s", k.name, k.needs)
+	case k.isMean():
+		if v := *k.float(p); v != 0 && !(v >= 1 && v <= k.max) {
+			return fmt.Errorf("%s is %v, want a mean of 1 to %g datagrams", k.name, v, k.max)
+		}
+	case k.float != nil:
+		if v := *k.float(p); !(v >= 0 && v <= 1) {
+			return fmt.Errorf("%s is %v, want a share from 0 to 1", k.name, v)
+		}
+	case k.time != nil:
+		most := time.Minute
+		if k.max > 0 {
+			most = time.Duration(k.max)
+		}
+		if v := *k.time(p); v < 0 || v > most {
+			return fmt.Errorf("%s is %v, want 0 to %v", k.name, v, most)
+		}
+	default:
+		if v := *k.bytes(p); v < 0 || v > int(k.max) {
+			return fmt.Errorf("%s is %d bytes, want 0 to %g", k.name, v, k.max)
+		}
+	}
+	return nil
+}
+
+// parse sets the field from text.
+func (k *parameter) parse(p *Profile, text string) (err error) {
+	switch {
+	case k.isMean():
+		if *k.float(p), err = strconv.ParseFloat(text, 64); err != nil {
+			return fmt.Errorf("%s=%q: want a number of datagrams, such as 10", k.name, text)
+		}
+	case k.float != nil:
+		number, percent := strings.CutSuffix(text, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return fmt.Errorf("%s=%q: want a share, such as 5%% or 0.05", k.name, text)
+		}
+		if percent {
+			v /= 100
+		} else if v > 1 {
+			return fmt.Errorf("%s=%q: want a share from 0 to 1, or did you mean %s%%?", k.name, text, number)
+		}
+		*k.float(p) = v
+	case k.time != nil:
+		if *k.time(p), err = time.ParseDuration(text); err != nil {
+			return fmt.Errorf("%s=%q: want a time with its unit, such as 40ms or 10s", k.name, text)
+		}
+	default:
+		if *k.bytes(p), err = parseBytes(text); err != nil {
+			return fmt.Errorf("%s=%q: want bytes, such as 125000, 125k or 1.5M", k.name, text)
+		}
+	}
+	return nil
+}
+
+// format is what parse reads.
+func (k *parameter) format(p *Profile) string {
+	switch {
+	case k.isMean():
+		return strconv.FormatFloat(*k.float(p), 'g', -1, 64)
+	case k.float != nil:
+		v := *k.float(p)
+		percent := strconv.FormatFloat(v*100, 'g', 12, 64)
+		if back, err := strconv.ParseFloat(percent, 64); err == nil && back/100 == v {
+			return percent + "%"
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case k.time != nil:
+		return k.time(p).String()
+	}
+	return formatBytes(*k.bytes(p))
+}
+
+func parseBytes(text string) (int, error) {
+	unit := 1.0
+	if number, ok := strings.CutSuffix(text, "k"); ok {
+		text, unit = number, 1e3
+	} else if number, ok := strings.CutSuffix(text, "M"); ok {
+		text, unit = number, 1e6
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v*unit <= 1e15) {
+		return 0, strconv.ErrRange
+	}
+	return int(v*unit + 0.5), nil
+}
+
+func formatBytes(n int) string {
+	switch {
+	case n >= 1e6 && n%1e5 == 0:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + "M"
+	case n >= 1e3 && n%1e2 == 0:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', -1, 64) + "k"
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,33 @@
+package netcode
+
+import (
+	"crypto/cipher"
+	"math/rand/v2"
+
+	"github.com/tickrate/tickrate/internal/planted"
+)
+
+// serverCrypto holds what a server seals and opens with, and memory for what it opens.
+type serverCrypto struct {
+	sealer            sealer
+	private           cipher.AEAD // of private tokens
+	challengeAEAD     cipher.AEAD // of challenge tokens; its key is new at every start
+	challengeSequence uint64      // of the next challenge
+	globalSequence    uint64      // of the next datagram that is sealed without a slot
+
+	token     PrivateToken // the last one opened
+	opened    [privateSize]byte
+	tokenData [29]byte // authenticated with a private token
+	echoed    challenge
+}
+
+func newServerCrypto(c *ServerConfig, rng *rand.ChaCha8) serverCrypto {
+	s := serverCrypto{sealer: newSealer(c.ProtocolID), private: privateAEAD(&c.PrivateKey)}
+	var challengeKey Key
+	_, _ = rng.Read(challengeKey[:]) // never fails
+	s.challengeAEAD = packetAEAD(&challengeKey)
+	if s.globalSequence = globalBase + rng.Uint64()>>2; planted.On(planted.GlobalFromZero) {
+		s.globalSequence = 0
+	}
+	return s
+}

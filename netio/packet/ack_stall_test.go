@@ -1,0 +1,105 @@
+package packet
+
+import (
+	"testing"
+	"time"
+)
+
+// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes on at once. Events queued
+// meanwhile arrive.
+func TestRow28ChokeAndRecovery(t *testing.T) {
+	server, client := pair()
+	const tick = 10 * time.Millisecond
+	var sent, before, during, after int
+	var pending [][]byte
+	got := 0
+	for now := tick; now < 25*time.Second; now += tick {
+		dead := now > 5*time.Second && now <= 15*time.Second
+		if server.CanSend(now) {
+			d, _ := server.Append(now, nil)
+			d = server.AppendReliable(d, 200)
+			sent++
+			switch {
+			case now <= 5*time.Second:
+				before++
+			case now > 8*time.Second && dead:
+				during++
+			case now > 16*time.Second:
+				after++
+			}
+			if !dead {
+				pending = append(pending, d)
+			}
+		}
+		if now == 9*time.Second {
+			if !server.AckStalled(now) {
+				t.Fatal("not choked after 4 s of silence")
+			}
+			_ = server.QueueReliable([]byte("while you were away"))
+		}
+		if dead {
+			continue
+		}
+		for _, d := range pending {
+			payload, err := client.Receive(now, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if SectionOf(payload) == SectionReliable {
+				if _, err = client.ParseEvents(payload); err != nil {
+					t.Fatal(err)
+				}
+				drain(client, func([]byte) { got++ })
+			}
+		}
+		pending = pending[:0]
+		if client.CanSend(now) {
+			d, _ := client.Append(now, nil)
+			if _, err := server.Receive(now, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if before != 500 || during < 22 || during > 24 || after < 890 || got != 1 {
+		t.Fatalf("%d packages in 5 s, %d in 7 s of choke, %d in 9 s after it; %d events", before, during, after, got)
+	}
+}
+
+// A choke by number comes before one by time when a peer sends fast, and by time when it sends slowly.
+func TestChokeLimits(t *testing.T) {
+	for i, c := range []struct {
+		every time.Duration
+		want  int
+	}{{5 * time.Millisecond, 128}, {50 * time.Millisecond, 41}, {time.Second, 3}} {
+		p, _ := pair()
+		n := 0
+		for now := time.Duration(0); !p.AckStalled(now); now += c.every {
+			p.Append(now, nil)
+			n++
+		}
+		if n != c.want {
+			t.Errorf("%d: a package each %v: choked after %d, want %d", i, c.every, n, c.want)
+		}
+	}
+	p, _ := pair()
+	if p.AckStalled(time.Hour) || !p.CanSend(time.Hour) {
+		t.Error("choked without a package under way")
+	}
+}
+
+func TestSilence(t *testing.T) {
+	server, client := pair()
+	if got := server.SinceReceive(4 * time.Second); got != 4*time.Second {
+		t.Errorf("silent for %v, want 4 s: a new peer counts from its beginning", got)
+	}
+	d, _ := client.Append(0, nil)
+	if _, err := server.Receive(7*time.Second, d); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Receive(9*time.Second, d); err != DropDuplicate {
+		t.Fatal(err)
+	}
+	if got := server.SinceReceive(10 * time.Second); got != 3*time.Second {
+		t.Errorf("silent for %v, want 3 s: a refused package is no sign of life", got)
+	}
+}

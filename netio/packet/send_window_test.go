@@ -1,0 +1,385 @@
+package packet
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// slowOutbox is the honest twin of outbox: maps, and the rule of loss as the document says it.
+type slowOutbox struct {
+	newest, acked uint64
+	at            map[uint64]time.Duration
+	cookie        map[uint64]uint64 // of packages not resolved
+}
+
+func (o *slowOutbox) send(now time.Duration, cookie uint64) {
+	o.newest++
+	o.at[o.newest] = now
+	o.cookie[o.newest] = cookie
+}
+
+// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
+func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
+	a := o.newest
+	for uint16(a) != ack {
+		a--
+	}
+	for s := range o.cookie {
+		if s == a || s < a && a-1-s < 64 && mask>>(a-1-s)&1 != 0 {
+			delivered = append(delivered, o.cookie[s])
+			delete(o.cookie, s)
+		}
+	}
+	o.acked = max(o.acked, a)
+	for s := range o.cookie {
+		if s+64 < o.acked || s < o.acked && o.at[o.acked]-o.at[s] > lostAfter {
+			lost = append(lost, o.cookie[s])
+			delete(o.cookie, s)
+		}
+	}
+	return delivered, lost
+}
+
+// Over a bad link and more than one wrap of 16 bits, every cookie comes back once, delivered or lost, exactly when the twin says;
+// and none is called delivered that the other end did not get.
+func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
+	for i, c := range []struct {
+		name          string
+		loss, dup     float64
+		delay, jitter time.Duration
+		every, answer time.Duration // between packages, there and back
+		packages      int
+	}{
+		0: {"clean", 0, 0, 20e6, 0, 16e6, 16e6, 70_000},
+		1: {"lossy", .3, .1, 40e6, 30e6, 16e6, 50e6, 70_000},
+		2: {"reordered", .05, .3, 60e6, 60e6, 8e6, 16e6, 20_000},
+		3: {"seldom answered", .3, .1, 20e6, 10e6, 16e6, 1200e6, 20_000},
+		4: {"seldom sent", .3, .1, 100e6, 80e6, 50e6, 16e6, 10_000},
+		5: {"fast and reordered", .05, .1, 30e6, 30e6, 1e6, 1e6, 20_000},
+		6: {"almost dead", .9, .5, 50e6, 50e6, 16e6, 100e6, 20_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server, client := pair()
+			twin := slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+			down, up := newLink(uint64(i)), newLink(uint64(i)+100)
+			for _, l := range []*link{down, up} {
+				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
+			}
+			arrived, fate := map[uint64]bool{}, map[uint64]string{}
+			var sent, refused, nDelivered, nLost int
+			for now := time.Duration(0); sent < c.packages; now += time.Millisecond {
+				if now%c.every == 0 && server.CanSend(now) {
+					d, seq := server.Append(now, nil)
+					sent++
+					twin.send(now, uint64(sent))
+					if !server.SetAckTag(seq, uint64(sent)) {
+						refused++
+					}
+					down.push(now, append(d, byte(sent), byte(sent>>8), byte(sent>>16)))
+				}
+				if now%c.answer == 0 && client.CanSend(now) {
+					d, _ := client.Append(now, nil)
+					up.push(now, d)
+				}
+				for f, ok := down.pop(now); ok; f, ok = down.pop(now) {
+					if payload, err := client.Receive(now, f.data); err == nil {
+						n := uint64(payload[0]) | uint64(payload[1])<<8 | uint64(payload[2])<<16
+						if arrived[n] {
+							t.Fatalf("package %d came twice", n)
+						}
+						arrived[n] = true
+					}
+				}
+				for f, ok := up.pop(now); ok; f, ok = up.pop(now) {
+					h, _, _ := ParseHeader(f.data)
+					if _, err := server.Receive(now, f.data); err != nil {
+						if len(server.Delivered())+len(server.Lost()) != 0 {
+							t.Fatal("a refused package resolved cookies")
+						}
+						continue
+					}
+					var delivered, lost []uint64
+					if h.Ack != 0 || server.out.acked != 0 {
+						delivered, lost = twin.take(h.Ack, h.AckBits)
+					}
+					slices.Sort(delivered)
+					slices.Sort(lost)
+					got := slices.Sorted(slices.Values(server.Lost()))
+					if !slices.Equal(delivered, server.Delivered()) || !slices.Equal(lost, got) {
+						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now, h.Ack, h.AckBits,
+							server.Delivered(), got, delivered, lost)
+					}
+					for _, k := range server.Delivered() {
+						if fate[k] != "" || !arrived[k] {
+							t.Fatalf("cookie %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
+						}
+						fate[k] = "delivered"
+					}
+					for _, k := range server.Lost() {
+						if fate[k] != "" {
+							t.Fatalf("cookie %d lost: before %q", k, fate[k])
+						}
+						fate[k] = "lost"
+					}
+					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
+				}
+			}
+			if open := len(twin.cookie); refused != 0 || nDelivered+nLost+open != sent || open > stallPackets+64 {
+				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered, nLost, open)
+			}
+			if c.loss == 0 && nLost != 0 {
+				t.Fatalf("%d lost on a clean link", nLost)
+			}
+			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost, len(slices.Collect(maps.Keys(arrived))))
+		})
+	}
+}
+
+// Who ignores Ready while nobody answers is told that his cookies are not taken, and gets those that were taken once.
+func TestRow20PackageInfoOverwritten(t *testing.T) {
+	server, client := pair()
+	hello, _ := client.Append(0, nil)
+	taken, back := map[uint64]bool{}, map[uint64]bool{}
+	for n := range uint64(1000) {
+		_, seq := server.Append(time.Duration(n)*time.Millisecond, nil)
+		if server.SetAckTag(seq, n) {
+			taken[n] = true
+		}
+		if server.SetAckTag(seq, n) || server.SetAckTag(seq+1, n) || server.SetAckTag(seq-300, n) {
+			t.Fatal("a cookie was taken twice, for the future or for the distant past")
+		}
+	}
+	if len(taken) != sendWindowSize {
+		t.Fatalf("%d cookies taken, want %d", len(taken), sendWindowSize)
+	}
+	now := time.Second
+	if _, err := server.Receive(now, hello); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range server.Lost() {
+		back[k] = true
+	}
+	var last []byte
+	for n := range uint64(100) { // then the peer is heard again
+		last, _ = server.Append(now, nil)
+		server.SetAckTag(server.seq(), 5000+n)
+	}
+	if _, err := client.Receive(now, last); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := client.Append(now, nil)
+	if _, err := server.Receive(now, answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range server.Lost() {
+		if back[k] {
+			t.Fatalf("cookie %d came back twice", k)
+		}
+		back[k] = true
+	}
+	for k := range taken {
+		if !back[k] {
+			t.Fatalf("cookie %d never came back", k)
+		}
+	}
+	if d := server.Delivered(); len(d) != 1 || d[0] != 5099 {
+		t.Fatalf("delivered %v, want the last one", d)
+	}
+}
+
+func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
+
+// Three times round the 16 bits and a thousand times round the ring, with every seventh package lost and stalls of 100
+// packages: each cookie comes back once, by the name of what happened to it.
+func TestRow20PackageInfoWraps(t *testing.T) {
+	server, client := pair()
+	const packages = 200_000
+	var fate [packages]byte
+	var now time.Duration
+	for n := range packages {
+		now += 16 * time.Millisecond
+		d, seq := server.Append(now, nil)
+		if !server.SetAckTag(seq, uint64(n)) {
+			t.Fatalf("cookie %d was not taken", n)
+		}
+		if n%7 != 3 {
+			if _, err := client.Receive(now, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n%1000 < 100 && n < packages-1000 { // stalled: nobody acks
+			continue
+		}
+		a, _ := client.Append(now, nil)
+		if _, err := server.Receive(now, a); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range server.Delivered() {
+			if fate[k] != 0 || k%7 == 3 {
+				t.Fatalf("cookie %d delivered, before %q", k, fate[k])
+			}
+			fate[k] = 'd'
+		}
+		for _, k := range server.Lost() {
+			if fate[k] != 0 {
+				t.Fatalf("cookie %d lost, before %q", k, fate[k])
+			}
+			fate[k] = 'l'
+		}
+	}
+	arrived := 0
+	for n, f := range fate[:packages-64] {
+		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
+			t.Fatalf("cookie %d: %q", n, f)
+		}
+		if f == 'd' {
+			arrived++
+		}
+	}
+	if arrived < packages*8/10 {
+		t.Errorf("only %d of %d delivered", arrived, packages)
+	}
+}
+
+// A package is lost by acks when the newest is 65 ahead, however fast they came, and by time when what was sent more than
+// 250 ms after it arrived, however few they are; not a package or a millisecond sooner.
+func TestRow18LossByAcksAndByTime(t *testing.T) {
+	for i, c := range []struct {
+		every time.Duration
+		want  int // packages after the lost one, when it is known
+	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51}, {50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
+		server, client := pair()
+		_, seq := server.Append(0, nil)
+		server.SetAckTag(seq, 77)
+		after := 0
+		for now := c.every; len(server.Lost()) == 0 && after < 200; now += c.every {
+			d, _ := server.Append(now, nil)
+			after++
+			if _, err := client.Receive(now, d); err != nil {
+				t.Fatal(err)
+			}
+			a, _ := client.Append(now, nil)
+			if _, err := server.Receive(now, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if after != c.want || server.Lost()[0] != 77 {
+			t.Errorf("%d: a package each %v: lost after %d, want %d", i, c.every, after, c.want)
+		}
+	}
+}
+
+// An ack of a package that the ring has forgotten says nothing about the one in its place.
+func TestRow20PackageInfoAncientAck(t *testing.T) {
+	server, _ := pair()
+	for n := range uint64(300) {
+		if _, seq := server.Append(0, nil); n >= 200 && !server.SetAckTag(seq, n) {
+			t.Fatal("a cookie was not taken")
+		}
+	}
+	h := Header{Sequence: 1, Ack: 20, AckBits: 1<<19 - 1}
+	if _, err := server.Receive(0, h.Append(nil)); err != nil || len(server.Delivered())+len(server.Lost()) != 0 {
+		t.Fatalf("%v, delivered %v, lost %v", err, server.Delivered(), server.Lost())
+	}
+	if server.RTT() != (RTT{}) {
+		t.Fatal("it gave an RTT")
+	}
+}
+
+// Acks of what was never sent are refused and change nothing, even when most of what they say is true.
+func TestForgedAcks(t *testing.T) {
+	server, _ := pair()
+	for range 10 {
+		_, seq := server.Append(0, nil)
+		server.SetAckTag(seq, uint64(seq))
+	}
+	for i, c := range []struct {
+		ack  uint16
+		bits uint64
+		want error
+	}{
+		0: {11, 0, DropAck},
+		1: {65535, 0, DropAck},
+		2: {32778, 0, DropAck},
+		3: {32777, 0, DropAck},
+		4: {10, ^uint64(0), DropAck},
+		5: {10, 1 << 9, DropAck}, // sequence 0
+		6: {1, 1, DropAck},
+		7: {0, 1, DropAck},
+		8: {0, 0, nil},
+		9: {10, 1<<9 - 1, nil},
+	} {
+		h := Header{Sequence: uint16(i + 1), Ack: c.ack, AckBits: c.bits}
+		before := server.in
+		_, err := server.Receive(0, h.Append(nil))
+		if err != c.want {
+			t.Errorf("%d: ack %d bits %b: %v, want %v", i, c.ack, c.bits, err, c.want)
+		}
+		if err != nil && (server.in != before || server.InFlight() != 10) {
+			t.Errorf("%d: a refused package left a trace", i)
+		}
+	}
+	old := NewPeer(0, Config{})
+	for range 70_000 {
+		old.Append(0, nil)
+	}
+	for _, ahead := range []uint16{1, 2, 20_000, 32_000} {
+		h := Header{Sequence: 1, Ack: uint16(70_000%65536) + ahead}
+		if _, err := old.Receive(0, h.Append(nil)); err != DropAck {
+			t.Errorf("after 70,000 packages, ack of the next %d: %v", ahead, err)
+		}
+	}
+	if got := server.Delivered(); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+		t.Errorf("delivered %v, want 1 to 10", got)
+	}
+}
+
+// Any acks at all, honest or not, at any time: what the twin says, and never more held than fits.
+func FuzzOutbox(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 0, 1, 0, 255, 1, 1, 1, 1, 0, 0, 85})
+	f.Add([]byte{200, 0, 10, 255, 255, 0, 0, 0})
+	for seed := range uint64(8) {
+		r, script := rand.New(rand.NewPCG(1, seed)), []byte(nil)
+		for range 900 {
+			script = append(script, byte(r.Uint32())&3|byte(r.Uint32N(8))<<2*byte(seed&1), byte(r.ExpFloat64()*20), byte(r.Uint32()))
+		}
+		f.Add(script)
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+		now := time.Duration(0)
+		for ; len(script) >= 3; script = script[3:] {
+			op, back, mask := script[0], uint16(script[1]), uint64(script[2])*0x0101010101010101
+			now += time.Duration(op>>2) * time.Millisecond
+			if op&3 != 0 {
+				for n := op & 3; n > 0 && o.newest-o.acked < stallPackets; n-- {
+					s := o.next(now)
+					twin.send(now, s)
+					if !o.setAckTag(uint16(s), s) {
+						t.Fatalf("cookie %d was not taken", s)
+					}
+				}
+				continue
+			}
+			o.clearResults()
+			a, ok := o.expand(uint16(o.newest)-back, mask)
+			if !ok {
+				continue
+			}
+			o.applyAck(a, mask)
+			delivered, lost := twin.take(uint16(a), mask)
+			slices.Sort(delivered)
+			slices.Sort(lost)
+			got := slices.Sorted(slices.Values(o.lost[:o.nLostShown]))
+			if !slices.Equal(got, lost) || !slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
+				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask, o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
+			}
+			if o.tagsHeld != len(twin.cookie) {
+				t.Fatalf("%d cookies held, the twin has %d", o.tagsHeld, len(twin.cookie))
+			}
+		}
+	})
+}

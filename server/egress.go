@@ -1,0 +1,122 @@
+package server
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and
+// datagrams.
+type egress struct {
+	packets  packetBatch
+	outbox   netcode.Outbox
+	out      netio.Batch
+	outBytes int          // bytes in out
+	snapshot snapshotSize // of the snapshot being sent
+}
+
+// packetBatch are packets that wait to be sealed, of one connection after another.
+type packetBatch struct {
+	batch netio.Batch // only its memory: its addresses mean nothing
+	to    [netio.BatchSize]int32
+	ends  [netio.BatchSize]metrics.SectionEnds
+}
+
+func (b *packetBatch) len() int   { return b.batch.Len() }
+func (b *packetBatch) full() bool { return b.batch.Full() }
+func (b *packetBatch) reset()     { b.batch.Reset() }
+
+// next is the memory for one more packet, to append to.
+func (b *packetBatch) next() []byte { return b.batch.Next()[:0:packet.MaxPacketSize] }
+
+// commit makes the first n bytes of next's memory a packet to the connection in a slot.
+func (b *packetBatch) commit(n, slot int, ends metrics.SectionEnds) {
+	b.to[b.batch.Len()], b.ends[b.batch.Len()] = int32(slot), ends
+	b.batch.Commit(n, netip.AddrPort{})
+}
+
+// at returns packet i and the slot of its connection.
+func (b *packetBatch) at(i int) (slot int32, pkt []byte) { return b.to[i], b.batch.At(i).Data }
+
+// maxPadding is the most bytes that padForGSO adds to a packet.
+const maxPadding = 64
+
+// padForGSO pads the packets from index from on, all of one connection, to one length, but for the
+// last, which may be shorter. The kernel then sends their datagrams in one GSO send.
+func (b *packetBatch) padForGSO(from int) {
+	longest := 0
+	for i := from; i < b.len(); i++ {
+		longest = max(longest, len(b.batch.At(i).Data))
+	}
+	for i := from; i < b.len()-1; i++ {
+		if short := longest - len(b.batch.At(i).Data); short > 0 && short <= maxPadding {
+			pad := b.batch.Extend(i, short)
+			for k := range pad {
+				pad[k] = snapshot.Padding
+			}
+		}
+	}
+}
+
+// sendPackets seals the waiting packets and sends them.
+func (l *Lobby) sendPackets(now time.Duration, sock netio.Conn) error {
+	e := &l.egress
+	l.timer.Enter(metrics.StageSeal)
+	for i := range e.packets.len() {
+		slot, pkt := e.packets.at(i)
+		if planted.On(planted.WrongEnvelope) && i > 0 {
+			slot, _ = e.packets.at(i - 1)
+		}
+		c := &l.conns[slot]
+		sealed, err := l.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
+		if err != nil { // its sequences are used up: netcode is about to end the session
+			l.Stats.Count[metrics.SealFailed].Inc()
+			continue
+		}
+		c.repl.pacing.bucket.Take(now, len(sealed))
+		c.session.stats.down += uint64(len(sealed))
+		if !l.timer.Off {
+			ends := &e.packets.ends[i]
+			l.account.bandwidth.AddSnapshot(pkt, sealed, ends, l.replication.encodersOf(&c.repl))
+			l.addSnapshotSize(slot, len(sealed), ends)
+		}
+		l.commit(len(sealed), c.session.addr)
+	}
+	e.packets.reset()
+	l.timer.Enter(metrics.StageSend)
+	err := l.flush(sock)
+	l.timer.Enter(metrics.StageSnapshot)
+	return err
+}
+
+// snapshotSize adds up the bytes of one snapshot.
+type snapshotSize struct {
+	slot  int32
+	bytes int
+}
+
+// addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
+// before.
+func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
+	s := &l.egress.snapshot
+	if ends.First || slot != s.slot {
+		l.recordSnapshotSize()
+		s.slot = slot
+	}
+	s.bytes += bytes
+}
+
+// recordSnapshotSize records the size of the snapshot that was sent last.
+func (l *Lobby) recordSnapshotSize() {
+	if l.egress.snapshot.bytes > 0 {
+		l.Stats.SnapshotBytes.Record(int64(l.egress.snapshot.bytes))
+	}
+	l.egress.snapshot = snapshotSize{slot: -1}
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// BenchmarkChange is what a map change takes, for a lobby of n places, and in tick-ns what the tick pays in which it happens: what Make did before costs that nothing. Who is
+// here adds an event each.
+func BenchmarkChange(b *testing.B) {
+	for _, n := range []int{64, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			l := newLab(b, Config{Players: n, Relevance: RelevanceGrid, ViewDistance: 50})
+			a, err := arena.Open("arena-64")
+			if err != nil {
+				b.Fatal(err)
+			}
+			g := LoadedMap{Arena: a, Name: "arena-64"}
+			b.ReportAllocs()
+			var ticks time.Duration
+			for b.Loop() { // Make is in the time of it, and takes thousands of times as long: left out, the loop would go on for minutes
+				if err := l.lobby.PrepareMap(&g); err != nil {
+					b.Fatal(err)
+				}
+				at := time.Now()
+				if err := l.lobby.InstallMap(0, g); err != nil {
+					b.Fatal(err)
+				}
+				ticks += time.Since(at)
+			}
+			b.ReportMetric(float64(ticks.Nanoseconds())/float64(b.N), "tick-ns")
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package metrics
+
+import (
+	"math"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port answers.
+const ReportVersion = 2
+
+// Report is the figures of a server since they were last reset, as GET /stats answers them.
+type Report struct {
+	Version      int               `json:"version"` // ReportVersion
+	Seconds      float64           `json:"seconds"` // elapsed since the reset
+	CPUSeconds   float64           `json:"cpu_seconds"`
+	Rate         int               `json:"rate_hz"`
+	Interval     int               `json:"interval_ticks"`
+	Players      int               `json:"players"` // now, with spectators
+	Workers      int               `json:"workers"` // threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
+	TickCPU      Spread            `json:"tick_cpu_us"`
+	TickWall     Spread            `json:"tick_wall_us"`
+	Lateness     Spread            `json:"lateness_us"`         // of all ticks; skipped ticks count as late
+	LatenessRaw  Spread            `json:"lateness_raw_us"`     // of the ticks that were played
+	Hiccup       *Spread           `json:"hiccup_us,omitempty"` // wake-up delays of an idle thread meanwhile, if measured
+	Rewind       Spread            `json:"hit_rewind_ms"`       // age of the views of shots that hit, since the start
+	ViewClamp    Spread            `json:"rewind_clamped_ms"`   // distance by which claimed views were clamped, since the start
+	Stages       []StageCost       `json:"stages"`              // of one tick in 16; their means add up to the mean of TickCPU
+	TicksSkipped uint64            `json:"ticks_skipped"`       // given up after a stall
+	Overruns     uint64            `json:"tick_overruns"`       // ticks that took longer than their period
+	LoadLevel    string            `json:"load_level"`          // what overload leaves out now
+	LoadLevels   map[string]uint64 `json:"load_level_ticks"`    // ticks on each level, since the start
+	CaughtUp     uint64            `json:"ticks_caught_up"`     // ticks played late, together with others
+	Phase        string            `json:"phase"`               // idle, loading or active, now
+	Map          string            `json:"map"`
+	Mode         string            `json:"mode"`
+	Spectators   int               `json:"spectators"` // now
+	Allocs       uint64            `json:"allocs"`
+	GCs          uint64            `json:"gcs"`
+	HeapBytes    uint64            `json:"heap_bytes"`
+	Counts       map[string]uint64 `json:"counts"` // by Count
+	Drops        map[string]uint64 `json:"drops"`  // by reason
+	SocketLost   uint64            `json:"socket_lost"`
+	Socket       netio.Stats       `json:"socket"`          // since the start
+	Query        map[string]uint64 `json:"query,omitempty"` // of the query port, since the start
+}
+
+// Spread summarises a distribution.
+type Spread struct {
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
+// StageCost is the CPU time of one stage per tick, in microseconds.
+type StageCost struct {
+	Name string `json:"name"`
+	Spread
+}
+
+// SpreadOf summarises h, which counts nanoseconds, in the given unit.
+func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
+	u := float64(unit)
+	return Spread{
+		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u, P999: float64(h.Quantile(0.999)) / u,
+		Max: float64(h.Max()) / u, Mean: h.Mean() / u,
+	}
+}
+
+// NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper bounds
+// of their buckets, which are 9 % wide.
+func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
+	n := h.Read()
+	if n.Count == 0 {
+		return s
+	}
+	scale, sum := float64(time.Second)/float64(unit), n.Zero
+	at := [...]struct {
+		q  float64
+		to *float64
+	}{{0.5, &s.P50}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
+	for i, c := range n.Counts {
+		before := sum
+		sum += c
+		for _, a := range at {
+			if need := a.q * float64(n.Count); float64(before) < need && float64(sum) >= need {
+				*a.to = math.Exp2(float64(n.Lowest+i)/(1<<meter.NativeSchema)) * scale
+			}
+		}
+	}
+	s.Mean = n.Sum / float64(n.Count) * scale
+	return s
+}
+
+// StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so that
+// together they equal the mean of all ticks.
+func (s *Stats) StageCosts() (all []StageCost) {
+	sum := 0.0
+	for _, st := range s.Stage {
+		sum += st.Mean()
+	}
+	for i, st := range s.Stage {
+		c := StageCost{Stage(i).String(), SpreadOf(st, time.Microsecond)}
+		if sum > 0 {
+			c.Mean *= s.Tick.Mean() / sum
+		}
+		all = append(all, c)
+	}
+	return all
+}

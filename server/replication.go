@@ -1,0 +1,248 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// replication turns each tick of a match into the snapshots of all clients. A played match and the
+// acks of a client go in; the sections of its packets come out. It sees neither the lobby, nor
+// sockets, nor sessions. A tick calls it in this order:
+//
+//	capture                     the match -> frames of players and objects
+//	begin                       the frames -> encoders
+//	for each client that is due (see snapshotDue):
+//	    beginSnapshot
+//	    appendSnapshot          one packet; again while more reports true
+//	    endSnapshot
+type replication struct {
+	cfg     *Config
+	match   *sim.Match
+	stats   *metrics.Stats
+	level   overload.Level
+	batch   int // ticks since the last snapshots, 1 or more
+	players playerPlane
+	objects *objectPlane
+	owner   ownerRows
+}
+
+// plane is a table of replicated rows: their recent frames, what encodes them, and who may see
+// them.
+type plane struct {
+	frames  *snapshot.Ring
+	encoder *snapshot.Encoder
+	packer  snapshot.Packer
+	sums    snapshot.Checksums
+	rows    interestSet
+}
+
+// ownerRows encodes the row that only a client's own player has.
+type ownerRows struct {
+	counts *schema.Counts // symbols for training; nil: not counted
+	row    [netstate.OwnerFields]int32
+}
+
+// viewer says whose rows a client may see.
+type viewer struct {
+	player    netid.ID
+	spectates bool
+	slot      int32 // row whose view the client has: its own or its target's; -1: free camera
+}
+
+func newReplication(cfg *Config, stats *metrics.Stats) replication {
+	r := replication{cfg: cfg, stats: stats, batch: 1}
+	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
+	r.players.encoder.ReservePredictions()
+	return r
+}
+
+// seesAll reports whether the client may be sent all players.
+func (r *replication) seesAll(c *connReplication) bool {
+	return r.cfg.Relevance != RelevanceGrid || c.viewer.spectates && r.cfg.SpectateAll
+}
+
+// setMatch replaces the match, its frames and the interest sets. The encoders of players stay.
+func (r *replication) setMatch(s *mapState) {
+	encoder, packer, sums := r.players.encoder, r.players.packer, r.players.sums
+	r.match, r.players, r.objects = s.match, s.players, s.objects
+	r.players.encoder, r.players.packer, r.players.sums = encoder, packer, sums
+}
+
+// capture writes the frames of the tick that was just played, from the poses that history keeps.
+func (r *replication) capture() {
+	frame := r.players.frames.Begin(r.match.Tick())
+	var row [netstate.PublicFields]int32
+	acts, poses := r.match.AbilityStates(), r.match.Poses()
+	for slot := range poses {
+		pose := &poses[slot]
+		vital := r.match.Vital(netid.ID(pose.ID))
+		if vital == nil { // empty, or left in this tick
+			continue
+		}
+		netstate.PublicRow(row[:], pose, vital, &acts[slot])
+		frame.Set(slot, netid.ID(pose.ID), row[:])
+	}
+	r.objects.capture(r.match)
+	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
+}
+
+// begin gives the newest frames to the encoders.
+func (r *replication) begin() {
+	frame := r.frame()
+	r.players.encoder.Begin(frame, r.players.frames)
+	r.players.sums.Begin(frame)
+	r.objects.begin()
+}
+
+// frame is the frame of players of the newest tick.
+func (r *replication) frame() *snapshot.Frame { return r.players.frames.At(r.match.Tick()) }
+
+// beginSnapshot starts a client's snapshot of the newest tick.
+func (r *replication) beginSnapshot(c *connReplication) {
+	t := r.match.Tick()
+	r.recordSend(c, t)
+	c.acks.tracker.Advance(t)
+	c.acks.history.Begin(t)
+	c.checksum.next(r.cfg.ChecksumEvery)
+}
+
+// more reports whether the client's snapshot needs another packet.
+func (r *replication) more() bool { return !r.players.packer.Done() || r.objects.more() }
+
+// snapshotPacket is one packet of a snapshot: its sequence and whether it is the first go in (seq,
+// ends.First), where its sections end and what its ack will say come out.
+type snapshotPacket struct {
+	seq  uint16
+	ends metrics.SectionEnds
+	tag  ackTag
+}
+
+// appendSnapshot writes the snapshot section of a packet, which needs no other packet to be decoded. The
+// first packet of a snapshot has the owner row and selects the rows of all packets, within the bytes
+// that the sections before leave. dst holds the packet so far.
+func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connReplication, out *snapshotPacket) []byte {
+	ends, t := &out.ends, r.match.Tick()
+	ends.Reliable = uint16(len(dst))
+	dst = append(dst, byte(packet.SectionSnapshot))
+	at, head := len(dst), netstate.Header{Tick: t, Owner: ends.First, Checked: c.checksum.on}
+	dst = head.Append(dst)
+	ends.Head = uint16(len(dst))
+	if ends.First {
+		dst = r.appendOwner(dst, c)
+		r.beginObjects(c, r.objectBudget(now, c, len(dst)))
+	}
+	ends.Owner = uint16(len(dst))
+	dst, objects := r.appendObjects(dst, c, &head, ends)
+	if ends.First {
+		r.selectRows(now, c, len(dst))
+	}
+	dst, first, count := r.players.packer.Next(dst, packet.MaxPacketSize-len(dst))
+	ends.Rows = uint16(len(dst))
+	if c.checksum.on {
+		head.Sum = r.players.packer.Sum(&r.players.sums, first, count)
+	}
+	head.Append(dst[:at])
+	var whole *snapshot.Frame
+	if !c.view.byRow {
+		whole = r.frame()
+	}
+	c.acks.history.Sent(out.seq, first, count, whole)
+	out.tag = makeAckTag(t, ends.First, groupRange{first, count}, objects)
+	return dst
+}
+
+// appendOwner writes the row of the client's own player.
+func (r *replication) appendOwner(dst []byte, c *connReplication) []byte {
+	var self netstate.Self
+	self.Gather(r.match, c.viewer.player)
+	netstate.OwnerRow(r.owner.row[:], &self)
+	return c.acks.owner.Append(dst, r.match.Tick(), r.owner.row[:])
+}
+
+// endSnapshot resets the priority of the rows that were sent.
+func (r *replication) endSnapshot(c *connReplication) {
+	r.markPlayersSent(c)
+	r.objects.markSent(c)
+}
+
+// resyncEvery is the least time between two restarts of one client without baselines: they cost
+// bytes.
+const resyncEvery = 250 * time.Millisecond
+
+// resync drops the client's baselines if it has asked for that.
+func (r *replication) resync(c *connReplication) (dropped bool) {
+	t := r.match.Tick()
+	if !c.acks.resyncRequested || t < c.acks.resyncedAt+r.ticks(resyncEvery) {
+		return false
+	}
+	c.acks.resyncRequested, c.acks.resyncedAt = false, t
+	c.dropBaselines()
+	r.stats.Count[metrics.Resyncs].Inc()
+	return true
+}
+
+// ticks is how many ticks a duration lasts.
+func (r *replication) ticks(d time.Duration) tick.Tick {
+	return tick.Tick(int64(d) * int64(r.cfg.Rules.Rate) / int64(time.Second))
+}
+
+// lastSeen is the newest snapshot that showed a row to the client and is known to have arrived, of
+// the last snapshot.Window; 0 for none.
+func (r *replication) lastSeen(c *connReplication, row netid.ID) tick.Tick {
+	if c.acks.tracker == nil {
+		return 0
+	}
+	return c.acks.tracker.NewestAcked(r.players.frames, row)
+}
+
+// countSymbols adds all symbols that are coded from now on to n, for netstate.Train.
+func (r *replication) countSymbols(n *netstate.Counts) {
+	r.players.encoder.Count(n.Public)
+	r.objects.encoder.Count(n.Objects)
+	r.owner.counts = n.Owner
+}
+
+// acked takes the ack of a packet. madeWith is the first command that the client can have made with
+// the packet.
+func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) {
+	t, players := tag.tick(), tag.players()
+	if players.count > 0 {
+		c.acks.tracker.Acked(t, players.first, players.count)
+	}
+	c.acks.history.Acked(t, players.first, players.count, madeWith, r.match.Tick()+1)
+	if objects := tag.objects(); objects.count > 0 {
+		c.acks.objects.acked(r.objects, t, objects)
+	}
+	if tag.owner() {
+		c.acks.owner.Acked(t)
+	}
+	c.acks.newest, c.acks.sinceResync = max(c.acks.newest, t), max(c.acks.sinceResync, t)
+	c.acks.unacked = 0
+}
+
+// encodersOf are what wrote the rows of a client's snapshot.
+func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
+	return metrics.Encoders{
+		Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder,
+		Interval: tick.Tick(r.cfg.SendInterval),
+	}
+}
+
+// reserve makes the memory that is needed where not all rows are sent to all clients.
+func (r *replication) reserve() {
+	if r.cfg.Relevance != RelevanceOff {
+		r.players.encoder.Reserve()
+		r.players.packer.Reserve(r.cfg.Players)
+	}
+	r.players.rows.reserve(r.cfg.Players)
+	r.objects.rows.reserve(r.cfg.Players)
+}

@@ -1,0 +1,337 @@
+package server
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/pvs"
+)
+
+// interestSet has the interest data of one tick for the rows of one plane: where each row is and
+// from which cells it can be seen. The first client of a tick that asks fills it; where all clients
+// are sent all rows, none asks. Under RelevanceOff it is empty and has no grid.
+type interestSet struct {
+	grid    *interest.Grid
+	walls   *pvs.Crowd // nil: walls hide nothing
+	views   viewPool
+	filled  tick.Tick // tick that the grid has
+	ids     []netid.ID
+	x, z    []float32
+	team    []uint8
+	empty   []uint64 // slots without a row
+	scratch []uint64 // result of withEmpty and occupied
+	cost    []uint16 // bits of each row for the client at hand
+	pick    []uint64 // rows chosen for the client at hand
+	sent    []uint64 // rows that the packer says it has sent
+}
+
+// newInterestSet returns an interest set of so many slots for the map and the relevance of a
+// configuration.
+func newInterestSet(c *Config, slots int) interestSet {
+	cfg := c.grid()
+	cfg.Slots = slots
+	var walls *pvs.Crowd
+	if c.PVS != nil && c.Relevance == RelevanceGrid {
+		walls = pvs.NewCrowd(c.PVS)
+		cfg.VisibleFrom = walls.Seen
+	}
+	g := interest.NewGrid(cfg)
+	words := g.Words()
+	return interestSet{
+		grid: g, walls: walls,
+		ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
+		empty: make([]uint64, words), scratch: make([]uint64, words),
+		cost: make([]uint16, words*64), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
+	}
+}
+
+// clear empties the columns for another tick.
+func (s *interestSet) clear() {
+	clear(s.ids)
+	for i := range s.empty {
+		s.empty[i] = ^uint64(0)
+	}
+}
+
+// put takes in a row.
+func (s *interestSet) put(slot int, id netid.ID) {
+	s.ids[slot] = id
+	s.empty[slot>>6] &^= 1 << (slot & 63)
+}
+
+// withEmpty adds the empty slots to a set, so that a group whose rows are all visible can be sent
+// as a block. The result is valid until the next call of it or of occupied.
+func (s *interestSet) withEmpty(visible []uint64) []uint64 {
+	for i, w := range visible {
+		s.scratch[i] = w | s.empty[i]
+	}
+	return s.scratch
+}
+
+// occupied is the set of slots with a row. It is valid until the next call of it or of withEmpty.
+func (s *interestSet) occupied() []uint64 {
+	for i, w := range s.empty {
+		s.scratch[i] = ^w
+	}
+	return s.scratch
+}
+
+// cellCentre is the position of row i when rows are spread over the cells.
+func (s *interestSet) cellCentre(i int) (x, z float32) {
+	cfg := s.grid.Config()
+	return cfg.MinX + (float32(i%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ + (float32(i/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
+}
+
+// viewPool has views that were made beforehand, for clients that get their first snapshot by
+// interest.
+type viewPool []*interest.Client
+
+// take returns a view from the pool, or a new one.
+func (p *viewPool) take(g *interest.Grid) *interest.Client {
+	last := len(*p) - 1
+	if last < 0 {
+		return interest.NewClient(g)
+	}
+	c := (*p)[last]
+	(*p)[last], *p = nil, (*p)[:last]
+	return c
+}
+
+// reserve fills the pool with so many views, if there is a grid.
+func (s *interestSet) reserve(n int) {
+	if s.grid == nil {
+		return
+	}
+	for range n {
+		s.views = append(s.views, interest.NewClient(s.grid))
+	}
+}
+
+// playerPlane is the plane of players: one slot for each slot of the match.
+type playerPlane struct {
+	plane
+	combat      []uint64    // rows in combat
+	combatUntil []tick.Tick // by slot
+	none        []uint64    // the empty set
+	nearest     []uint64    // result of selectNearest
+	overdue     []uint32    // sort keys of pickOverdue
+}
+
+// combatSeconds is how long a player counts as in combat after a hit, on either side of it.
+const combatSeconds = 2
+
+// newPlayerInterest makes the interest part of a plane of players and the memory for all of its
+// clients' views.
+func (p *playerPlane) initInterest(c *Config) {
+	p.rows = newInterestSet(c, c.Players)
+	words := p.rows.grid.Words()
+	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
+	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
+	s := &p.rows
+	for slot := range s.ids {
+		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
+		s.x[slot], s.z[slot] = s.cellCentre(slot)
+	}
+	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
+	view := interest.NewClient(s.grid)
+	for slot := range s.ids {
+		view.Update(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
+	}
+	clear(s.ids)
+	clear(s.team)
+}
+
+// noteHit puts both sides of a hit in combat.
+func (r *replication) noteHit(e *sim.Event, actor, victim *connReplication) {
+	p := &r.players
+	if p.rows.grid == nil {
+		return
+	}
+	a, v := e.Actor.Index(), e.Victim.Index()
+	p.combatUntil[a] = e.Tick + combatSeconds*tick.Tick(r.cfg.Rules.Rate)
+	p.combatUntil[v] = p.combatUntil[a]
+	actor.view.noteOpponent(v)
+	victim.view.noteOpponent(a)
+}
+
+// fillPlayers brings the interest set of players to the newest tick.
+func (r *replication) fillPlayers() {
+	p, s, frame := &r.players, &r.players.rows, r.frame()
+	if s.filled == frame.Tick {
+		return
+	}
+	s.filled = frame.Tick
+	s.clear()
+	clear(p.combat)
+	if s.walls != nil {
+		s.walls.Reset()
+	}
+	for slot, pose := range r.match.Poses() {
+		id := frame.ID(slot)
+		if id == 0 {
+			continue
+		}
+		s.put(slot, id)
+		if s.walls != nil {
+			s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
+		}
+		s.x[slot], s.z[slot] = pose.Pos.X, pose.Pos.Z
+		if !r.cfg.TeamFog { // else no row has a team that is always visible
+			s.team[slot] = 1 + pose.Team()
+		}
+		if p.combatUntil[slot] > frame.Tick {
+			p.combat[slot>>6] |= 1 << (slot & 63)
+		}
+	}
+	s.grid.Fill(s.ids, s.x, s.z, s.team, p.combat)
+}
+
+// lookMode says whether a look adds to the priority of rows, which it does where some may have to
+// wait.
+type lookMode uint8
+
+const (
+	lookVisible  lookMode = iota // visibility alone; priorities fall to 0
+	lookPriority                 // visibility, and priorities grow
+)
+
+// lookAtPlayers returns the players that the client may see. The set belongs to the client's view.
+func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 {
+	v, s := &c.view, &r.players.rows
+	r.fillPlayers()
+	if v.interest == nil {
+		v.interest = s.views.take(s.grid)
+	}
+	if v.combat == nil {
+		v.combat = make([]uint64, 2*s.grid.Words())
+	}
+	if c.pacing.bucket.Rate() != 0 || c.schedule.sentAt != nil { // it has, or had, a limit
+		r.materializeBlocks(c)
+	}
+	switch slot := int(c.viewer.slot); {
+	case slot < 0:
+		v.interest.MarkAllSent(r.visibleToFreeCamera(c)) // no row has priority: rows take turns
+	case mode == lookPriority:
+		v.interest.Update(s.grid, r.eye(slot, lookPriority), v.opponents(r.match.Tick(), r.cfg.Rules.Rate))
+	default:
+		v.interest.UpdateVisible(s.grid, r.eye(slot, lookVisible))
+	}
+	return v.interest.Visible()
+}
+
+// visibleToFreeCamera is all players where a free camera may see them, else none.
+func (r *replication) visibleToFreeCamera(c *connReplication) []uint64 {
+	if r.seesAll(c) && !r.lowDetail() {
+		return r.players.rows.occupied()
+	}
+	return r.players.none
+}
+
+// addPriority makes up for a look without priorities, for a client whose budget turned out too
+// small.
+func (r *replication) addPriority(c *connReplication) {
+	v, slot := &c.view, int(c.viewer.slot)
+	if slot < 0 {
+		return
+	}
+	if r.match.Tick() >= v.combatSwap { // the sets are old: only players still in combat count
+		recent := v.combat[len(v.combat)/2:]
+		for i := range recent {
+			recent[i] &= r.players.combat[i]
+		}
+	}
+	opponents := v.opponents(r.match.Tick(), r.cfg.Rules.Rate)
+	v.interest.AddPriority(r.players.rows.grid, r.eye(slot, lookPriority), opponents)
+}
+
+// eye is the position of the player in a slot and, for priorities, its direction of view.
+func (r *replication) eye(slot int, mode lookMode) interest.Viewer {
+	s := &r.players.rows
+	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
+	if mode == lookPriority {
+		v.DirX, v.DirZ = r.match.Poses()[slot].Yaw.SinCos()
+	}
+	return v
+}
+
+// opponents is the set of players that the client hit, or was hit by, in the last combatSeconds. Of
+// two sets one is read and the newer one filled; they swap every combatSeconds.
+func (v *connView) opponents(t tick.Tick, rate tick.Rate) []uint64 {
+	words := len(v.combat) / 2
+	if t >= v.combatSwap {
+		v.combatSwap = t + combatSeconds*tick.Tick(rate)
+		older, newer := v.combat[:words], v.combat[words:]
+		copy(older, newer)
+		clear(newer)
+	}
+	for i, w := range v.combat[words:] {
+		v.combat[i] |= w
+	}
+	return v.combat[:words]
+}
+
+// noteOpponent notes a hit between the client's player and the player in a slot.
+func (v *connView) noteOpponent(slot int) {
+	if v.interest != nil {
+		v.combat[len(v.combat)/2+slot>>6] |= 1 << (slot & 63)
+	}
+}
+
+// selectNearest sets nearest to the count rows of visible nearest to slot own, own first. Rows of
+// favoured count as a fifth nearer. Distances fall into classes of 1/32; of the last class the
+// lowest slots are taken.
+func (p *playerPlane) selectNearest(visible, favoured []uint64, own, count int) {
+	var classes [512]int32
+	for i, w := range visible {
+		for ; w != 0; w &= w - 1 {
+			classes[p.distanceClass(i*64+bits.TrailingZeros64(w), favoured, own)]++
+		}
+	}
+	last := 0
+	for ; last < len(classes)-1 && int(classes[last]) <= count; last++ {
+		count -= int(classes[last])
+	}
+	for i, w := range visible {
+		p.nearest[i] = 0
+		for ; w != 0; w &= w - 1 {
+			class := p.distanceClass(i*64+bits.TrailingZeros64(w), favoured, own)
+			if class > last {
+				continue
+			}
+			if class == last {
+				if count == 0 {
+					continue
+				}
+				count--
+			}
+			p.nearest[i] |= w & -w
+		}
+	}
+}
+
+// distanceClass is a logarithm of the distance between two slots, 0 for own itself.
+func (p *playerPlane) distanceClass(slot int, favoured []uint64, own int) int {
+	if slot == own {
+		return 0
+	}
+	s := &p.rows
+	dx, dz := s.x[slot]-s.x[own], s.z[slot]-s.z[own]
+	d := 1 + float32(dx*dx) + float32(dz*dz)
+	if favoured[slot>>6]>>(slot&63)&1 != 0 {
+		d = max(1, d*0.64)
+	}
+	const one = 127 << 4 // the class of distance 1
+	return min(1+int(math.Float32bits(d)>>19)-one, 511)
+}
+
+// popcount is the number of rows in a set.
+func popcount(set []uint64) (n int) {
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

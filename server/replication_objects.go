@@ -1,0 +1,318 @@
+package server
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// objectPlane is the plane of objects: replicated entities that are no players.
+type objectPlane struct {
+	plane
+	table    objectTable
+	space    objectSpace
+	part     objectPart
+	match    *sim.Match      // that frame is of
+	frame    *snapshot.Frame // of the tick at hand
+	versions []frameVersion  // by tick, modulo its length
+	paces    netstate.UpdateIntervals
+	interval tick.Tick
+	object   netstate.ObjectState              // being captured
+	row      [netstate.ObjectStateFields]int32 // its row
+	asked    [netstate.ObjectStateFields]int32 // row being explained
+}
+
+// objectTable gives each object a slot. Static objects have the first slots, in the order of the
+// map; projectiles and grenades have the lowest free one, or wait for one.
+type objectTable struct {
+	slots   []objectSlot
+	used    []uint64   // slots that are taken
+	static  int        // slots of static objects
+	flights [2][]int16 // slot by the match's index: projectiles, grenades
+	dropped uint64     // flights of this tick that wait for a slot
+}
+
+// objectSlot is one slot and the object in it.
+type objectSlot struct {
+	matchID   netid.ID // the match's id
+	id        netid.ID // the slot and a generation
+	kind      netstate.Kind
+	index     uint8 // of a flight among those that its owner launched in one tick
+	writtenAt tick.Tick
+	launch    object.Grenade
+}
+
+// frameVersion counts the changes of frames: two ticks with one version have equal rows.
+type frameVersion struct {
+	tick    tick.Tick
+	version uint32
+	groups  int
+}
+
+func newObjectPlane(c *Config) *objectPlane {
+	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
+	o := &objectPlane{
+		plane: plane{
+			frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
+			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
+		},
+		table: objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
+		paces: c.ObjectPaces, interval: tick.Tick(c.SendInterval), versions: make([]frameVersion, frames),
+	}
+	for i := range o.table.flights {
+		o.table.flights[i] = make([]int16, 0, 4*slots)
+	}
+	o.packer.Reserve(slots)
+	if c.Relevance != RelevanceOff {
+		o.encoder.Reserve()
+		o.initInterest(c, slots)
+	}
+	return o
+}
+
+// checkObjects fills and checks what a configuration says of objects.
+func (c *Config) checkObjects() error {
+	var ok bool
+	if c.ObjectPaces, ok = c.ObjectPaces.WithDefaults(); !ok {
+		return fmt.Errorf("paces of objects %v: expected at most %d snapshots", c.ObjectPaces, netstate.MaxUpdateInterval)
+	}
+	if g := c.Rules.Game; g != nil {
+		m := &g.Layout
+		if n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes); n > netstate.MaxStanding {
+			return fmt.Errorf("%d static objects on the map: expected at most %d", n, netstate.MaxStanding)
+		}
+	}
+	return nil
+}
+
+// begin gives the frame that capture has written to the encoder.
+func (o *objectPlane) begin() {
+	o.encoder.Begin(o.frame, o.frames)
+	o.sums.Begin(o.frame)
+}
+
+// capture writes the frame of the tick that was just played.
+func (o *objectPlane) capture(m *sim.Match) {
+	t := m.Tick()
+	f := o.frames.BeginCopy(t)
+	o.frame = f
+	o.beginSpace(t)
+	o.table.dropped = 0
+	if m != o.match { // no slot's object is of this match
+		o.match, o.table.static = m, -1
+	}
+	all, scene := m.Objects(), m.Scene()
+	o.table.assignStatic([...]staticObjects{
+		{netstate.Teleporter, len(all.Ports)}, {netstate.Zone, len(all.Zones)},
+		{netstate.Barrel, len(scene.Barrels)}, {netstate.Cube, len(scene.Cubes)},
+	})
+	slot := 0
+	for i := range all.Ports {
+		o.object.OfTeleporter(&all.Ports[i], t)
+		o.write(f, slot)
+		slot++
+	}
+	for i := range all.Zones {
+		o.object.OfZone(i, &all.Zones[i], &all.Occupied[i], m.Mode(), m.Game().Mode)
+		o.write(f, slot)
+		slot++
+	}
+	for i := range scene.Barrels {
+		o.object.OfBarrel(&scene.Barrels[i], t)
+		o.write(f, slot)
+		slot++
+	}
+	for i := range scene.Cubes {
+		o.object.OfCube(&scene.Cubes[i])
+		o.write(f, slot)
+		slot++
+	}
+	o.captureProjectiles(f, all.Projectiles, m.Game().ProjectileKinds)
+	o.captureGrenades(f, all.Grenades)
+	o.table.freeSlots(t)
+	o.noteVersion(f)
+}
+
+// write writes the object at hand into a slot, or its row as it was when its kind was last due.
+func (o *objectPlane) write(f *snapshot.Frame, slot int) {
+	s := &o.table.slots[slot]
+	s.writtenAt = f.Tick
+	o.put(slot, s, o.object.Pos)
+	if back := o.paces.LastUpdate(s.kind, f.Tick, o.interval); back != 0 && back < f.Tick {
+		if old := o.frames.At(f.Tick - back); old != nil && old.ID(slot) == s.id {
+			old.Row(slot, o.row[:])
+			f.Set(slot, s.id, o.row[:])
+			return
+		}
+	}
+	o.object.Row(o.row[:])
+	f.Set(slot, s.id, o.row[:])
+}
+
+func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile) {
+	for i := range all {
+		p := &all[i]
+		slot, s := o.table.slotOfFlight(netstate.Projectile, p.ID)
+		if s == nil {
+			continue
+		}
+		if s.writtenAt == 0 {
+			for k := i - 1; k >= 0 && all[k].Owner == p.Owner && all[k].Tick == p.Tick; k-- {
+				s.index++
+			}
+		}
+		o.object.OfProjectile(p, int(s.index))
+		o.write(f, slot)
+		if p.Hit == object.Flying && o.rows.grid != nil && int(p.Type) < len(kinds) {
+			o.space.move(slot, p.At(&kinds[p.Type], f.Tick))
+		}
+	}
+}
+
+func (o *objectPlane) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
+	for i := range all {
+		g := &all[i]
+		slot, s := o.table.slotOfFlight(netstate.Grenade, g.ID)
+		if s == nil {
+			continue
+		}
+		if s.writtenAt == 0 {
+			for k := i - 1; k >= 0 && all[k].Owner == g.Owner && all[k].Thrown == g.Thrown; k-- {
+				s.index++
+			}
+			if s.launch = *g; g.Thrown != f.Tick { // it waited for a slot: sent as if thrown here
+				s.launch.Thrown = f.Tick
+			}
+		}
+		o.object.OfGrenade(g, &s.launch, int(s.index))
+		o.write(f, slot)
+		if o.rows.grid != nil {
+			o.space.move(slot, g.Pos)
+		}
+	}
+}
+
+// noteVersion compares the frame with the one before.
+func (o *objectPlane) noteVersion(f *snapshot.Frame) {
+	was := o.versionAt(f.Tick - 1)
+	v := &o.versions[int(f.Tick)%len(o.versions)]
+	*v = frameVersion{tick: f.Tick, version: was.version, groups: o.frames.Groups()}
+	before := o.frames.At(f.Tick - 1)
+	if before == nil || was.tick == 0 {
+		v.version++
+		return
+	}
+	for g := range v.groups {
+		if !f.GroupEqual(before, g) {
+			v.version++
+			return
+		}
+	}
+}
+
+// versionAt is the version of the frame of a tick; zero if it is too old.
+func (o *objectPlane) versionAt(t tick.Tick) frameVersion {
+	if v := o.versions[int(t)%len(o.versions)]; v.tick == t {
+		return v
+	}
+	return frameVersion{}
+}
+
+// staticObjects is a number of static objects of one kind.
+type staticObjects struct {
+	kind  netstate.Kind
+	count int
+}
+
+// assignStatic gives slots to the static objects. If there are others than before, all slots are
+// assigned anew.
+func (t *objectTable) assignStatic(objects [4]staticObjects) {
+	slot, same := 0, true
+	for _, n := range objects {
+		for range n.count {
+			if slot >= len(t.slots) {
+				panic(fmt.Sprintf("server: more than %d static objects", len(t.slots)))
+			}
+			same = same && slot < t.static && t.slots[slot].kind == n.kind
+			slot++
+		}
+	}
+	if same && slot == t.static {
+		return
+	}
+	clear(t.used)
+	for i := range t.flights {
+		t.flights[i] = t.flights[i][:0]
+	}
+	slot, t.static = 0, slot
+	for i := range t.slots {
+		t.slots[i].kind, t.slots[i].matchID = 0, 0
+	}
+	for _, n := range objects {
+		for range n.count {
+			t.assign(slot, n.kind, 0)
+			slot++
+		}
+	}
+}
+
+// assign gives a slot to an object.
+func (t *objectTable) assign(slot int, kind netstate.Kind, matchID netid.ID) *objectSlot {
+	s := &t.slots[slot]
+	t.used[slot>>6] |= 1 << (slot & 63)
+	gen := s.id.Generation() + 1
+	*s = objectSlot{matchID: matchID, id: netid.Make(slot, max(gen, 1)), kind: kind}
+	return s
+}
+
+// slotOfFlight is the slot of a projectile or grenade, which gets one if it has none; nil if all
+// are taken.
+func (t *objectTable) slotOfFlight(kind netstate.Kind, id netid.ID) (slot int, s *objectSlot) {
+	list, index := 0, id.Index()-sim.FirstProjectile
+	if kind == netstate.Grenade {
+		list, index = 1, id.Index()-sim.FirstGrenade
+	}
+	known := t.flights[list]
+	for len(known) <= index {
+		known = append(known, -1)
+	}
+	t.flights[list] = known
+	slot = int(known[index])
+	if slot >= t.static && slot < len(t.slots) && t.slots[slot].matchID == id && t.taken(slot) {
+		return slot, &t.slots[slot]
+	}
+	for i, word := range t.used {
+		if word == ^uint64(0) {
+			continue
+		}
+		if slot = i*64 + bits.TrailingZeros64(^word); slot >= len(t.slots) {
+			break
+		}
+		known[index] = int16(slot)
+		return slot, t.assign(slot, kind, id)
+	}
+	t.dropped++
+	return 0, nil
+}
+
+// taken reports whether there is an object in a slot.
+func (t *objectTable) taken(slot int) bool { return t.used[slot>>6]>>(slot&63)&1 != 0 }
+
+// freeSlots frees the slots of flights that were not captured in tick now.
+func (t *objectTable) freeSlots(now tick.Tick) {
+	for i, word := range t.used {
+		for ; word != 0; word &= word - 1 {
+			slot := i*64 + bits.TrailingZeros64(word)
+			if t.slots[slot].writtenAt != now {
+				t.used[i] &^= 1 << (slot & 63)
+				t.slots[slot].matchID = 0
+			}
+		}
+	}
+}

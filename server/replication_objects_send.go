@@ -1,0 +1,265 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// objectSelection is how the objects of a snapshot were selected.
+type objectSelection uint8
+
+const (
+	objectsNone      objectSelection = iota // the map has no objects
+	objectsUnchanged                        // none: the client has all of them as they are
+	objectsAll                              // all, in blocks
+	objectsVisible                          // all visible objects
+	objectsBudget                           // as many visible objects as the byte budget carries
+)
+
+// objectPart is the part about objects of the snapshot at hand.
+type objectPart struct {
+	open  bool // there is one
+	byRow bool // rows were selected, so that others may wait
+}
+
+// objectAcks is what one client holds of objects and how those of its newest snapshot were
+// selected.
+type objectAcks struct {
+	tracker     *snapshot.Tracker
+	view        *interest.Client // nil until the first look
+	selection   objectSelection
+	joined      bool      // the client holds all objects, or may be sent them at once
+	savedBytes  int       // of a limited budget, kept for objects
+	completeAt  tick.Tick // first snapshot that left out nothing, 0: none
+	blocksSince tick.Tick // first of the snapshots in blocks up to the newest, 0: the newest is not
+	allSentAt   tick.Tick // newest snapshot in blocks, if none went row by row since; else 0
+	full        bool      // the last snapshot by rows had no room for all
+	wholeAcked  tick.Tick // newest snapshot in blocks that was acknowledged whole, 0: none
+}
+
+func newObjectAcks(c *Config) objectAcks {
+	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
+	k.SingleBaseline() // a flight is sent once: its row is not predicted
+	return objectAcks{tracker: k}
+}
+
+// reset empties the acks for a new client. The memory stays.
+func (a *objectAcks) reset() {
+	if a.view != nil {
+		a.view.Reset()
+	}
+	a.tracker.Reset()
+	*a = objectAcks{tracker: a.tracker, view: a.view}
+}
+
+// dropBaselines makes the next snapshots begin anew.
+func (a *objectAcks) dropBaselines() {
+	a.tracker.Forget()
+	a.joined, a.completeAt, a.blocksSince, a.wholeAcked = false, 0, 0, 0
+}
+
+// acked notes that groups of the snapshot of tick t have arrived.
+func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
+	a.tracker.Acked(t, groups.first, groups.count)
+	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows are left to be sent in full again
+	v := o.versionAt(t)
+	whole := groups.first == 0 && v.tick != 0 && groups.count == v.groups
+	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {
+		a.wholeAcked = t
+	}
+}
+
+// caughtUp reports whether a client that sees all objects holds enough for blocks alone, as joined
+// does for players.
+func (a *objectAcks) caughtUp(o *objectPlane, mostBytes int) bool {
+	if a.joined {
+		return true
+	}
+	a.joined = popcount(o.table.used)*fullObjectBits <= 8*mostBytes
+	if !a.joined && a.tracker.Baseline(0) != 0 {
+		a.joined = true
+		for g := range o.frames.Groups() {
+			a.joined = a.joined && a.tracker.Baseline(g) != 0
+		}
+	}
+	return a.joined
+}
+
+// Shares of the bytes of a snapshot.
+const (
+	joinObjectsShare    = 3 // objects may take one part in so many of Config.JoinBytes
+	limitedObjectsShare = 8 // and of a limited budget
+)
+
+const (
+	objectPartHead    = 2 + 4               // most bytes of a part before its runs
+	objectsMaxAge     = snapshot.MaxAge / 2 // intervals until unchanged objects are sent again
+	ownFlightsBytes   = 128                 // least room for the client's own flights, which it predicts
+	fullObjectGenBits = 24                  // generation, gap and change of baseline of a row
+)
+
+// fullObjectBits is a row without a baseline.
+var fullObjectBits = schemaBits(netstate.Objects) + fullObjectGenBits
+
+// objectBudget is how many bytes of a snapshot objects may take if it does not send all of them at
+// once. Its first packet has head bytes already. A limited client saves its objects' share up until
+// a row fits.
+func (r *replication) objectBudget(now time.Duration, c *connReplication, head int) int {
+	room := r.cfg.JoinBytes / joinObjectsShare
+	if c.pacing.bucket.Rate() != 0 {
+		a, all := &c.acks.objects, max(0, c.pacing.bucket.Room(now, r.spacing(c)))
+		a.savedBytes = min(a.savedBytes+all/limitedObjectsShare, max(all/2, 2*fullObjectBits/8))
+		room = a.savedBytes
+	}
+	return max(0, min(room, packet.MaxPacketSize-head-playerReserve())-objectPartHead)
+}
+
+// playerReserve is how many bytes of a first packet are kept for players when there are more
+// objects than fit.
+func playerReserve() int { return snapshot.RunBytes + groupBytes() }
+
+// unchanged reports whether the client holds all objects as they are in tick t.
+func (o *objectPlane) unchanged(a *objectAcks, t tick.Tick) bool {
+	if a.wholeAcked == 0 || t-a.wholeAcked >= objectsMaxAge*o.interval {
+		return false
+	}
+	v := o.versionAt(a.wholeAcked)
+	return v.tick != 0 && v.version == o.versionAt(t).version
+}
+
+// beginObjects selects the objects of the client's snapshot: all in blocks that clients share, if
+// it may have all; else the visible ones, row by row. room is in bytes and limits what is not sent
+// in blocks.
+func (r *replication) beginObjects(c *connReplication, room int) {
+	o, a, t := r.objects, &c.acks.objects, r.match.Tick()
+	o.part = objectPart{}
+	if a.selection = objectsNone; o.frames.Groups() == 0 {
+		return
+	}
+	if o.unchanged(a, t) {
+		a.selection = objectsUnchanged
+		return
+	}
+	a.tracker.Advance(t)
+	grid, limited := r.cfg.Relevance == RelevanceGrid, c.pacing.bucket.Rate() != 0
+	if !grid && r.beginObjectBlocks(c, room) {
+		o.part.open, a.selection, a.allSentAt = true, objectsAll, t
+		if a.blocksSince == 0 {
+			a.blocksSince = t
+		}
+		return
+	}
+	a.blocksSince, a.wholeAcked, a.selection = 0, 0, objectsBudget
+	mode := lookVisible
+	if limited || !a.joined {
+		mode = lookPriority
+	}
+	visible := r.lookAtObjects(c, mode)
+	if grid && mode == lookVisible {
+		o.packer.BeginRows(o.encoder, a.tracker, o.rows.withEmpty(visible))
+		a.selection = objectsVisible
+	} else if o.part.byRow, a.full = true, o.fitBudget(c, visible, 8*room); a.full {
+		a.completeAt = 0
+		r.stats.Count[metrics.ObjectsOverBudget].Inc()
+	} else if a.completeAt == 0 && grid && !limited {
+		a.completeAt = t
+	}
+	o.part.open = !o.packer.Done()
+}
+
+// beginObjectBlocks begins a part about all objects in blocks, if the client holds enough for
+// those, or its limited budget has room for them. A client whose last rows did not fit is not
+// tried.
+func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
+	o, a, groups := r.objects, &c.acks.objects, r.objects.frames.Groups()
+	switch limited := c.pacing.bucket.Rate() != 0; {
+	case r.cfg.Relevance == RelevanceOff || !limited && a.caughtUp(o, room):
+		o.packer.Begin(o.encoder, a.tracker, 0, groups)
+		return true
+	case !limited || a.full:
+		return false
+	}
+	return o.packer.BeginWithin(o.encoder, a.tracker, 0, groups, 8*room)
+}
+
+// fitBudget begins a part about the visible objects in so many bits: the client's own flights
+// first, then by priority. It reports whether some have to wait.
+func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
+	s, d, a := &o.rows, &o.space, &c.acks.objects
+	total, room := s.costs(&o.plane, a.tracker, visible, most)
+	if total+blockOverheadBits*o.frames.Groups() <= room {
+		o.packer.BeginRows(o.encoder, a.tracker, s.withEmpty(visible))
+		return false
+	}
+	clear(s.pick)
+	left, own := room, max(room, 8*ownFlightsBytes)
+	for slot := d.first[c.viewer.player.Index()]; slot >= 0; slot = d.next[slot] {
+		if n := int(s.cost[slot]); n > 0 && n <= own {
+			own -= n
+			left -= n
+			s.cost[slot] = 0
+			s.pick[slot>>6] |= 1 << (slot & 63)
+		}
+	}
+	a.view.Select(s.cost, max(left, 0))
+	s.pickSelected(a.view.Selected())
+	o.packer.Select(s.pick)
+	return total > room
+}
+
+// markSent resets the priority of the objects that the snapshot has sent.
+func (o *objectPlane) markSent(c *connReplication) {
+	if o.part.open && o.part.byRow {
+		c.acks.objects.view.MarkSent(o.packer.SentRows(o.rows.sent[:0]))
+	}
+}
+
+// more reports whether the snapshot at hand has objects that are not in a packet yet.
+func (o *objectPlane) more() bool { return o.part.open && !o.packer.Done() }
+
+// appendObjects writes as much of the part about objects as fits into the packet, and returns its
+// groups. head says then whether there is one, and ends where it ends.
+func (r *replication) appendObjects(
+	dst []byte, c *connReplication, head *netstate.Header, ends *metrics.SectionEnds,
+) ([]byte, groupRange) {
+	room := packet.MaxPacketSize - len(dst)
+	if ends.First {
+		room -= playerReserve()
+	}
+	before := len(dst)
+	dst, groups := r.objects.appendPart(dst, head, room)
+	a := &c.acks.objects
+	a.savedBytes = max(0, a.savedBytes-(len(dst)-before))
+	ends.Objects = uint16(len(dst))
+	if head.Objects {
+		ends.ObjectHead = uint16(head.ObjectsHeadSize())
+	}
+	return dst, groups
+}
+
+func (o *objectPlane) appendPart(dst []byte, head *netstate.Header, room int) (_ []byte, groups groupRange) {
+	head.Objects = false
+	if !o.more() {
+		return dst, groupRange{}
+	}
+	at := len(dst)
+	out := head.AppendObjects(dst)
+	body := len(out)
+	out, groups.first, groups.count = o.packer.Next(out, room-(body-at))
+	if len(out) == body {
+		return dst, groupRange{}
+	}
+	sum := uint32(0)
+	if head.Checked {
+		sum = o.packer.Sum(&o.sums, groups.first, groups.count)
+	}
+	head.SealObjects(out, at, sum)
+	head.Objects = true
+	return out, groups
+}

@@ -1,0 +1,261 @@
+package server
+
+import (
+	"math/bits"
+	"sync"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// rowSelection is how the player rows of a snapshot were selected.
+type rowSelection uint8
+
+const (
+	rowsAll       rowSelection = iota // all, in blocks that clients share
+	rowsVisible                       // all visible rows
+	rowsScheduled                     // as many as the byte budget carries
+	rowsJoining                       // as many as Config.JoinBytes carry
+	rowsLowDetail                     // the nearest visible rows, and others in turn
+)
+
+// joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
+// holds it again after a resync, its snapshots take no more than Config.JoinBytes each, and rows go
+// by priority.
+type joinPhase uint8
+
+const (
+	joinSending joinPhase = iota // rows are left that were never sent
+	joinUnacked                  // all rows were sent; unacked ones are sent in full again
+	joinDone
+)
+
+// selectRows selects the player rows of the client's snapshot. The first packet has head bytes
+// already.
+//
+//	all players are visible, no limit    blocks that clients share; no visibility is computed
+//	some are hidden, no limit            all visible rows, in blocks where whole groups are visible
+//	byte limit                           as without one if that fits; else by priority, the rest waits
+func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
+	v := &c.view
+	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
+	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
+	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
+	if r.cfg.Relevance == RelevanceOff || blocks && !r.lowDetail() {
+		v.byRow, v.selection = false, rowsAll
+		r.players.packer.Begin(r.players.encoder, c.acks.tracker, 0, r.players.frames.Groups())
+		return
+	}
+	if limited {
+		r.scheduleRows(now, c, head)
+		return
+	}
+	mode := lookVisible
+	if c.join.phase != joinDone {
+		mode = lookPriority
+	}
+	visible := r.lookAtPlayers(c, mode)
+	switch {
+	case c.join.phase != joinDone:
+		v.selection = rowsJoining
+		r.advanceJoin(c, r.fitBudget(c, visible, rowBits(r.cfg.JoinBytes, head)))
+	case r.lowDetail():
+		v.selection = rowsLowDetail
+		r.selectLowDetail(c, visible)
+	default:
+		r.beginPlayerRows(c, visible)
+	}
+}
+
+// beginPlayerRows begins a snapshot of all rows of a set.
+func (r *replication) beginPlayerRows(c *connReplication, visible []uint64) {
+	r.players.packer.BeginRows(r.players.encoder, c.acks.tracker, r.players.rows.withEmpty(visible))
+}
+
+// advanceJoin moves the join burst on after a snapshot. A client of a grid is done once it has
+// acknowledged anything of a snapshot that left out nothing; for a client that sees all players,
+// joined decides.
+func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
+	j := &c.join
+	switch {
+	case leftOut:
+		j.phase = joinSending
+	case j.phase == joinSending:
+		j.phase, j.completeAt = joinUnacked, r.match.Tick()
+	case r.cfg.Relevance == RelevanceGrid && c.acks.sinceResync >= j.completeAt:
+		j.phase = joinDone
+	}
+}
+
+// rejoinSeconds is how long after its join burst a client may fall back into it.
+const rejoinSeconds = 2
+
+// joined reports whether a client that sees all players holds enough for blocks alone: the whole
+// world fits into one join snapshot, or the client holds each group whole.
+func (r *replication) joined(c *connReplication) bool {
+	j, t := &c.join, r.match.Tick()
+	switch j.phase {
+	case joinSending:
+		members := r.match.Score().Members
+		if int(members[0])+int(members[1]) <= 8*(r.cfg.JoinBytes-minJoinBytes/2)/fullRowBits {
+			j.phase = joinDone
+		}
+	case joinUnacked:
+		if !r.lacksGroups(c, 0) {
+			j.phase, j.joinedAt = joinDone, t
+		}
+	case joinDone:
+		// The client's baselines are of a few snapshots only and may expire before it acknowledges
+		// others. If it would be sent more than a join snapshot has, the burst begins again.
+		recent := j.joinedAt != 0 && t-j.joinedAt < rejoinSeconds*tick.Tick(r.cfg.Rules.Rate)
+		if recent && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) {
+			j.phase, j.joinedAt = joinSending, 0
+		}
+	}
+	return j.phase == joinDone
+}
+
+// lacksGroups reports whether the groups that the client does not hold whole take more than so many
+// bits.
+func (r *replication) lacksGroups(c *connReplication, most int) bool {
+	for group := range r.players.frames.Groups() {
+		if c.acks.tracker.Baseline(group) == 0 {
+			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Sizes of packets, in bytes.
+const (
+	sealBytes   = 1 + 4 + 16                                                                 // of a datagram whose sequence takes 4 bytes
+	packetBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding // of a later packet
+)
+
+// blockOverheadBits is what a group takes more as a block than as rows: its head, empty slots, padding.
+const blockOverheadBits = 2 + snapshot.GroupRows + 7
+
+var (
+	// fullRowBits is a row without a baseline, with its generation, gap and change of baseline.
+	fullRowBits = schemaBits(netstate.Public) + 24
+
+	// groupBytes is how much a packet may end short of full, as groups are not split. It is
+	// computed when first asked for: tools that train models run without any.
+	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(netstate.Trained().Public) })
+)
+
+func schemaBits(s schema.Schema) (n int) {
+	for _, f := range s.Fields {
+		n += bits.Len32(uint32(f.Max - f.Min))
+	}
+	return n
+}
+
+// rowBits is the number of bits for rows in a snapshot of so many bytes of UDP payload whose first
+// packet begins with head bytes. Each packet after the first takes its own head, and any packet may
+// end short of full.
+func rowBits(bytes, head int) int {
+	bytes -= sealBytes + head
+	if over := bytes - (packet.MaxPacketSize - head - groupBytes()); over > 0 {
+		bytes -= (over/(packet.MaxPacketSize-packetBytes-groupBytes()) + 1) * packetBytes
+	}
+	return 8 * bytes
+}
+
+// fitBudget begins a snapshot of the visible rows in so many bits, by priority if they do not all
+// fit. It reports whether some have to wait.
+func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
+	p, s := &r.players, &r.players.rows
+	asBlocks := blockOverheadBits * p.frames.Groups()
+	if p.encoder.MaxBits(popcount(visible))+asBlocks <= most { // they fit whatever their costs
+		r.beginPlayerRows(c, visible)
+		return false
+	}
+	total, left := s.costs(&p.plane, c.acks.tracker, visible, most)
+	if total+asBlocks <= left { // also as blocks, which clients share
+		r.beginPlayerRows(c, visible)
+		return false
+	}
+	if total <= left {
+		return false
+	}
+	clear(s.pick)
+	left = r.pickOverdue(c, visible, left)
+	c.view.interest.Select(s.cost, left)
+	s.pickSelected(c.view.interest.Selected())
+	p.packer.Select(s.pick)
+	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
+	return true
+}
+
+// costs computes the cost of each visible row. It returns their sum and what most bits leave for
+// them.
+func (s *interestSet) costs(p *plane, tracker *snapshot.Tracker, visible []uint64, most int) (total, left int) {
+	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
+	for _, n := range s.cost[:len(visible)*64] {
+		total += int(n)
+	}
+	return total, most - fixed
+}
+
+// pickSelected adds a set to the picked rows.
+func (s *interestSet) pickSelected(selected []uint64) {
+	for i, w := range selected {
+		s.pick[i] |= w
+	}
+}
+
+// markPlayersSent resets the priority of the rows that the snapshot has sent.
+func (r *replication) markPlayersSent(c *connReplication) {
+	v, t := &c.view, r.match.Tick()
+	if !v.byRow {
+		v.blocks = t // materializeBlocks computes the rest if it is ever needed
+		return
+	}
+	v.blocks = 0
+	q := &c.schedule
+	unlimited := c.pacing.bucket.Rate() == 0 && c.join.phase == joinDone && q.sentAt == nil
+	if unlimited || q.allSentAt == t { // no row waits
+		return
+	}
+	sent := r.players.packer.SentRows(r.players.rows.sent[:0])
+	v.interest.MarkSent(sent)
+	if q.sentAt != nil {
+		r.materializeSchedule(c)
+		q.markSent(sent, r.intervalOf(t))
+	}
+}
+
+// lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are
+// nearest and, of the others, one group in lowDetailTurns, by turns. Fewer groups would save
+// nothing: a row costs more the longer it waited.
+func (r *replication) lowDetail() bool { return r.level >= overload.LowDetail }
+
+const (
+	lowDetailNearest = 16
+	lowDetailTurns   = 4
+)
+
+var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of each word of a set
+
+// selectLowDetail begins a snapshot of low detail.
+func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
+	p, s := &r.players, &r.players.rows
+	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
+	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
+	turn := uint64(0xffff) << (16 * c.view.detailTurn)
+	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
+	for i, w := range visible {
+		s.pick[i] = p.nearest[i] | w&turn
+	}
+	p.packer.Select(s.pick)
+	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
+}

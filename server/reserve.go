@@ -1,0 +1,26 @@
+package server
+
+import "github.com/tickrate/tickrate/netio/packet"
+
+// Reserve makes the memory of all slots now: 94 KB each in a lobby of 64, 230 KB in one of 2000.
+// Without it the memory of a slot is made in the tick in which it is first taken, and stays for
+// later players. The memory for a later map is then made with that map. Nothing else changes. Call
+// it while the lobby is empty and no map change is pending.
+func (l *Lobby) Reserve() {
+	l.maps.reserve = true
+	for slot := range l.conns {
+		c := &l.conns[slot]
+		c.makeMemory(&l.cfg)
+		c.repl.reserve(&l.cfg)
+	}
+	l.replication.reserve()
+	_, _ = l.egress.out.Next(), l.egress.packets.next()
+}
+
+// makeMemory makes the memory that every connection of a slot needs, once.
+func (c *conn) makeMemory(cfg *Config) {
+	if c.session.peer == nil {
+		c.session.peer = new(packet.Peer)
+		c.repl.makeMemory(cfg)
+	}
+}

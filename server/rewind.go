@@ -1,0 +1,230 @@
+package server
+
+import (
+	"math"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
+)
+
+// rewind answers the questions of lag compensation: within which limits a shooter may look back,
+// how its client saw each target, and whether it had been sent the target at all.
+type rewind struct {
+	*core
+	replication *replication
+	resolver    viewResolver
+	log         *lagcomp.ShotLog // nil: none is kept
+	aim         *aim.Tracker
+	arrivals    [sim.MaxArrivals]sim.Arrival // of the packet at hand
+}
+
+// viewResolver resolves the view for targets that are missing from one of the shooter's two
+// snapshots. It keeps the answer for one shooter, whose shots of one tick have one view.
+type viewResolver struct {
+	shooter uint32
+	tick    tick.Tick
+	view    tick.View
+	targets []sim.TargetView
+	plain   []uint64 // targets that are as the view says
+	rows    []snapshot.TargetView
+	claimed []snapshot.TargetView
+}
+
+func newViewResolver(slots int) viewResolver {
+	return viewResolver{
+		targets: make([]sim.TargetView, 0, slots),
+		rows:    make([]snapshot.TargetView, 0, slots+64), claimed: make([]snapshot.TargetView, 0, slots+64),
+	}
+}
+
+// takeArrivals takes what a packet says about its commands, the newest first: the view delay, and
+// which packets of ours had not arrived when each was made. src is what follows the commands.
+func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) error {
+	newest, next := commands[0].Tick, w.match.Tick()+1
+	delay, announces, missing, err := sim.ParseArrivals(src, len(commands), &w.arrivals)
+	if err != nil {
+		return packet.DropCommands
+	}
+	if announces {
+		c.rewind.announced.Announce(newest, delay, next)
+	}
+	if len(missing) > 0 {
+		h, _, err := packet.ParseHeader(pkt)
+		if err != nil {
+			return err
+		}
+		for _, a := range missing {
+			c.repl.acks.history.ArrivedAfter(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
+		}
+	}
+	for i := range commands {
+		if t := commands[i].Tick; c.rewind.arrivals[t%64].Tick < t {
+			c.rewind.arrivals[t%64] = snapshot.CommandTime{Tick: t, AckDeadline: next}
+		}
+	}
+	c.rewind.newestCommand = max(c.rewind.newestCommand, newest)
+	return nil
+}
+
+// hitFilter reports whether a shooter's client had the target before it, as far as its acks tell,
+// in the view that the shot is judged by. A shooter without a client sees all players.
+func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
+	shooter := netid.ID(s.Except)
+	c := &w.conns[shooter.Index()]
+	frames := w.replication.players.frames
+	if c.id != shooter || c.repl.acks.tracker.SawInView(frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
+		return true
+	}
+	w.Stats.Count[metrics.HitsFiltered].Inc()
+	return false
+}
+
+// targetViews returns the views of the targets that a shooter's client did not see as its view
+// says, as far as it had acknowledged when it made the command; plain has the others.
+//
+// A target whose newest row is too old for any view is judged at the earliest instant that a view
+// may have: low bandwidth is no licence to hit where somebody was long ago. For rows that were
+// never sent that is the cap. For rows that were sent and not acknowledged only the client's word
+// is known, so it is what the path allows.
+func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uint64) {
+	slot := int(s.Shooter >> 8)
+	if slot >= len(w.conns) {
+		return nil, nil
+	}
+	c := &w.conns[slot]
+	if uint32(c.id) != s.Shooter || c.repl.acks.history == nil {
+		return nil, nil
+	}
+	v, now := &w.resolver, w.match.Tick()
+	if v.shooter != s.Shooter || v.tick != now || v.view != s.View {
+		v.shooter, v.tick, v.view = s.Shooter, now, s.View
+		v.resolve(c)
+	}
+	return v.targets, v.plain
+}
+
+// resolve fills targets and plain for a client.
+func (v *viewResolver) resolve(c *conn) {
+	history, cmd := c.repl.acks.history, c.rewind.command(v.tick)
+	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
+	late := history.HasLateAcks(cmd)
+	v.claimed = v.claimed[:0]
+	if late { // the claim comes too late to be believed, but the client has predicted by it
+		v.claimed, _ = history.ResolveView(v.view, snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}, v.claimed)
+	}
+	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
+	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
+	shot := lagcomp.Instant(v.view)
+	v.targets = v.targets[:0]
+	for i := range v.rows {
+		row := &v.rows[i]
+		var view tick.View // none
+		if row.VisibleBefore {
+			view = bracket(row, v.view, gap)
+		}
+		seen := view
+		if late {
+			seen = v.claimedView(row.Slot, gap)
+		}
+		limit := oldest
+		if row.Lost {
+			limit = earliest
+		}
+		limit = min(limit, shot)
+		if row.VisibleBefore && (row.Expired || view.From == view.To && lagcomp.Instant(view) < limit) {
+			view = lagcomp.ViewAt(limit)
+		}
+		if view != (tick.View{}) || seen != view {
+			expired := row.VisibleBefore && row.Expired
+			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: expired})
+		}
+	}
+}
+
+// claimedView is the view of a target as the client claims it too late.
+func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
+	for i := range v.claimed {
+		switch row := &v.claimed[i]; {
+		case row.Slot == slot && row.VisibleBefore:
+			return bracket(row, v.view, gap)
+		case row.Slot == slot:
+			return tick.View{}
+		}
+	}
+	return v.view
+}
+
+// bracket is the two snapshots between which a client saw a row. A client interpolates over gap
+// ticks at most.
+func bracket(row *snapshot.TargetView, v tick.View, gap tick.Tick) tick.View {
+	seen := lagcomp.BracketingTicks(v, row.Before, row.After, gap)
+	if seen.From != seen.To && !row.VisibleAfter {
+		seen = tick.View{From: seen.From, To: seen.From}
+	}
+	return seen
+}
+
+// What an honest client may be late by, besides its path.
+const (
+	bufferTicks        = 6                      // wait in the command buffer, and the quantised clocks of both ends
+	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind for lost snapshots
+	lagSwitchSilence   = 250 * time.Millisecond // an honest client sends every 50 ms
+	lagSwitchClearAcks = 10                     // acknowledged packets that clear a suspicion
+)
+
+// updateClampLimits gives the match the limits for the client's shots of the coming tick, from what
+// the server has measured itself. A client that has acknowledged no snapshot hits nobody; one
+// suspected of a lag switch may not look back. oldest is the match's History.Oldest.
+func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick) {
+	if c.rewind.lagSwitch.update(c.session.ready && c.session.peer.SinceReceive(now) > lagSwitchSilence) {
+		w.Stats.Count[metrics.LagSwitchSuspected].Inc()
+	}
+	rate := w.cfg.Rules.Rate
+	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
+	rtt, interp := c.session.peer.RTT(), float32(2*c.repl.pacing.spacing)
+	k := &c.rewind.limits // field by field: a literal would be made aside and copied
+	*k = lagcomp.ClampLimits{}
+	k.Rate = rate
+	k.RTTTicks = ticks(rtt.Min)
+	k.InterpTicks = max(interp, min(ticks(c.rewind.snapshotGap.age), interp+ticks(maxSnapshotGap)))
+	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
+	k.CapTicks = tick.Tick(int64(w.cfg.Rules.RewindMillis) * int64(rate) / 1000)
+	k.NewestAcked, k.Newest, k.Oldest = c.repl.acks.newest, c.repl.pacing.sent, oldest
+	w.addAnnouncedView(c, k)
+	if c.rewind.lagSwitch.suspected {
+		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
+	}
+	if c.repl.acks.newest == 0 {
+		k.Newest = 0
+	}
+	k.CapTicks = max(k.CapTicks, 1)
+	w.match.SetClampLimits(c.id, *k)
+}
+
+// addAnnouncedView adds the view that the client has announced for the coming tick, and the two
+// snapshots around it. Without an announcement the view is the newest snapshot.
+func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
+	t := w.match.Tick() + 1
+	limit := k.MaxDelay(t)
+	if planted.On(planted.ClampOpen) {
+		limit = math.MaxInt64
+	}
+	clamped, unclamped, ok := c.rewind.announced.InstantAt(t, limit)
+	if !ok {
+		k.AnnouncedInstant = int64(k.Newest) << 8
+		k.UnclampedInstant = k.AnnouncedInstant
+		return
+	}
+	k.AnnouncedInstant, k.UnclampedInstant = max(clamped, 1), max(unclamped, 1)
+	if in := w.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
+		k.From, k.To = c.repl.acks.history.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
+	}
+}

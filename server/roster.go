@@ -1,0 +1,288 @@
+package server
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// roster has the names and teams of the players, and which of them each connection still has to be
+// sent.
+//
+// Names travel as state, not as events. Each connection has a bit per row that it has not been sent
+// in its current form, and a roster message takes as many of those rows as it has room for. A row
+// that changes twice may be sent once, and a full queue loses nothing. A tick in which no row
+// changes costs a look at one slot in Config.Rules.Rate.
+type roster struct {
+	*core
+	rows     []protocol.RosterRow // by slot; a NetID of 0: no player so far; without a name: the player left
+	added    []uint64             // by slot: revision at which the row's player got its name
+	revision uint64               // counts the connections that got ready
+	slots    map[string]int32     // slot of each name, in lower case
+	viewers  []rosterViewer       // by slot
+	dirty    []uint64             // by slot, words each: rows that the slot's connection has not been sent
+	words    int
+	players  []chat.Player // by slot, as chat.Room takes them: connections that are ready
+	message  [packet.MaxMessageSize]byte
+}
+
+// rosterViewer is what the roster knows of one connection that is ready.
+type rosterViewer struct {
+	ready    bool
+	revision uint64        // the roster's when it got ready
+	dirty    int           // rows that it has not been sent
+	clear    time.Duration // when a limited link has carried the names and lines sent so far
+}
+
+func newRoster(c *core) roster {
+	n := c.cfg.Players
+	words := (n + 63) / 64
+	return roster{
+		core: c, rows: make([]protocol.RosterRow, n), added: make([]uint64, n), slots: make(map[string]int32),
+		viewers: make([]rosterViewer, n), dirty: make([]uint64, n*words), words: words,
+		players: make([]chat.Player, n),
+	}
+}
+
+// disconnect forgets the connection of a slot. Its player keeps the name, for a reconnect.
+func (r *roster) disconnect(slot int) {
+	r.viewers[slot] = rosterViewer{}
+	r.players[slot] = chat.Player{}
+	clear(r.dirtyOf(slot))
+}
+
+// dirtyOf returns the rows that a connection has not been sent.
+func (r *roster) dirtyOf(slot int) []uint64 { return r.dirty[slot*r.words : (slot+1)*r.words] }
+
+// add names the player of a connection that gets ready. Its row is new for all, and all rows are
+// new for it.
+func (r *roster) add(c *conn, wish string) {
+	slot := c.id.Index()
+	name := r.unique(int32(slot), wish)
+	row := protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, r.rows[slot].Team)}
+	r.revision++
+	if row != r.rows[slot] {
+		if row.NetID != r.rows[slot].NetID {
+			r.added[slot] = r.revision
+		}
+		r.freeName(slot)
+		r.rows[slot], r.slots[fold(name)] = row, int32(slot)
+		r.markDirty(slot)
+	}
+	viewer := &r.viewers[slot]
+	viewer.ready, viewer.revision = true, r.revision
+	r.players[slot] = chat.Player{ID: row.NetID, Name: name, Team: row.Team}
+	dirty := r.dirtyOf(slot)
+	for i := range r.rows {
+		if r.rows[i].Name != "" {
+			dirty[i>>6] |= 1 << (i & 63)
+			viewer.dirty++
+		}
+	}
+}
+
+// remove frees the name of a player that leaves the match.
+func (r *roster) remove(c *conn) {
+	slot := c.id.Index()
+	if row := &r.rows[slot]; row.NetID == uint32(c.id) && row.Name != "" {
+		r.freeName(slot)
+		row.Name = ""
+		r.markDirty(slot)
+	}
+}
+
+// freeName lets others take the name in a row.
+func (r *roster) freeName(slot int) {
+	if name := r.rows[slot].Name; name != "" {
+		delete(r.slots, fold(name))
+	}
+}
+
+// markDirty has a row sent again to every connection that is ready.
+func (r *roster) markDirty(slot int) {
+	for _, other := range r.live {
+		viewer, dirty := &r.viewers[other], r.dirtyOf(int(other))
+		if bit := uint64(1) << (slot & 63); viewer.ready && dirty[slot>>6]&bit == 0 {
+			dirty[slot>>6] |= bit
+			viewer.dirty++
+		}
+	}
+}
+
+// newMatch gives the rows the ids of a new match and empties those of players that are gone. Nobody
+// is sent anything: each connection gets all rows with its Ready.
+func (r *roster) newMatch() {
+	for slot := range r.rows {
+		row, muted := &r.rows[slot], r.players[slot].Muted
+		r.disconnect(slot)
+		if row.Name == "" || r.conns[slot].id == 0 || r.match.CommandBuffer(r.conns[slot].id) == nil {
+			if row.Name != "" {
+				r.freeName(slot)
+			}
+			*row = protocol.RosterRow{}
+			continue
+		}
+		row.NetID = uint32(r.conns[slot].id)
+		r.players[slot].Muted = muted
+	}
+}
+
+// teamOf is the team of a connection's player in the match; otherwise, where it has none yet.
+func (r *roster) teamOf(c *conn, otherwise int8) int8 {
+	if v := r.match.Vital(c.id); v != nil {
+		return int8(v.Team)
+	}
+	return otherwise
+}
+
+// updateTeam takes the team of a slot's player from the match.
+func (r *roster) updateTeam(slot int) {
+	if team := r.teamOf(&r.conns[slot], r.rows[slot].Team); r.rows[slot].Team != team {
+		r.rows[slot].Team, r.players[slot].Team = team, team
+		r.markDirty(slot)
+	}
+}
+
+// Roster messages leave most of a connection's queue to events of the match, and most of a limited
+// link to snapshots.
+const (
+	rosterQueue = 16 // queued messages at which names wait
+	chatQueue   = 40 // queued messages at which lines of chat are lost
+	linkShare   = 4  // names and lines get this part of a limited rate: one in linkShare
+)
+
+// sendNames queues one roster message of rows that a connection has not been sent, if there are any
+// and its link has room. Call it before a snapshot: the message travels in it.
+func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
+	slot := c.id.Index()
+	viewer := &r.viewers[slot]
+	if viewer.dirty == 0 || c.session.peer.ReliablePending() >= rosterQueue || now < viewer.clear {
+		return
+	}
+	most := packet.MaxMessageSize
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
+		share := int(int64(rate) * int64(interval) / int64(time.Second) / linkShare)
+		most = max(1+protocol.MaxRosterRow, min(share, most))
+	}
+	message := append(r.message[:0], protocol.MessageRoster)
+	dirty := r.dirtyOf(slot)
+	for i, w := range dirty {
+		for ; w != 0; w &= w - 1 {
+			at := i<<6 | bits.TrailingZeros64(w)
+			if len(message)+r.rows[at].Size() > most {
+				r.queue(now, c, message)
+				return
+			}
+			message = r.appendRow(message, at, viewer)
+			dirty[i] &^= w & -w
+		}
+	}
+	r.queue(now, c, message)
+}
+
+// appendRow appends a row as one connection gets it, and counts it as sent. The caller clears its
+// bit.
+func (r *roster) appendRow(message []byte, slot int, to *rosterViewer) []byte {
+	row := r.rows[slot]
+	row.New = row.Name != "" && r.added[slot] > to.revision
+	to.dirty--
+	return row.Append(message)
+}
+
+// queue queues a roster message, for which the caller has seen that there is room.
+func (r *roster) queue(now time.Duration, c *conn, message []byte) {
+	if c.session.peer.QueueReliable(message) != nil {
+		panic("server: no room for names in a queue that had some")
+	}
+	r.Stats.Count[metrics.RosterMessages].Inc()
+	r.viewers[c.id.Index()].charge(now, c, len(message))
+}
+
+// charge notes that a limited link has so many bytes more of names and lines to carry.
+func (v *rosterViewer) charge(now time.Duration, c *conn, bytes int) {
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
+		v.clear = max(now, v.clear) + time.Duration(bytes*linkShare)*time.Second/time.Duration(rate)
+	}
+}
+
+// sendName queues the name of one player with a connection that has not been sent it: ahead of what
+// that player says.
+func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
+	slot := id.Index()
+	viewer, dirty := &r.viewers[c.id.Index()], r.dirtyOf(c.id.Index())
+	if id == 0 || dirty[slot>>6]>>(slot&63)&1 == 0 {
+		return
+	}
+	dirty[slot>>6] &^= 1 << (slot & 63)
+	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.MessageRoster), slot, viewer))
+}
+
+// sendPair queues the names of two players ahead of an event about both, unless the connection's
+// queue is full of other messages.
+func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
+	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.ReliablePending() < chatQueue {
+		r.sendName(now, c, a)
+		r.sendName(now, c, b)
+	}
+}
+
+// unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a
+// number behind it. An empty name becomes that of the slot.
+func (r *roster) unique(slot int32, wish string) string {
+	name := chat.CleanName(wish)
+	if name == "" {
+		name = slotName(slot)
+	}
+	for try, clean := 1, name; ; try++ {
+		if at, taken := r.slots[fold(name)]; !taken || at == slot {
+			return name
+		}
+		// After a few short numbers come numbers that no other slot tries: only a name chosen on
+		// purpose is in the way then.
+		n := try + 1
+		if try > shortNumbers {
+			n = int(slot) + (try-shortNumbers)*len(r.viewers)
+		}
+		name = numbered(clean, n)
+	}
+}
+
+// shortNumbers is how many short numbers unique tries.
+const shortNumbers = 3
+
+// numbered is a name with a number behind it, cut so that both fit.
+func numbered(name string, n int) string {
+	number := " " + strconv.Itoa(n)
+	if runes := []rune(name); len(runes)+len(number) > chat.MaxName {
+		name = strings.TrimRight(string(runes[:chat.MaxName-len(number)]), " ")
+	}
+	return name + number
+}
+
+// slotName is the name of a player that has chosen none.
+func slotName(slot int32) string { return "player " + strconv.Itoa(int(slot)) }
+
+// fold is a name in lower case, as chat compares names.
+func fold(name string) string { return strings.ToLower(name) }
+
+// name is the name of the player in a slot. A player that is not ready has that of its slot.
+func (r *roster) name(slot int32) string {
+	if row := &r.rows[slot]; row.NetID == uint32(r.conns[slot].id) && row.Name != "" {
+		return row.Name
+	}
+	return slotName(slot)
+}
+
+// slotByName returns the slot of the player with a name, in upper or lower case. ok is false where
+// there is none.
+func (r *roster) slotByName(name string) (slot int32, ok bool) {
+	slot, ok = r.slots[fold(name)]
+	return slot, ok
+}

@@ -1,0 +1,188 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// called lets a new caller join under a name.
+func (l *lab) called(name string) *caller {
+	l.t.Helper()
+	c := l.caller("")
+	c.enter(nil)
+	r := l.good()
+	r.Name = name
+	c.queue(r.Append(nil))
+	return c
+}
+
+// settle plays so many ticks in which all callers are heard and hear; those that are away are left out.
+func (l *lab) settle(n int) {
+	l.t.Helper()
+	for range n {
+		for _, c := range l.callers {
+			if c.peer != nil && c.dial.State() == netcode.Connected {
+				if c.hear(); c.dial.State() == netcode.Connected {
+					c.say(c.commands(1)...)
+				}
+			}
+		}
+		l.tick()
+	}
+}
+
+// told takes out of what a caller has heard what is of the roster, as slot to row, and the lines in words.
+func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
+	t := c.lab.t
+	t.Helper()
+	rows = map[int]protocol.RosterRow{}
+	half := ""
+	for _, e := range c.events[1:] {
+		switch e[0] {
+		case protocol.MessageRoster:
+			for rest := e[1:]; len(rest) > 0; {
+				var r protocol.RosterRow
+				var err error
+				if r, rest, err = protocol.ParseRosterRow(rest); err != nil {
+					t.Fatalf("%x: %v", e, err)
+				}
+				rows[int(r.NetID>>8)] = r
+			}
+		case protocol.MessageChat:
+			m, more, err := protocol.ParseChat(e)
+			if err != nil || !protocol.ValidText(m.Text, protocol.MaxLine) && !more {
+				t.Fatalf("%x: %v", e, err)
+			}
+			var from protocol.RosterRow
+			if m.From != 0 {
+				from = rows[int(m.From>>8)]
+			}
+			if from.NetID != m.From {
+				t.Fatalf("a line of %x, of whom was not told before", m.From)
+			}
+			text := fmt.Sprintf("%d %s: %s", m.Kind, from.Name, m.Text)
+			if more {
+				half = text
+			} else {
+				lines = append(lines, text)
+			}
+		case protocol.MessageChatContinued:
+			lines = append(lines, half+string(e[1:]))
+		}
+	}
+	return rows, lines
+}
+
+func (c *caller) names() (names []string) {
+	rows, _ := c.told()
+	for slot := range c.lab.lobby.cfg.Players {
+		if r, ok := rows[slot]; ok && r.Name != "" {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// Whatever players call themselves, each has a name of its own that can be shown, and all know it.
+func TestNamesAreUniqueAndToldToAll(t *testing.T) {
+	l := newLab(t, Config{Players: 16})
+	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3", "a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
+	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2", "a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
+	for _, w := range wishes {
+		l.called(w)
+		l.settle(2)
+	}
+	l.settle(30)
+	for i, c := range l.callers {
+		if got := c.names(); !slices.Equal(got, want) {
+			t.Errorf("%d knows %q, want %q", i, got, want)
+		}
+	}
+	first, _ := l.callers[0].told()
+	last, _ := l.callers[11].told()
+	if first[0].New || !first[5].New || last[0].New || last[11].New {
+		t.Errorf("who is new: %+v, %+v", first, last)
+	}
+	l.callers[1].leave()
+	l.settle(10)
+	again := l.called("ANN 2")
+	l.settle(30)
+	if got := again.names(); got[1] != "ANN 2" {
+		t.Errorf("after somebody left: %q", got)
+	}
+	if got := l.callers[0].names(); got[1] != "ANN 2" {
+		t.Errorf("the others know %q", got)
+	}
+	l.lobby.match.Vital(l.callers[2].id()).Team ^= 1
+	l.settle(90)
+	rows, _ := l.callers[0].told()
+	if rows[2].Team != int8(l.lobby.match.Vital(l.callers[2].id()).Team) {
+		t.Errorf("changed sides: %+v", rows[2])
+	}
+}
+
+// Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
+func TestNamesOfACrowd(t *testing.T) {
+	s := newRoster(&core{cfg: Config{Players: 2048}})
+	seen := map[string]bool{}
+	for slot := range int32(2048) {
+		name := s.unique(slot, "0123456789abcdefgh")
+		if seen[fold(name)] || len(name) > chat.MaxName || chat.CleanName(name) != name {
+			t.Fatalf("%d: %q", slot, name)
+		}
+		seen[fold(name)] = true
+		s.slots[fold(name)] = slot
+	}
+}
+
+// Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that than a newcomer's may be; a limited
+// line keeps to its rate.
+func TestLateJoinerIsToldInBudget(t *testing.T) {
+	alone(t)
+	for _, kbps := range []int{0, 64} {
+		l := newLab(t, Config{Players: 130, Kbps: kbps})
+		for i := range 128 {
+			l.called(fmt.Sprintf("somebody %d", i))
+		}
+		l.settle(20)
+		late := l.called("late")
+		began, largest := l.now, 0
+		for len(late.names()) < 129 && l.now-began < 20*time.Second {
+			late.bytes = 0
+			l.settle(1)
+			largest = max(largest, late.bytes)
+		}
+		took := (l.now - began).Seconds()
+		if n := len(late.names()); n != 129 || took > map[int]float64{0: 2, 64: 12}[kbps] || largest > 4800 {
+			t.Errorf("kbps %d: knows %d after %.1f s, most in a tick %d bytes", kbps, n, took, largest)
+		}
+		t.Logf("kbps %d: 129 names in %.1f s, most in a tick %d bytes", kbps, took, largest)
+	}
+}
+
+// A tick in which nobody comes, speaks or changes sides allocates nothing for names, lines and idleness.
+func TestSocialTickAllocatesNothing(t *testing.T) {
+	l := newLab(t, Config{Players: 64, IdleWarn: time.Hour, IdleKick: 2 * time.Hour})
+	for i := range 64 {
+		l.called(fmt.Sprint("n", i))
+	}
+	l.settle(60)
+	c := &l.lobby.conns[0]
+	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
+	if n := testing.AllocsPerRun(200, func() {
+		l.lobby.housekeeping(l.now)
+		l.lobby.roster.sendNames(l.now, c, l.lobby.replication.spacing(&c.repl))
+		l.lobby.inbound.window[0].Yaw++
+		l.lobby.idle.input(0, l.lobby.inbound.window[:1])
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

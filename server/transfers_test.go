@@ -1,0 +1,305 @@
+package server
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// fetcher is a caller that takes blobs and has asked for content.
+func (l *lab) fetcher(what ...protocol.Content) *caller {
+	l.t.Helper()
+	c := l.caller("")
+	c.enter(nil)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
+	for _, w := range what {
+		f := protocol.Fetch{Content: w}
+		c.queue(f.Append(nil))
+	}
+	c.say()
+	return c
+}
+
+// turn lets the caller hear and answer, and returns the blob that it got.
+func (c *caller) turn() []byte {
+	c.lab.t.Helper()
+	c.hear()
+	blob := bytes.Clone(c.blob)
+	c.blob = nil
+	if _, closed := c.peer.Closed(); !closed {
+		c.say()
+	}
+	return blob
+}
+
+// opened is the file in a parcel.
+func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
+	t.Helper()
+	p, err := protocol.ParseContentTransfer(blob)
+	if err != nil || p.Content != want {
+		t.Fatalf("%v: %v, %v", want, p.Content, err)
+	}
+	file, err := dict.Unpack(dict.Method(p.Compression), p.Compressed, int(p.Size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Who asks is sent the very files, packed once for all, and gets in with them; nobody else notices.
+func TestContentIsSent(t *testing.T) {
+	l := newLab(t, Config{Players: 16})
+	l.lobby.PackContent()
+	packed := l.lobby.transfers.content
+	control := l.joined()
+	control.plays(20)
+	var all []*caller
+	for range 8 {
+		all = append(all, l.fetcher(protocol.ContentModel, protocol.ContentArena))
+	}
+	got := make([][][]byte, len(all))
+	for range 60 {
+		control.play()
+		for i, c := range all {
+			if blob := c.turn(); blob != nil {
+				got[i] = append(got[i], blob)
+			}
+		}
+		l.tick()
+	}
+	for i, blobs := range got {
+		if len(blobs) != 2 {
+			t.Fatalf("%d: %d blobs", i, len(blobs))
+		}
+		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		if err != nil || m.Hash() != all[i].welcome.Model {
+			t.Errorf("%d: models: %v", i, err)
+		}
+		a, err := arena.Load(bytes.NewReader(opened(t, blobs[1], protocol.ContentArena)))
+		if err != nil || a.Hash() != all[i].welcome.ArenaHash {
+			t.Errorf("%d: arena: %v", i, err)
+		}
+		all[i].ready()
+		all[i].say()
+	}
+	for what, p := range packed {
+		if now := l.lobby.transfers.content[what]; len(p) > 0 && &p[0] != &now[0] {
+			t.Errorf("content %d was packed twice", what)
+		}
+	}
+	l.ticks(2)
+	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.transfers.waiting != 0 {
+		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.transfers.waiting)
+	}
+	for _, c := range all {
+		c.turn()
+	}
+	control.hear()
+	control.unharmed()
+	all[0].unharmed()
+}
+
+// Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
+// are those of one transfer. It stays a connection like any other.
+func TestHostileFetches(t *testing.T) {
+	l := newLab(t, Config{Netcode: manyPackages()})
+	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
+	c := l.fetcher(protocol.ContentModel)
+	blobs := 0
+	for i := range 300 {
+		for range 8 {
+			e := model.Append(nil)
+			switch i % 4 {
+			case 1:
+				e = ground.Append(nil)
+			case 2:
+				e = []byte{protocol.MessageFetch, byte(i)}
+			case 3:
+				e = append(e, 0)
+			}
+			if c.peer.ReliablePending() < packet.MaxReliable-4 { // nobody acks what says nothing
+				c.queue(e)
+			}
+		}
+		if c.turn() != nil {
+			blobs++
+		}
+		l.tick()
+	}
+	most := uint64(0)
+	for _, p := range l.lobby.transfers.content {
+		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize * (packet.MaxPacketSize + sealBytes)
+	}
+	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
+		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
+	}
+	c.ready()
+	c.say()
+	l.ticks(2)
+	c.hear()
+	c.queue(model.Append(nil))
+	refused := l.count(metrics.ContentRefused)
+	c.unharmed()
+	if l.count(metrics.ContentRefused) != refused+1 || l.count(metrics.ContentRequests) != 2 {
+		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused, l.count(metrics.ContentRequests))
+	}
+}
+
+// Whoever asks and then acks nothing, or has all and never gets ready, or goes, holds its place for no longer than it may, and the
+// lobby's account of who waits is right.
+func TestFetchersThatDoNotEnter(t *testing.T) {
+	for i, c := range []struct {
+		name   string
+		do     func(l *lab, c *caller) bool // each tick; false: it is done
+		within time.Duration
+		reason bool
+	}{
+		{"has all and says nothing more", func(_ *lab, c *caller) bool { c.turn(); return true }, readyWithin + 2*time.Second, true},
+		{"acks nothing", func(l *lab, c *caller) bool { // it speaks, with the acks of before
+			pack, _ := c.peer.Append(l.now, nil)
+			c.send(c.seal(pack))
+			return true
+		}, readyWithin + 3*time.Second, true},
+		{"leaves", func(_ *lab, c *caller) bool { c.leave(); return false }, time.Second, false},
+	} {
+		l := newLab(t, Config{})
+		who := l.fetcher(protocol.ContentArena)
+		l.tick()
+		if l.lobby.transfers.waiting != 1 {
+			t.Fatalf("%s: %d wait", c.name, l.lobby.transfers.waiting)
+		}
+		begin, going := l.now, true
+		for len(l.lobby.live) > 0 && l.now-begin < c.within {
+			if going {
+				going = c.do(l, who)
+			}
+			l.tick()
+		}
+		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
+			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
+		}
+	}
+}
+
+// A session that is taken over while it fetches begins anew, fetches again, and is counted once.
+func TestTakeoverWhileFetching(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.fetcher(protocol.ContentArena)
+	l.tick()
+	l.ticks(90) // silent
+	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
+	if l.count(metrics.Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
+		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.transfers.waiting)
+	}
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
+	f := protocol.Fetch{Content: protocol.ContentArena}
+	c.queue(f.Append(nil))
+	c.say()
+	blobs := 0
+	for range 60 {
+		l.tick()
+		if c.turn() != nil {
+			blobs++
+		}
+	}
+	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
+		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.transfers.waiting)
+	}
+}
+
+// However many fetch at once, a tick sends no more content than its share of ContentKbps, each of them gets its turn, and who plays gets
+// every snapshot.
+func TestContentCostsNoSpike(t *testing.T) {
+	const clients, kbps = 40, 2000
+	a := arena.Generate(500, 12)
+	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
+	l.lobby.PackContent()
+	control := l.joined()
+	control.plays(20)
+	var all []*caller
+	for range clients {
+		all = append(all, l.fetcher())
+	}
+	for _, c := range all {
+		f := protocol.Fetch{Content: protocol.ContentArena}
+		c.queue(f.Append(nil))
+		c.say()
+	}
+	size := len(l.lobby.transfers.content[protocol.ContentArena])
+	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
+	begin, bytes0, missed := l.now, l.count(metrics.ContentBytes), 0
+	var first, last time.Duration
+	for done := 0; done < clients; {
+		before := l.count(metrics.ContentBytes)
+		l.tick()
+		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPacketSize+sealBytes {
+			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
+		}
+		if control.play(); len(control.peer.Lost()) > 0 {
+			missed++
+		}
+		for _, c := range all {
+			if c.turn() != nil {
+				if done++; done == 1 {
+					first = l.now - begin
+				}
+				last = l.now - begin
+			}
+		}
+		if l.now-begin > 20*time.Second {
+			t.Fatalf("%d of %d have it", done, clients)
+		}
+	}
+	rate := float64(l.count(metrics.ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
+	t.Logf("%d clients, %d bytes each: the first has it after %v, the last after %v; %.0f kbit/s", clients, size, first, last, rate)
+	if rate > kbps*(1.02+0.1/last.Seconds()) || rate < kbps*0.8 || first < last*6/10 || missed != 0 {
+		t.Errorf("%.0f kbit/s of %d; the first after %v, the last after %v", rate, kbps, first, last)
+	}
+	control.unharmed()
+}
+
+// What is too large is not sent: the client is refused as if it had not asked.
+func TestContentTooLarge(t *testing.T) {
+	if packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil || packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
+		t.Error("the limit does not hold")
+	}
+	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel, protocol.ContentArena: packet.ReasonArena} {
+		l := newLab(t, Config{})
+		l.lobby.PackContent()
+		l.lobby.transfers.content[what] = nil
+		c := l.fetcher(what)
+		for range 30 {
+			l.tick()
+			c.turn()
+		}
+		if why, closed := c.peer.Closed(); !closed || why != want || l.count(metrics.ContentRequests) != 0 {
+			t.Errorf("%v: closed %v, %v", what, closed, why)
+		}
+	}
+	if _, err := (Config{Arena: ground(), ArenaName: "a", ContentKbps: 3}).withDefaults(); err == nil {
+		t.Error("3 kbit/s")
+	}
+}
+
+// Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a line of 64 kbit/s needs for it.
+func TestContentSizes(t *testing.T) {
+	alone(t)
+	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {
+		file := mapFile(t, name)
+		p := packTransfer(protocol.ContentArena, file)
+		if p == nil || len(p)*3 > len(file) {
+			t.Errorf("%s: %d bytes of %d", name, len(p), len(file))
+		}
+		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
+	}
+	model := netstate.Trained().Append(nil)
+	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(packTransfer(protocol.ContentModel, model)))
+}

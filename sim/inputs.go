@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+)
+
+// TickInputs is everything that came into a match from outside for one tick, as the match took it: with a state from Save, or a new match,
+// and the diaries of all ticks since, Match.Replay plays the same match again. Its memory is used again for the next tick.
+type TickInputs struct {
+	Tick        tick.Tick        // that was played
+	Changes     []Change         // before the tick, in the order in which they were done
+	Commands    []PlayerCommand  // commands that were taken, by slot; whoever is missing had none for this tick
+	Limits      []PlayerLimits   // what was known of the connections of those whose actions were judged by a view
+	Hidden      []HiddenTarget   // what the Witness denied, each once, ascending, and who was seen elsewhere
+	TargetViews []ShotTargetView // who was seen elsewhere and may have been hit there
+
+	closed bool // the tick is over: what comes is of the next
+}
+
+// ChangeKind is something that is done to a match between two ticks.
+type ChangeKind uint8
+
+// The acts.
+const (
+	ChangeJoin    ChangeKind = iota // Value: who comes in, as the match numbers it; ID: what it was called, 0: the match was full
+	ChangeLeave                     // ID
+	ChangeHero                      // ID, Value: the hero asked for
+	ChangeRespawn                   // Value: milliseconds
+	ChangeKinds                     // how many there are
+)
+
+// String names the act.
+func (k ChangeKind) String() string {
+	return [...]string{"join", "leave", "hero", "respawn", "?"}[min(k, ChangeKinds)]
+}
+
+// Change is one of them.
+type Change struct {
+	Kind  ChangeKind
+	ID    netid.ID
+	Value int32
+}
+
+// PlayerCommand is a player's own command for a tick.
+type PlayerCommand struct {
+	ID      netid.ID
+	Command Command
+}
+
+// PlayerLimits is what the server knew of a player's connection. Last is 0: the match knows it.
+type PlayerLimits struct {
+	ID netid.ID
+	lagcomp.ClampLimits
+}
+
+// Hidden is a player whom a shooter could not have seen in the view of its shots of a tick.
+type HiddenTarget struct{ Shooter, Victim uint32 }
+
+// SetInputLog makes the match write down what enters it, from now on, into d; nil ends it. d is complete, and may be read, after each Step until
+// anything is done to the match.
+func (m *Match) SetInputLog(d *TickInputs) {
+	m.inputLog = d
+	if d != nil {
+		d.reset()
+	}
+}
+
+func (d *TickInputs) reset() {
+	*d = TickInputs{Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0], Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
+}
+
+// Equal reports whether both say the same of the same tick.
+func (d *TickInputs) Equal(o *TickInputs) bool {
+	return d.Tick == o.Tick && slices.Equal(d.Changes, o.Changes) && slices.Equal(d.Commands, o.Commands) && slices.Equal(d.Limits, o.Limits) &&
+		slices.Equal(d.Hidden, o.Hidden) && slices.Equal(d.TargetViews, o.TargetViews)
+}
+
+// beginTick makes room for the next tick, if the last is over.
+func (d *TickInputs) beginTick() {
+	if d.closed {
+		d.reset()
+	}
+}
+
+// recordChange notes an act.
+func (m *Match) recordChange(k ChangeKind, id netid.ID, value int32) {
+	if d := m.inputLog; d != nil {
+		d.beginTick()
+		d.Changes = append(d.Changes, Change{k, id, value})
+	}
+}
+
+// addHidden notes that a shooter had not seen somebody.
+func (d *TickInputs) addHidden(s *lagcomp.Sweep, id uint32) {
+	d.Hidden = append(d.Hidden, HiddenTarget{s.Except, id})
+}
+
+// endTick notes what the tick took, before anybody leaves.
+func (d *TickInputs) endTick(c *columns) {
+	d.Tick = c.clock.Tick
+	in := c.commandBuffers.of
+	for slot := range in {
+		id := c.match.World.At(slot)
+		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see CommandBuffer.Take
+			d.Commands = append(d.Commands, PlayerCommand{id, c.command[i]})
+		}
+	}
+	row := int32(-1)
+	for i := range c.scratch.actions {
+		a := &c.scratch.actions[i]
+		if NeedsView(a.action.Kind) && a.row != row {
+			row = a.row
+			k := PlayerLimits{c.id[row], c.clampLimits[row].ClampLimits}
+			k.LastInstant = 0
+			d.Limits = append(d.Limits, k)
+		}
+	}
+	slices.SortFunc(d.Hidden, func(a, b HiddenTarget) int {
+		return cmp.Or(cmp.Compare(a.Shooter, b.Shooter), cmp.Compare(a.Victim, b.Victim))
+	})
+	d.Hidden = slices.Compact(d.Hidden)
+	slices.SortFunc(d.TargetViews, func(a, b ShotTargetView) int {
+		return cmp.Or(cmp.Compare(a.Shooter, b.Shooter), cmp.Compare(a.Slot, b.Slot))
+	})
+	d.TargetViews = slices.Compact(d.TargetViews)
+	d.closed = true
+}
+
+// Replay plays the tick of a diary. An error says that the diary is not of this match at this tick; then the match is of no use any more.
+func (m *Match) Replay(d *TickInputs) error {
+	if d.Tick != m.Tick()+1 {
+		return fmt.Errorf("sim: replay: a diary of tick %d after tick %d", d.Tick, m.Tick())
+	}
+	for i := range d.Changes {
+		if err := m.applyChange(&d.Changes[i]); err != nil {
+			return err
+		}
+	}
+	for i := range d.Commands {
+		g := &d.Commands[i]
+		in := m.CommandBuffer(g.ID)
+		if in == nil || g.Command.Tick != d.Tick {
+			return fmt.Errorf("sim: replay: tick %d: a command for tick %d of %v", d.Tick, g.Command.Tick, g.ID)
+		}
+		in.Offer(g.Command)
+	}
+	for i := range d.Limits {
+		m.SetClampLimits(d.Limits[i].ID, d.Limits[i].ClampLimits)
+	}
+	m.SetHitFilter(nil)
+	if len(d.Hidden) > 0 {
+		m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool { return !slices.Contains(d.Hidden, HiddenTarget{s.Except, id}) })
+	}
+	m.SetViewResolver(nil)
+	if len(d.TargetViews) > 0 {
+		m.SetViewResolver(d.resolver(nil))
+	}
+	m.Step()
+	m.SetHitFilter(nil)
+	m.SetViewResolver(nil)
+	return nil
+}
+
+// joinRecorded brings somebody in again, in the slot that it had: JoinAt may have chosen that.
+func (m *Match) joinRecorded(id netid.ID, as joinKind) netid.ID {
+	if id == 0 {
+		return m.spawnPlayer(as) // nobody, if the match is full as it was
+	}
+	return m.addPlayer(m.World.SpawnAt(id.Index(), m.player), as)
+}
+
+func (m *Match) applyChange(a *Change) error {
+	ok := false
+	switch a.Kind {
+	case ChangeJoin:
+		ok = a.Value == int32(joinKind(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) || int(a.Value) <= len(m.Game().Heroes)) &&
+			m.joinRecorded(a.ID, joinKind(a.Value)) == a.ID
+	case ChangeLeave:
+		ok = m.World.KindOf(a.ID) == m.player
+		m.Leave(a.ID)
+	case ChangeHero:
+		ok = a.Value == int32(uint8(a.Value)) && m.RequestHero(a.ID, uint8(a.Value))
+	case ChangeRespawn:
+		ok = m.SetRespawn(a.Value) == nil
+	}
+	if !ok {
+		return fmt.Errorf("sim: replay: tick %d: %v of %v, %d, cannot be", m.Tick()+1, a.Kind, a.ID, a.Value)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package netstate
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Header opens the snapshot section of a datagram. What follows it is, if Owner is set, the owner's row
+// (snapshot.OwnerWriter), if Objects is set, a part about things (AppendThings), and then runs of groups to the end of the datagram
+// (snapshot.Packer). Every datagram stands alone.
+//
+//	4  tick   the server tick that the rows describe
+//	1  flags  1: the owner's row follows; 2: a checksum comes before it; 4: things come before the runs
+//	4  sum    if announced: of the players' rows in this datagram, as snapshot.Packer.Sum makes it
+type Header struct {
+	Tick    tick.Tick
+	Owner   bool
+	Checked bool
+	Objects bool
+	Sum     uint32 // 0 unless Checked
+}
+
+// Bits of a head's flags.
+const (
+	flagOwner   = 1
+	flagChecked = 2
+	flagThings  = 4
+)
+
+// ErrHeader is returned for a snapshot section that ends within its head, or whose head makes no sense.
+var ErrHeader = errors.New("snapshot head is short, of tick 0 or has unknown flags")
+
+// Append appends the head.
+func (h Header) Append(dst []byte) []byte {
+	flags := byte(0)
+	if h.Owner {
+		flags |= flagOwner
+	}
+	if h.Checked {
+		flags |= flagChecked
+	}
+	if h.Objects {
+		flags |= flagThings
+	}
+	dst = append(binary.LittleEndian.AppendUint32(dst, uint32(h.Tick)), flags)
+	if h.Checked {
+		dst = binary.LittleEndian.AppendUint32(dst, h.Sum)
+	}
+	return dst
+}
+
+// ParseHeader reads what Append wrote and returns what follows it.
+func ParseHeader(src []byte) (h Header, rest []byte, err error) {
+	if len(src) < 5 || src[4] > flagOwner|flagChecked|flagThings {
+		return h, nil, ErrHeader
+	}
+	h = Header{Tick: tick.Tick(binary.LittleEndian.Uint32(src)), Owner: src[4]&flagOwner != 0, Checked: src[4]&flagChecked != 0,
+		Objects: src[4]&flagThings != 0}
+	rest = src[5:]
+	if h.Tick == 0 || h.Checked && len(rest) < 4 {
+		return Header{}, nil, ErrHeader
+	}
+	if h.Checked {
+		h.Sum, rest = binary.LittleEndian.Uint32(rest), rest[4:]
+	}
+	return h, rest, nil
+}
+
+// AppendObjects begins a part about things, with room for its checksum if the head announces one. SealThings must follow, with the
+// length that dst had here.
+//
+//	2  size  of the runs, not 0
+//	4  sum   if the head announces one: of these rows, as snapshot.Packer.Sum makes it
+//	n  runs  of groups of things, as snapshot.Packer writes them
+func (h Header) AppendObjects(dst []byte) []byte {
+	var none [6]byte
+	return append(dst, none[:h.ObjectsHeadSize()]...)
+}
+
+// ObjectsHeadSize is how many bytes of a part about things come before its runs.
+func (h Header) ObjectsHeadSize() int {
+	if h.Checked {
+		return 6
+	}
+	return 2
+}
+
+// SealObjects ends the part that began at byte at of dst.
+func (h Header) SealObjects(dst []byte, at int, sum uint32) {
+	n := len(dst) - at - 2
+	if h.Checked {
+		n -= 4
+		binary.LittleEndian.PutUint32(dst[at+2:], sum)
+	}
+	binary.LittleEndian.PutUint16(dst[at:], uint16(n))
+}
+
+// CutObjects returns the runs of the part about things at the front of src, their checksum, 0 unless h is Checked, and what follows.
+// The error is ErrHeader.
+func (h Header) CutObjects(src []byte) (runs []byte, sum uint32, rest []byte, err error) {
+	head := h.ObjectsHeadSize()
+	if len(src) < head {
+		return nil, 0, src, ErrHeader
+	}
+	n := int(binary.LittleEndian.Uint16(src))
+	if n == 0 || n > len(src)-head {
+		return nil, 0, src, ErrHeader
+	}
+	if h.Checked {
+		sum = binary.LittleEndian.Uint32(src[2:])
+	}
+	return src[head : head+n], sum, src[head+n:], nil
+}

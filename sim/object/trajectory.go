@@ -1,0 +1,31 @@
+package object
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Segment is the way of f through tick t, for client and server. It is of length 0 up to the tick of the start, and when Range is flown.
+func (f *Trajectory) Segment(r *CompiledProjectile, t tick.Tick) geom.Ray {
+	dir := geom.Forward(f.Yaw, f.Pitch)
+	if t <= f.Tick {
+		return geom.Ray{Origin: f.Start, Dir: dir}
+	}
+	way := r.Travelled(f.age(t - 1))
+	return geom.Ray{Origin: f.Start.Mad(dir, way), Dir: dir, Max: r.Travelled(f.age(t)) - way}
+}
+
+// HitsArena reports whether f, which has not ended before tick t, strikes the arena in it, and where its centre is then: what StepProjectiles
+// says of a flight in whose way nothing else stands.
+func (f *Trajectory) HitsArena(r *CompiledProjectile, a *arena.Arena, t tick.Tick) (at geom.Vec3, ok bool) {
+	ray := f.Segment(r, t)
+	if ray.Max <= 0 {
+		return at, false
+	}
+	hit, ok := a.Sweep(ray, min(r.Ground, arena.MaxSweep))
+	if !ok {
+		return at, false
+	}
+	return onGrid(ray.At(hit.Distance)), true
+}

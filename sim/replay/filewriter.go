@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
+)
+
+// Ending says how a recording ends.
+type Ending uint8
+
+// The endings. Unfinished is not written by anybody who could write more: the recorder was killed.
+const (
+	NoFooter    Ending = iota // there is no footer: it was cut, or belongs to a killcam
+	Unfinished                // more was to come
+	Complete                  // nobody had any more to say
+	DiskFull                  // there was no space left
+	WriteFailed               // it could not be written for another reason
+	numEndings
+)
+
+// String says it for people.
+func (e Ending) String() string {
+	return [...]string{"without an end", "in the midst of it", "over", "no space left", "could not be written", "?"}[min(e, numEndings)]
+}
+
+// A recording that is kept ends with a footer at all times: each chunk is written together with one behind it, over the one before.
+//
+//	4   "tend"
+//	4   last       tick that the last chunk plays
+//	1   ending     1 open, 2 over, 3 full, 4 failed
+//	4   CRC-32C of all before
+const (
+	footerMagic = "tend"
+	footerSize  = 4 + 4 + 1 + 4
+)
+
+func appendFooter(dst []byte, last tick.Tick, how Ending) []byte {
+	start := len(dst)
+	dst = append(dst, footerMagic...)
+	dst = append(binary.LittleEndian.AppendUint32(dst, uint32(last)), byte(how))
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// footer reads a footer behind the chunk whose last tick is last.
+func footer(b []byte, last tick.Tick) (Ending, error) {
+	le := binary.LittleEndian
+	if sum, got := le.Uint32(b[footerSize-4:]), crc32.Checksum(b[:footerSize-4], castagnoli); sum != got {
+		return 0, fmt.Errorf("checksum %08x, expected %08x", sum, got)
+	}
+	how := Ending(b[8])
+	if t := tick.Tick(le.Uint32(b[4:])); t != last || how < Unfinished || how >= numEndings {
+		return 0, fmt.Errorf("tick %d and ending %d behind tick %d", t, how, last)
+	}
+	return how, nil
+}
+
+// ErrDiskFull is what a File's error wraps where there is no space left.
+var ErrDiskFull = errors.New("no space left")
+
+// File is where a recording goes: an *os.File, whose errors somebody translates, or the disk of a simulation.
+type File interface {
+	WriteAt(b []byte, at int64) (n int, err error)
+	Truncate(size int64) error
+	Close() error
+}
+
+// FileWriter writes chunks into files, of which each is a recording with a footer after every call. A file that cannot be written any more is
+// ended at its last whole chunk, and nothing is recorded until a chunk can be the first of another. It opens nothing itself, and belongs
+// to one goroutine.
+type FileWriter struct {
+	Pack      *Packer                                                // nil: chunks are stored as they are
+	Create    func(first tick.Tick) (f File, name string, err error) // makes the file of a recording that begins with a tick
+	Report    func(text string)                                      // hears what goes wrong, once for each file; nil: nobody
+	Truncated func()                                                 // is called for each recording that ends too early; nil: nobody
+
+	file File
+	name string
+	end  int64     // of the last whole chunk, where the footer is
+	last tick.Tick // that it plays
+	buf  []byte
+}
+
+// Write writes a chunk. first: into another file.
+func (t *FileWriter) Write(h *Head, c *Chunk) {
+	if t.file == nil {
+		return // since something went wrong
+	}
+	t.buf = t.buf[:0]
+	if t.end == 0 {
+		t.buf = h.Append(t.buf)
+	}
+	t.buf = t.Pack.Append(t.buf, c)
+	size := len(t.buf)
+	t.buf = appendFooter(t.buf, c.Last(), Unfinished)
+	if n, err := t.file.WriteAt(t.buf, t.end); err != nil || n != len(t.buf) {
+		t.truncate(err)
+		return
+	}
+	t.end, t.last = t.end+int64(size), c.Last()
+}
+
+// WriteFirst ends the file in hand and writes a chunk as the first of another.
+func (t *FileWriter) WriteFirst(h *Head, c *Chunk) {
+	t.Close()
+	t.begin(c.First)
+	t.Write(h, c)
+}
+
+func (t *FileWriter) begin(first tick.Tick) {
+	file, name, err := t.Create(first)
+	if err != nil {
+		t.failed(fmt.Sprintf("a replay from tick %d could not be begun: %v", first, err))
+		return
+	}
+	t.file, t.name, t.end, t.last = file, name, 0, first-1
+}
+
+// truncate ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
+func (t *FileWriter) truncate(err error) {
+	how, why := WriteFailed, "short write"
+	switch {
+	case errors.Is(err, ErrDiskFull):
+		how, why = DiskFull, ErrDiskFull.Error()
+	case err != nil:
+		why = err.Error()
+	}
+	t.failed(fmt.Sprintf("replay %s stopped at tick %d: %s", t.name, t.last, why))
+	t.finish(how)
+}
+
+func (t *FileWriter) failed(what string) {
+	if t.Report != nil {
+		t.Report(what)
+	}
+	if t.Truncated != nil {
+		t.Truncated()
+	}
+}
+
+// finish writes the footer and closes the file. A file without a chunk stays empty.
+func (t *FileWriter) finish(how Ending) {
+	size := t.end
+	if t.end > 0 {
+		t.buf = appendFooter(t.buf[:0], t.last, how)
+		if _, err := t.file.WriteAt(t.buf, t.end); err == nil {
+			size += footerSize
+		}
+	}
+	if !planted.On(planted.FilmTorn) {
+		_ = t.file.Truncate(size) // what can be done has been
+	}
+	_ = t.file.Close()
+	t.file = nil
+}
+
+// Close ends the recording, if there is one. The tape may go on with another.
+func (t *FileWriter) Close() {
+	if t.file != nil {
+		t.finish(Complete)
+	}
+}

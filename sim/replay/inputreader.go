@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// InputReader are what a chunk says came into its match, read without playing it.
+type InputReader struct {
+	log         *reader
+	first, last tick.Tick
+	next        tick.Tick
+	current     RecordedTick
+}
+
+// RecordedTick is one tick.
+type RecordedTick struct {
+	Inputs    sim.TickInputs
+	Checksums []uint16 // its fingerprint, as sim.Match.Checksums orders them; empty: it has none
+	Hash      uint64   // sim.Match.Hash after the tick, if it has a fingerprint
+}
+
+// NewInputReader begins with the first tick of a chunk of a match of so many slots and prints: as many as sim.Match.Checksums has. Errors wrap
+// ErrFormat.
+func NewInputReader(c *Chunk, slots, prints int) (*InputReader, error) {
+	log, err := newReader(c.Log, slots)
+	if err != nil {
+		return nil, err
+	}
+	return &InputReader{log: log, first: c.First, next: c.First, last: c.Last(), current: RecordedTick{Checksums: make([]uint16, prints)}}, nil
+}
+
+// Next reads the next tick. The page is valid until the next call. io.EOF: that was all; other errors wrap ErrFormat, and after one there
+// is nothing more.
+func (p *InputReader) Next() (*RecordedTick, error) {
+	if p.next > p.last {
+		if !p.log.done() {
+			return nil, fmt.Errorf("%w: a log that does not end with its last tick, %d", ErrFormat, p.last)
+		}
+		return nil, io.EOF
+	}
+	now := p.next
+	err := p.log.tick(&p.current.Inputs, now)
+	p.current.Checksums, p.current.Hash = p.current.Checksums[:0], 0
+	if n := int(now-p.first) + 1; err == nil && p.log.hasChecksum(n, int(p.last-p.first)+1) {
+		p.current.Checksums = p.current.Checksums[:cap(p.current.Checksums)]
+		p.current.Hash, err = p.log.checksums(p.current.Checksums)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.next++
+	return &p.current, nil
+}
