@@ -11,8 +11,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// A lobby of eight players in virtual time: server, clients and a network that loses every twentieth datagram, in one
-// goroutine, from one seed. Half a minute of play takes some milliseconds.
+// A lobby of eight players in virtual time: server, clients and a network that loses every
+// twentieth datagram, in one goroutine, from one seed. Half a minute of play takes some
+// milliseconds.
 func Example() {
 	world, _ := arena.Open("arena-16")
 	lobby, err := lobbysim.New(lobbysim.Config{

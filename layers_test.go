@@ -34,7 +34,7 @@ var layers = []layer{
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
-	{pkg: "internal/plot"},
+	{pkg: "internal/webplot"},
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -69,7 +69,7 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
+	{pkg: "lagcomp", may: "internal/ringbuf ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
 	{pkg: "lagcomp/shotsvg", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
@@ -82,22 +82,24 @@ var layers = []layer{
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
-	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
+	{pkg: "server/chat", may: "internal/planted internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
-	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
+	{pkg: "server/dash", may: "internal/webplot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
+	{pkg: "server", may: above, tests: "client bench/trace"},
+	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
+	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
 	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
-	{pkg: "client/objects", may: "client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
-	{pkg: "client", may: "client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
+	{pkg: "client/objects", may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
+	{pkg: "client", may: "internal/ringbuf client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
 		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
 
-	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
+	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
@@ -116,13 +118,20 @@ var layers = []layer{
 	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
-	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
-		"netio/impair netio/netcode protocol server server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
+		"netio/impair netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	// Commands: flags in cmd/tickrate, what several of them need in cmd/internal.
+	{pkg: "cmd/internal/usage", may: "cobra"},
+	{pkg: "cmd/internal/assets", may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content sim/netstate cobra", shell: "*"},
+	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
+	{pkg: "cmd/internal/preview", may: above, shell: "*"},
+	{pkg: "cmd/internal/playback", may: above, shell: "*"},
+	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
+	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
@@ -140,6 +149,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"pflag":        "github.com/spf13/pflag",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

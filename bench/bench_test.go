@@ -68,21 +68,29 @@ func TestWriteRefuses(t *testing.T) {
 		line     int
 		want     string
 	}{
-		/* 1 */ {"nothing", "", ErrEmpty, 0, "expected benchmark results, as go test -bench writes them: there are none"},
+		/* 1 */ {"nothing", "", ErrEmpty, 0,
+			"expected benchmark results, as go test -bench writes them: there are none"},
 		/* 2 */ {"no results", "goos: linux\nPASS\n", ErrEmpty, 0, "expected benchmark results"},
-		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed, 3, `line 3: expected results of a run in which nothing failed, got "--- FAIL: BenchmarkY"`},
-		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n", ErrFailed, 3, "build failed"},
+		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed, 3,
+			`line 3: expected results of a run in which nothing failed, got "--- FAIL: BenchmarkY"`},
+		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n",
+			ErrFailed, 3, "build failed"},
 		/* 5 */ {"a panic", ok + "\npanic: out of range\n", ErrFailed, 4, "panic: out of range"},
-		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 3, "line 3: expected a benchmark's name, its iterations, and values each with a unit: parsing measurement"},
+		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 3,
+			"line 3: expected a benchmark's name, its iterations, and values each with a unit: parsing measurement"},
 		/* 7 */ {"a line cut short", ok + ok + "BenchmarkY-2 10 5", nil, 5, "missing units"},
-		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 3, "a finite number of ns/op, got NaN"},
-		/* 9 */ {"a line without end", ok + strings.Repeat("x", 1<<17), nil, 3, "at most 65535 bytes, got 131072"},
+		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 3,
+			"a finite number of ns/op, got NaN"},
+		/* 9 */ {"a line without end", ok + strings.Repeat("x", 1<<17), nil, 3,
+			"at most 65535 bytes, got 131072"},
 	}
 	for i, c := range cases {
 		var out bytes.Buffer
 		var wrong *InputError
 		err := Write(&out, strings.NewReader(c.in), Meta{})
-		if !errors.As(err, &wrong) || wrong.Line != c.line || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrEmpty) != (c.kind == ErrEmpty) || errors.Is(err, ErrFailed) != (c.kind == ErrFailed) {
+		if !errors.As(err, &wrong) || wrong.Line != c.line || !strings.Contains(err.Error(), c.want) ||
+			errors.Is(err, ErrEmpty) != (c.kind == ErrEmpty) || errors.Is(err,
+			ErrFailed) != (c.kind == ErrFailed) {
 			t.Errorf("%d %s: error %v, want %v in line %d, %s", i+1, c.name, err, c.kind, c.line, c.want)
 		}
 		if out.Len() > 0 {
@@ -91,7 +99,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	// The longest line that may be is read, and ignored as it is no benchmark's.
 	for n, fine := range map[int]bool{longestLine - 1: true, longestLine: false} {
-		if err := Write(new(bytes.Buffer), strings.NewReader(strings.Repeat("x", n)+"\n"+ok), Meta{}); (err == nil) != fine {
+		if err := Write(new(bytes.Buffer), strings.NewReader(strings.Repeat("x", n)+"\n"+ok),
+			Meta{}); (err == nil) != fine {
 			t.Errorf("a line of %d bytes: %v", n, err)
 		}
 	}
@@ -116,7 +125,8 @@ func TestRival(t *testing.T) {
 		/* 12 */ {"X/explain X/bitmap X/b-map", "X/b-map X/b-map self"},
 		/* 13 */ {"X/encode/fast X/decode/fast X/encode/std", "X/encode/std - self"},
 		/* 14 */ {"X/fast Y/naive", "- -"},
-		/* 15 */ {"X/same-view X/far-view X/one X/brute-same X/brute-far", "X/brute-same X/brute-far X/brute-same self self"},
+		/* 15 */ {"X/same-view X/far-view X/one X/brute-same X/brute-far",
+			"X/brute-same X/brute-far X/brute-same self self"},
 	}
 	for i, c := range cases {
 		var all []*series
@@ -141,7 +151,8 @@ func TestRival(t *testing.T) {
 	}
 }
 
-// A benchmark may measure something other than the time of an operation, and say so by leaving ns/op out.
+// A benchmark may measure something other than the time of an operation, and say so by leaving
+// ns/op out.
 func TestMainUnit(t *testing.T) {
 	cases := []struct{ line, want string }{
 		/* 1 */ {"5 ns/op 3 B/op 0 allocs/op", "ns/op"},
@@ -169,8 +180,10 @@ func TestMainUnit(t *testing.T) {
 func TestPlace(t *testing.T) {
 	var last int
 	for i, at := range []string{
-		"sim/move Step", "ecs Row01", "lagcomp/internal/kernel Nearest", "lagcomp Cast", "lagcomp/rig Test", "ecs/snapshot Pair", "ecs/interest Look", "ecs/snapshot Entity",
-		"compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal", "netio/packet Peer", "bench/lobbysim Tick", "sim Tick",
+		"sim/move Step", "ecs Row01", "lagcomp/internal/kernel Nearest", "lagcomp Cast", "lagcomp/rig Test",
+		"ecs/snapshot Pair", "ecs/interest Look", "ecs/snapshot Entity",
+		"compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal",
+		"netio/packet Peer", "bench/lobbysim Tick", "sim Tick",
 		"server Change", "bench/lobbysim Lobbies", "client Tick", "new/thing X",
 	} {
 		pkg, base, _ := strings.Cut(at, " ")
@@ -183,13 +196,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// A line has its ratio to the limit of its job, and a part of a core is how often a tick fits into its period.
+// A line has its ratio to the limit of its job, and a part of a core is how often a tick fits into
+// its period.
 func TestLimits(t *testing.T) {
 	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
 	for i, c := range []struct{ in, want string }{
 		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
 		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
-		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n", "| Tick/players=10 | 200x within the period at 60Hz |"},
+		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
+			"| Tick/players=10 | 200x within the period at 60Hz |"},
 		{"BenchmarkNearest/1024x200m/scalar-2 1 90 ns/op\nBenchmarkNearest/16x200m/scalar-2 1 5 ns/op\nBenchmarkNearest/1024x200m/avx2-2 1 9 ns/op\n", "| Nearest/1024x200m/avx2 | 10.0x scalar (p=1.00) |"},
 		{"BenchmarkT/a-2 1 900 ns/op 5 abilities-ns/player 7 ns/player\n", "| T/a |  | 7.00 ns/player |"},
 	} {
@@ -210,13 +225,14 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// What make bench prints is what benchstat reads: every line is in Go's benchmark format, with units that it knows how to compare, and
-// the names of the variants are its.
+// What make bench prints is what benchstat reads: every line is in Go's benchmark format, with
+// units that it knows how to compare, and the names of the variants are its.
 func TestBenchOutputIsBenchstats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs benchmarks")
 	}
-	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "1x", "-count", "2", "./compress/bitio", "./internal/meter", "./netio/packet")
+	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "1x", "-count",
+		"2", "./compress/bitio", "./internal/meter", "./netio/packet")
 	c.Dir = ".."
 	out, err := c.Output()
 	if err != nil {

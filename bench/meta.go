@@ -2,16 +2,17 @@ package bench
 
 import "fmt"
 
-// Meta says where and how results were made. A field that is empty is taken from the file configuration of the results
-// themselves ("key: value" lines before the benchmarks, keys as named below); make bench-report writes them there.
+// Meta says where and how results were made. An empty field comes from the file configuration of
+// the results ("key: value" lines before the benchmarks, keys as named below); make bench-report
+// writes them.
 type Meta struct {
 	CPU     string // model of the processor; key "cpu", which go test writes
 	Cores   string // processors in use; key "cores"
 	Kernel  string // operating system and its version; key "kernel"
 	Go      string // version of Go; key "go"
-	Commit  string // what was measured; key "commit"
+	Commit  string // of the measured build; key "commit"
 	Date    string // day of the runs, YYYY-MM-DD; key "date"
-	Seed    string // of what the benchmarks draw at random; key "seed"
+	Seed    string // of random draws in benchmarks; key "seed"
 	Command string // that made the results; key "command"
 }
 
@@ -29,6 +30,7 @@ func (m *Meta) fields() []field {
 	}
 }
 
+// field is one line of Meta.
 type field struct {
 	key, label string
 	value      *string
@@ -43,6 +45,7 @@ func (m *Meta) fill(config func(key string) string) {
 	}
 }
 
+// write writes the list at the head of the page.
 func (m *Meta) write(p *printer) {
 	p.line("| | |", "|---|---|")
 	for _, f := range m.fields() {

@@ -6,28 +6,32 @@ import (
 	"strings"
 )
 
-// A benchmark's sub-benchmarks are variants of one job, under names that also hold sizes and operations:
+// A benchmark's sub-benchmarks are variants of one job, under names that also hold sizes and
+// operations:
 //
 //	Encode/shared/baselines=4      variant shared, size baselines=4
 //	Encode/naive/baselines=4       variant naive: the rival of the line above
 //	Table/decode, Table/encode     operations: each is a job of its own, without a rival
 //
-// The rival of a line is the line of the same benchmark, sizes and operations whose variant says so in a word of
-// rivalWords; of several, the one that shares most words with it. A rival without sizes is everybody's. A benchmark
-// that names no rival has none: its variants may well be different jobs, and a ratio between jobs claims nothing.
+// The rival of a line is the line of the same benchmark, sizes and operations with a word of
+// rivalWords in its variant; of several, the one that shares most words with the line. A rival
+// without sizes is the rival of all sizes. A benchmark without such a word has no rival: its
+// variants may be different jobs, and a ratio between jobs means nothing.
 
-// rivalWords name what the others are measured against.
-var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "net", "plain", "reflective", "rival", "scalar", "slow", "std", "zstd"}
+// rivalWords mark the variant that the others are compared with.
+var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "net", "plain",
+	"reflective", "rival", "scalar", "slow", "std", "zstd"}
 
-// limitWords name what the others cannot be faster than: the part that is not ours, by itself.
+// limitWords mark a bound that the others cannot beat: the part of the job that is not this code.
 var limitWords = []string{"alone", "copy", "limit", "stored"}
 
-// operations are parts of a name that say which job it is, not by which means.
-var operations = []string{"append", "decode", "encode", "hit", "join", "leave", "miss", "parse", "pop", "push", "read", "receive", "recv", "send", "write"}
+// operations are the parts of a name that tell jobs apart, not variants.
+var operations = []string{"append", "decode", "encode", "hit", "join", "leave", "miss", "parse", "pop",
+	"push", "read", "receive", "recv", "send", "write"}
 
 var size = regexp.MustCompile(`^(\w+=.*|[0-9]+[a-zA-Z]*|[a-z]?[0-9]+|[0-9]+x[0-9]+[a-z]*)$`)
 
-// job returns what a line does, and by which means.
+// job splits the name of a line into its job and its variant.
 func (s *series) job() (job, variant []string) {
 	for _, p := range s.parts {
 		if size.MatchString(p) || slices.Contains(operations, p) {
@@ -39,11 +43,13 @@ func (s *series) job() (job, variant []string) {
 	return job, variant
 }
 
+// isRival reports whether the line is the variant that others are compared with.
 func (s *series) isRival() bool { return s.says(rivalWords) }
 
+// isLimit reports whether the line is a bound of others.
 func (s *series) isLimit() bool { return s.says(limitWords) }
 
-// says reports whether a word of the variant is one of some.
+// says reports whether the variant contains one of some words.
 func (s *series) says(some []string) bool {
 	_, variant := s.job()
 	return slices.ContainsFunc(variant, func(v string) bool {
@@ -51,7 +57,8 @@ func (s *series) says(some []string) bool {
 	})
 }
 
-// limit returns the line of the same benchmark, sizes and operations that is the limit of s; nil if there is none, s itself if s is it.
+// limit returns the line of the same benchmark, sizes and operations that bounds s: nil if there is
+// none, s itself if s is a limit.
 func limit(s *series, all []*series) (found *series) {
 	job, variant := s.job()
 	if len(variant) > 0 && s.isLimit() {
@@ -67,12 +74,14 @@ func limit(s *series, all []*series) (found *series) {
 
 // words splits at everything that is not a letter, and before capitals.
 func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(s, "$1 $2")), func(r rune) bool { return r < 'a' || r > 'z' })
+	return strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(s, "$1 $2")),
+		func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
 var camel = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// rival returns the line that s is measured against; nil if there is none, s itself if s is the rival of others.
+// rival returns the line that s is measured against; nil if there is none, s itself if s is the
+// rival of others.
 func rival(s *series, all []*series) *series {
 	job, variant := s.job()
 	if len(variant) == 0 {
@@ -113,6 +122,7 @@ func closer(s, found, o *series) *series {
 	return found
 }
 
+// shared is the number of words that two names have in common.
 func shared(a, b *series) (n int) {
 	_, va := a.job()
 	_, vb := b.job()

@@ -39,6 +39,7 @@ type InputError struct {
 	kind error // ErrEmpty or ErrFailed; nil: a line is not as go test -bench writes it
 }
 
+// Error names the line and what was expected.
 func (e *InputError) Error() string {
 	if e.Line == 0 {
 		return "expected " + e.Want
@@ -49,7 +50,8 @@ func (e *InputError) Error() string {
 // Unwrap makes an error one of those above.
 func (e *InputError) Unwrap() error { return e.kind }
 
-// read collects the runs of each benchmark, in the order of their first appearance, and fills meta from the input. What is wrong with it is an *InputError.
+// read collects the runs of each benchmark in the order of their first appearance, and fills meta
+// from the input. Wrong input is an *InputError.
 func read(in io.Reader, meta *Meta) ([]*series, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -58,10 +60,13 @@ func read(in io.Reader, meta *Meta) ([]*series, error) {
 	n := 0
 	for line := range bytes.Lines(text) {
 		switch n++; {
-		case bytes.HasPrefix(line, []byte("FAIL")) || bytes.HasPrefix(line, []byte("--- FAIL")) || bytes.HasPrefix(line, []byte("panic:")):
-			return nil, &InputError{n, fmt.Sprintf("results of a run in which nothing failed, got %q", bytes.TrimSpace(line)), ErrFailed}
+		case bytes.HasPrefix(line, []byte("FAIL")) || bytes.HasPrefix(line, []byte("--- FAIL")) ||
+			bytes.HasPrefix(line, []byte("panic:")):
+			return nil, &InputError{n, fmt.Sprintf("results of a run in which nothing failed, got %q",
+				bytes.TrimSpace(line)), ErrFailed}
 		case len(line) > longestLine:
-			return nil, &InputError{n, fmt.Sprintf("a line of go test -bench, of at most %d bytes, got %d", longestLine, len(line)), nil}
+			return nil, &InputError{n, fmt.Sprintf("a line of go test -bench, of at most %d bytes, got %d",
+				longestLine, len(line)), nil}
 		}
 	}
 	var all []*series
@@ -75,33 +80,40 @@ func read(in io.Reader, meta *Meta) ([]*series, error) {
 			}
 			all = add(all, rec)
 		case *benchfmt.SyntaxError:
-			return nil, &InputError{rec.Line, "a benchmark's name, its iterations, and values each with a unit: " + rec.Msg, nil}
+			return nil, &InputError{rec.Line,
+				"a benchmark's name, its iterations, and values each with a unit: " + rec.Msg, nil}
 		}
 	}
 	if err := r.Err(); err != nil {
 		return nil, fmt.Errorf("read benchmark results: %w", err)
 	}
 	if len(all) == 0 {
-		return nil, &InputError{0, "benchmark results, as go test -bench writes them: there are none", ErrEmpty}
+		return nil, &InputError{0, "benchmark results, as go test -bench writes them: there are none",
+			ErrEmpty}
 	}
 	return all, nil
 }
 
-// finite refuses numbers of which no median can be told.
+// finite refuses numbers that have no median.
 func finite(rec *benchfmt.Result) error {
 	for _, v := range rec.Values {
 		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 			_, line := rec.Pos()
-			return &InputError{line, fmt.Sprintf("a finite number of %s, got %g", cmp.Or(v.OrigUnit, v.Unit), v.Value), nil}
+			return &InputError{line, fmt.Sprintf("a finite number of %s, got %g", cmp.Or(v.OrigUnit,
+				v.Unit), v.Value), nil}
 		}
 	}
 	return nil
 }
 
+// add adds one result to the runs of its benchmark.
 func add(all []*series, rec *benchfmt.Result) []*series {
 	pkg := strings.TrimPrefix(rec.GetConfig("pkg"), "github.com/tickrate/tickrate/")
 	base, parts := split(rec.Name)
-	i := slices.IndexFunc(all, func(s *series) bool { return s.pkg == pkg && s.base == base && slices.Equal(s.parts, parts) })
+	i := slices.IndexFunc(all, func(s *series) bool {
+		return s.pkg == pkg && s.base == base &&
+			slices.Equal(s.parts, parts)
+	})
 	if i < 0 {
 		i = len(all)
 		all = append(all, &series{pkg: pkg, base: base, parts: parts, runs: map[string][]float64{}})
@@ -131,10 +143,12 @@ func split(name benchfmt.Name) (base string, parts []string) {
 	return string(b), parts
 }
 
+// name is the full name of the benchmark, without GOMAXPROCS.
 func (s *series) name() string { return strings.Join(append([]string{s.base}, s.parts...), "/") }
 
-// main is the unit that the page compares by: time per thing if the benchmark reports one, rather all of it (ns/player, cpu-ns/player)
-// than a part (move-ns/player), else time per operation, else, for one that reports neither, whatever it reports first.
+// main is the unit that the page compares: time per thing if the benchmark reports one, the whole
+// (ns/player, cpu-ns/player) before a part (move-ns/player); then time per operation; then the
+// first unit.
 func (s *series) main() string {
 	part := ""
 	for _, u := range s.units {
@@ -157,7 +171,7 @@ func (s *series) main() string {
 	return "ns/op"
 }
 
-// isTime knows ns/player, and by the format's custom cpu-ns/player as a kind of it.
+// isTime reports whether a unit is time per thing: ns/player, or cpu-ns/player as a kind of it.
 func isTime(unit string) bool {
 	what, _, per := strings.Cut(unit, "/")
 	what = what[strings.LastIndexByte(what, '-')+1:]

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// stations are the tables of the page, in the order of the circle; what is in none of them is in the last. A benchmark belongs to the
-// first that names it, its package, or, with a trailing slash, a directory above that: package:Name,Name names some of a package.
+// stations are the tables of the page, in the order of the pipeline; the last takes all other
+// benchmarks. A benchmark belongs to the first station that names it (package:Name,Name), its
+// package or, with a trailing slash, a directory above.
 var stations = []struct{ name, takes string }{
 	{"Movement", "sim/move"},
 	{"ECS access", "ecs"},
@@ -21,7 +22,7 @@ var stations = []struct{ name, takes string }{
 	{"Everything else", "/"},
 }
 
-// place says where on the page a benchmark stands: its table, and its rank within.
+// place returns the table of a benchmark and its rank in the table.
 func place(pkg, base string) (station, rank int) {
 	for i, s := range stations {
 		for j, take := range strings.Fields(s.takes) {
@@ -51,7 +52,7 @@ func order(all []*series) {
 	})
 }
 
-// repeat is the command that runs the benchmarks of a table again; the last has all that is in no other, so it runs all.
+// repeat is the command that runs the benchmarks of a table again. That of the last table runs all.
 func repeat(station int, of []*series) string {
 	if station == len(stations)-1 {
 		return "go test -run '^$' -bench . -benchmem ./..."
@@ -65,5 +66,6 @@ func repeat(station int, of []*series) string {
 			names = append(names, s.base)
 		}
 	}
-	return "go test -run '^$' -bench '^Benchmark(" + strings.Join(names, "|") + ")$' -benchmem " + strings.Join(packages, " ")
+	return "go test -run '^$' -bench '^Benchmark(" + strings.Join(names,
+		"|") + ")$' -benchmem " + strings.Join(packages, " ")
 }

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Write writes the page of BENCHMARKS.md for the results in in, the output of go test -bench -benchmem. It writes
-// nothing if the results hold none (ErrEmpty), tell of a failure (ErrFailed) or are not as go test writes them: an *InputError says where.
+// Write writes the page of BENCHMARKS.md for the results in in, the output of go test -bench
+// -benchmem. It writes nothing and returns an *InputError if there are no results (ErrEmpty), a
+// benchmark failed (ErrFailed), or a line is not in the format.
 func Write(out io.Writer, in io.Reader, meta Meta) error {
 	all, err := read(in, &meta)
 	if err != nil {
@@ -49,7 +50,7 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 	return err
 }
 
-// table writes one station's.
+// table writes the table of a station.
 func (p *printer) table(station int, of, all []*series) {
 	p.line("## "+stations[station].name, "", "`"+repeat(station, of)+"`", "",
 		"| benchmark | against | time | ± | B/op | allocs/op | also |", "|---|--:|--:|--:|--:|--:|---|")
@@ -73,11 +74,12 @@ func row(s *series, all []*series) string {
 			ratios = append(ratios, r)
 		}
 	}
-	return fmt.Sprintf("| %s | %s | %s %s | %s | %s | %s | %s |", cell(s.name()), strings.Join(ratios, "; "), number(sum.Center), unit, spread(sum),
+	return fmt.Sprintf("| %s | %s | %s %s | %s | %s | %s | %s |", cell(s.name()), strings.Join(ratios,
+		"; "), number(sum.Center), unit, spread(sum),
 		whole(s, "B/op"), whole(s, "allocs/op"), cell(also(s, unit)))
 }
 
-// above tells how many times the limit a line takes.
+// above is the time of a line as a multiple of its limit.
 func above(s, l *series) string {
 	if l == nil {
 		return ""
@@ -97,7 +99,7 @@ func above(s, l *series) string {
 	return number(mine/bound) + " of the limit " + cell(strings.Join(means, "/"))
 }
 
-// within tells how often a tick fits into its period, of a benchmark that reports which part of a core it takes.
+// within is how often a tick fits into its period, for a benchmark that reports its part of a core.
 func within(s *series) string {
 	for _, u := range s.units {
 		if what, rate, ok := strings.Cut(u, "@"); ok && what == "%core" {
@@ -151,14 +153,17 @@ func also(s *series, shown string) string {
 	return strings.Join(more, ", ")
 }
 
+// sample is all runs of a benchmark in one unit.
 func sample(s *series, unit string) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(s.runs[unit]), &benchmath.DefaultThresholds)
 }
 
+// summary is the median with its 95 % interval.
 func summary(s *series, unit string) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(sample(s, unit), 0.95)
 }
 
+// spread is the half width of the interval in percent, empty for too few runs.
 func spread(s benchmath.Summary) string {
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
 		return ""
@@ -166,6 +171,7 @@ func spread(s benchmath.Summary) string {
 	return s.PctRangeString()
 }
 
+// whole is the median of a unit without its interval.
 func whole(s *series, unit string) string {
 	if s.runs[unit] == nil {
 		return ""
@@ -211,8 +217,10 @@ func cell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
 }
 
+// printer collects the lines of the page.
 type printer struct{ strings.Builder }
 
+// line adds lines.
 func (p *printer) line(lines ...string) {
 	for _, l := range lines {
 		p.WriteString(l)

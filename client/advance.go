@@ -18,15 +18,16 @@ type Intent struct {
 	Buttons    sim.Buttons
 }
 
-// A caller that was away for more than maxDue ticks has missed them; up to minDue are always caught up.
+// A caller that was away for more than maxDue ticks has missed them; up to minDue are always caught
+// up.
 const (
 	maxDue = 16
 	minDue = 2
 )
 
-// Advance moves the clocks to now, which never goes back, and returns how many ticks want a Command: 0
-// until the client has joined and knows the path, and now and then later, because the predicted clock
-// does not run exactly as fast as the caller's.
+// Advance moves the clocks to now, which never goes back, and returns how many ticks want a
+// Command: 0 until the client has joined and knows the path, and now and then later, because the
+// predicted clock does not run exactly as fast as the caller's.
 func (c *Client) Advance(now time.Duration) int {
 	dt := c.clock.Advance(now)
 	c.uplink.due = 0
@@ -51,7 +52,8 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	c.uplink.due = c.dueTicks()
 	if predicting {
-		next := c.predict.Newest + tick.Tick(min(c.uplink.due, 1)) // delays are chosen tick by tick, by commands
+		// Not further than one tick: commands choose the view delays, tick by tick.
+		next := c.predict.Newest + tick.Tick(min(c.uplink.due, 1))
 		c.interp.FollowCommands(next, clk)
 	} else {
 		c.interp.UpdateAge(clk) // nothing is shown
@@ -59,8 +61,9 @@ func (c *Client) Advance(now time.Duration) int {
 	return c.uplink.due
 }
 
-// dueTicks counts the ticks that the predicted clock has begun and that have no command. A few are caught
-// up; of more, those are skipped whose commands would arrive after the server has played their tick.
+// dueTicks counts the ticks that the predicted clock has begun and that have no command. A few are
+// caught up; of more, those are skipped whose commands would arrive after the server has played
+// their tick.
 func (c *Client) dueTicks() int {
 	clk, p := &c.clock, &c.predict
 	t, _ := clk.Rate.Since(clk.Predicted.At)
@@ -74,9 +77,10 @@ func (c *Client) dueTicks() int {
 	return int(t) - int(min(t, p.Newest))
 }
 
-// Command gives the player's input for the next tick that Advance asked for. It is stamped, predicted,
-// and kept until the server has it. Its view, and so a shot's, is the announced one of its tick, which
-// began at most a frame ago: not before what was shown last. It panics if Advance asked for no more.
+// Command gives the player's input for the next tick that Advance asked for. It is stamped,
+// predicted, and kept until the server has it. Its view, and so a shot's, is the announced one of
+// its tick, which began at most a frame ago: not before what was shown last. It panics if Advance
+// asked for no more.
 func (c *Client) Command(in Intent) {
 	if c.uplink.due == 0 {
 		panic("client: Command without a tick that Advance asked for")
@@ -104,8 +108,8 @@ func (c *Client) Command(in Intent) {
 	c.interp.View = shown
 }
 
-// sendUnpredicted is Command without prediction. Only the server knows whether a button has an action,
-// so every command with such a button carries its view.
+// sendUnpredicted is Command without prediction. Only the server knows whether a button has an
+// action, so every command with such a button carries its view.
 func (c *Client) sendUnpredicted(cmd sim.Command) {
 	var view tick.View
 	if cmd.Buttons&predict.Acting != 0 {
@@ -126,8 +130,8 @@ func (in *Intent) command(t tick.Tick) sim.Command {
 }
 
 // Due is the instant at which Advance will next ask for a command, to within a twentieth of a tick,
-// unless a datagram changes that; at most a tick away, and the last Advance's while that is unknown. A
-// driver of thousands need not look at a client before.
+// unless a datagram changes that; at most a tick away, and the last Advance's while that is
+// unknown. A driver of thousands need not look at a client before.
 func (c *Client) Due() time.Duration {
 	clk := &c.clock
 	if c.state != Joined || !c.measured || c.predict.First == 0 {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
@@ -14,7 +15,8 @@ import (
 // LineKind is the kind of a Line.
 type LineKind uint8
 
-// The kinds of lines. Those after LineAnswer have no text of the server: Append puts them into words.
+// The kinds of lines. Those after LineAnswer have no text of the server: Append puts them into
+// words.
 const (
 	LineAll          LineKind = iota // From said it, to all
 	LineTeam                         // From said it, to its team
@@ -27,7 +29,7 @@ const (
 	LineLeft                         // From left
 	LineRenamed                      // From is now called ToName
 	LineKilled                       // From killed To; both may be the same
-	LineNews                         // News of the round
+	LineRound                        // Round of the round
 )
 
 // anonymous is the name of a player without a known one.
@@ -41,7 +43,7 @@ type Line struct {
 	FromName string   // when the line arrived; "" for the server, and for unknown players
 	ToName   string
 	Text     string // UTF-8 without invisible or bidirectional controls; not escaped for HTML
-	News     sim.RoundEvent
+	Round    sim.RoundEvent
 }
 
 // Append appends a line as its player sees it. self is the player's id.
@@ -74,8 +76,8 @@ func (l *Line) Append(dst []byte, self netid.ID) []byte {
 			return fmt.Appendf(dst, "* %s died of its own doing", anonymous(l.FromName))
 		}
 		return fmt.Appendf(dst, "* %s killed %s", anonymous(l.FromName), anonymous(l.ToName))
-	case LineNews:
-		return appendNews(append(dst, "* "...), &l.News)
+	case LineRound:
+		return appendRoundEvent(append(dst, "* "...), &l.Round)
 	}
 	return append(dst, l.Text...)
 }
@@ -90,39 +92,31 @@ type Player struct {
 // maxLines is how many lines wait for Next.
 const maxLines = 64
 
-// Chat is the lines and the roster that the server has sent, the lines in a queue that overwrites its
-// oldest; and the way to say something.
+// Chat is the lines and the roster that the server has sent, the lines in a queue that overwrites
+// its oldest; and the way to say something.
 type Chat struct {
 	pending   bool // Next may have a line
 	linesOnly bool // keep no roster, and add no lines of kills and news
 	conn      *conn
-	in, out   uint64
-	ring      []Line // allocated with the first
-	overrun   uint64 // lines overwritten because Next was not called
-	partial   Line   // its text continues in the next message
-	open      bool   // partial is in use
+	lines     ringbuf.Ring[Line]
+	partial   Line // its text continues in the next message
+	open      bool // partial is in use
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
-// lost.
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64
+// are lost.
 func (c *Chat) Next() (Line, bool) {
 	if !c.pending {
 		return Line{}, false
 	}
-	if c.in == c.out {
-		c.pending = false
-		return Line{}, false
-	}
-	at := &c.ring[c.out%maxLines]
-	l := *at
-	*at = Line{}
-	c.out++
-	return l, true
+	l, ok := c.lines.Pop()
+	c.pending = ok
+	return l, ok
 }
 
-// Player returns the roster entry of a slot. A player that just joined may be visible before its name
-// is known. Only a client with DecodeFull knows any.
+// Player returns the roster entry of a slot. A player that just joined may be visible before its
+// name is known. Only a client with DecodeFull knows any.
 func (c *Chat) Player(slot int) (p Player, ok bool) {
 	if slot < 0 || slot >= len(c.players) {
 		return p, false
@@ -131,16 +125,16 @@ func (c *Chat) Player(slot int) (p Player, ok bool) {
 	return p, p.ID != 0
 }
 
-// ErrLine is an error of Say and Console. Others are ErrNotJoined and packet.ErrReliableFull: too many
-// earlier lines are not acked yet.
+// ErrLine is an error of Say and Console. Others are ErrNotJoined and packet.ErrReliableFull: too
+// many earlier lines are not acked yet.
 var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", protocol.MaxLine)
 
 // Say sends a line to all, or to others by its command: /team, /whisper NAME, /reply. The server
 // answers a line that it cannot deliver with a LineNotice.
 func (c *Chat) Say(line string) error { return c.send(protocol.MessageSay, line) }
 
-// Console has the server's console run a command, with a player's rights. Its answer comes as lines of
-// kind LineAnswer.
+// Console has the server's console run a command, with a player's rights. Its answer comes as lines
+// of kind LineAnswer.
 func (c *Chat) Console(line string) error { return c.send(protocol.MessageConsole, line) }
 
 func (c *Chat) send(tag byte, line string) error {
@@ -234,15 +228,17 @@ func (c *Chat) setPlayer(slot int, row protocol.RosterRow) {
 func (c *Chat) addKill(e *sim.Event) {
 	if e.Kind == sim.EventKill && !c.linesOnly {
 		c.pending = true
-		c.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim)})
+		c.add(Line{
+			Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim),
+		})
 	}
 }
 
-// addNews adds the line of an announcement.
-func (c *Chat) addNews(n sim.RoundEvent) {
+// addRoundEvent adds the line of an announcement.
+func (c *Chat) addRoundEvent(n sim.RoundEvent) {
 	if !c.linesOnly {
 		c.pending = true
-		c.add(Line{Kind: LineNews, News: n})
+		c.add(Line{Kind: LineRound, Round: n})
 	}
 }
 
@@ -290,15 +286,10 @@ func (c *Chat) complete(l Line) error {
 }
 
 func (c *Chat) add(l Line) {
-	if c.in-c.out == maxLines {
-		c.out++
-		c.overrun++
+	if c.lines.Added() == 0 {
+		c.lines = ringbuf.New[Line](maxLines)
 	}
-	if c.ring == nil {
-		c.ring = make([]Line, maxLines)
-	}
-	c.ring[c.in%maxLines] = l
-	c.in++
+	c.lines.Push(l)
 }
 
 // reset forgets the roster for a change of the map. Lines that wait stay.

@@ -21,7 +21,8 @@ func lineOf(c protocol.Chat) string {
 	return string(event)
 }
 
-// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no more memory than a lobby has players.
+// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no
+// more memory than a lobby has players.
 func TestHostileNamesAndLines(t *testing.T) {
 	long := protocol.Chat{Kind: protocol.ChatAll, Text: []byte(strings.Repeat("x", 256))}
 	for i, c := range []struct {
@@ -82,8 +83,8 @@ func TestUnreadLines(t *testing.T) {
 	}
 	q.pending, q.conn = true, &conn{}
 	c := &Client{Chat: q}
-	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
-		t.Errorf("%+v, %d overwritten", l, q.overrun)
+	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.lines.Lost() != 36 || q.lines.Added() != 100 {
+		t.Errorf("%+v, %d overwritten", l, q.lines.Lost())
 	}
 	if err := c.Chat.Say("hi"); err != ErrNotJoined {
 		t.Errorf("before it is in: %v", err)

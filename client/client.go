@@ -58,8 +58,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// linger is how long a client waits for the Close with the reason after a disconnect. The server sends
-// both at once, and a path that reorders may deliver the disconnect first.
+// linger is how long a client waits for the Close with the reason after a disconnect. The server
+// sends both at once, and a path that reorders may deliver the disconnect first.
 const linger = 200 * time.Millisecond
 
 // enter starts the match and says Ready: everything that the Welcome names is here.
@@ -77,7 +77,7 @@ func (c *Client) start() {
 	w := &c.welcome
 	send := tick.Tick(w.SendInterval)
 	c.predict.Arena, c.predict.Kit = c.arena, c.kit
-	own := send * tick.Tick(c.cfg.Every)
+	own := send * tick.Tick(c.cfg.SnapshotEvery)
 	c.clock.Start(c.rate, own)
 	if c.cfg.Decode != DecodeAcks {
 		c.replica.decoder = snapshot.NewOwnerReader(c.cfg.Models.Owner, send)
@@ -110,14 +110,14 @@ func (c *Client) View() tick.View { return c.interp.View }
 // does to judge shots. False if the slot was empty, or Config.Decode is not DecodeFull.
 func (c *Client) Pose(slot int) (rig.Pose, bool) { return c.interp.Pose(slot) }
 
-// PresentedPose is Pose for a picture: while snapshots fail to arrive, a moving player goes on for at
-// most 100 ms, then stops. Shots are judged by Pose.
+// PresentedPose is Pose for a picture: while snapshots fail to arrive, a moving player goes on for
+// at most 100 ms, then stops. Shots are judged by Pose.
 func (c *Client) PresentedPose(slot int) (rig.Pose, bool) {
 	return c.interp.Extrapolated(slot, &c.clock)
 }
 
-// Frame is every decoded row of snapshot tick t, nil if there is none. It is the client's memory, to be
-// read until the next Receive.
+// Frame is every decoded row of snapshot tick t, nil if there is none. It is the client's memory,
+// to be read until the next Receive.
 func (c *Client) Frame(t tick.Tick) *snapshot.Frame {
 	if c.interp.Decoder == nil {
 		return nil
@@ -125,8 +125,8 @@ func (c *Client) Frame(t tick.Tick) *snapshot.Frame {
 	return c.interp.Decoder.At(t)
 }
 
-// Row copies the decoded row of a slot at snapshot tick t into dst, netstate.PublicFields long, and returns
-// the player's id, 0 for an empty slot. False if the row is not known.
+// Row copies the decoded row of a slot at snapshot tick t into dst, netstate.PublicFields long, and
+// returns the player's id, 0 for an empty slot. False if the row is not known.
 func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	f := c.Frame(t)
 	if f == nil || !f.HasRow(slot) {
@@ -141,8 +141,8 @@ func (c *Client) Newest() tick.Tick { return c.interp.Newest() }
 // Self is the newest owner row and its tick; tick 0 before the first.
 func (c *Client) Self() (netstate.Self, tick.Tick) { return c.replica.self, c.replica.tick }
 
-// Predicted is the player's state after the newest command, and its tick. False before the first owner
-// row.
+// Predicted is the player's state after the newest command, and its tick. False before the first
+// owner row.
 func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
 	if !c.predict.Ready() {
 		return s, 0, false
@@ -157,7 +157,7 @@ func (c *Client) Issued(t tick.Tick) (sim.Command, bool) { return c.predict.Comm
 
 // SecondsLeft is what is left of the round's phase by the server's clock, rounded up; 0 if unknown.
 func (c *Client) SecondsLeft() uint32 {
-	standing, known := c.Round.Standing()
+	standing, known := c.Round.Status()
 	if !known {
 		return 0
 	}
@@ -168,15 +168,15 @@ func (c *Client) SecondsLeft() uint32 {
 // Receive's come from there.
 func (c *conn) Server() netip.AddrPort { return c.dial.Server() }
 
-// State is how far the client has come. For a final state the reason is why the server ended it, or 0
-// if it was not the server.
+// State is how far the client has come. For a final state the reason is why the server ended it, or
+// 0 if it was not the server.
 func (c *conn) State() (State, packet.Reason) { return c.state, c.reason }
 
 // Err says why the client is Denied or Lost; nil otherwise.
 func (c *conn) Err() error { return c.err }
 
-// SelectHero asks the server for another hero, by id. The server changes it in a base of the player's
-// team, or at the next spawn.
+// SelectHero asks the server for another hero, by id. The server changes it in a base of the
+// player's team, or at the next spawn.
 func (c *conn) SelectHero(hero uint8) error {
 	var message [2]byte
 	return c.request(sim.AppendHero(message[:0], hero))

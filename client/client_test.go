@@ -97,7 +97,8 @@ func TestClocksConverge(t *testing.T) {
 	}
 }
 
-// TestRow23CommandsSurviveLoss: at 20 % loss each way more than 999 of 1000 ticks run with the player's own command.
+// TestRow23CommandsSurviveLoss: at 20 % loss each way more than 999 of 1000 ticks run with the
+// player's own command.
 func TestRow23CommandsSurviveLoss(t *testing.T) {
 	var used, missing uint64
 	for seed := range uint64(4) {
@@ -161,8 +162,9 @@ func TestRow39RoundTripStep(t *testing.T) {
 	}
 }
 
-// TestVerdictIsOurs: what our own view says a shot hits is what the server finds, to the bone. Shots of those whom a blow had moved
-// before they heard of it left from elsewhere, and are not ours to know.
+// TestVerdictIsOurs: what our own view says a shot hits is what the server finds, to the bone.
+// Shots of those whom a blow had moved before they heard of it left from elsewhere, and are not
+// ours to know.
 func TestVerdictIsOurs(t *testing.T) {
 	l := newLab(t, labConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
 	type key struct {
@@ -284,7 +286,8 @@ func TestPoseIsTheServers(t *testing.T) {
 	}
 }
 
-// TestLostGroup: a group that one of the view's snapshots lacks is shown between the nearest two that hold it.
+// TestLostGroup: a group that one of the view's snapshots lacks is shown between the nearest two
+// that hold it.
 func TestLostGroup(t *testing.T) {
 	for i, c := range []struct {
 		v        tick.View

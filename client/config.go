@@ -16,40 +16,41 @@ import (
 type Config struct {
 	Token []byte // a netcode connect token, 2048 bytes, for this session alone; required
 
-	// Arena finds the map that the server names; default Known, which opens no file. The client checks
-	// the hash of the result. The server chooses the name: do not open files by it unchecked.
+	// Arena finds the map that the server names; default Known, which opens no file. The client
+	// checks the hash of the result. The server chooses the name: do not open files by it
+	// unchecked.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
-	Models netstate.Models                       // compression; default netstate.Trained
-	Model  func(hash uint64) (m netstate.Models) // finds others that the server names; default none
+	Models     netstate.Models                       // compression; default netstate.Trained
+	FindModels func(hash uint64) (m netstate.Models) // finds others that the server names; default none
 
-	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of up to
-	// protocol.MaxContent. Without it the client is Denied.
+	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of
+	// up to protocol.MaxContent. Without it the client is Denied.
 	Fetch   bool
 	Fetched func(Fetched) // called with what was sent, to keep it; default nothing
 
-	// Content is the client's pack of game content. It must be the server's, if that has one. Default:
-	// the pack of this build.
+	// Content is the client's pack of game content. It must be the server's, if that has one.
+	// Default: the pack of this build.
 	Content *content.Pack
 
-	// Rules must be the server's, or every command is mispredicted. Rate is taken from the server. So is
-	// Game if it is nil: the mode and map of Content that the server names.
+	// Rules must be the server's, or every command is mispredicted. Rate is taken from the server.
+	// So is Game if it is nil: the mode and map of Content that the server names.
 	Rules sim.Rules
 
-	// Name is the player's name, at most 64 bytes. The server shortens it to 16 characters and appends
-	// a number if it is taken; "" gives a name by slot.
+	// Name is the player's name, at most 64 bytes. The server shortens it to 16 characters and
+	// appends a number if it is taken; "" gives a name by slot.
 	Name string
 
-	Every int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
-	Kbps  int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
+	SnapshotEvery int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
+	MaxKbps       int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
 
-	Killcam bool   // request killcams, see Client.Killcam
-	Decode  Decode // how much of snapshots is decoded
-	Judge   bool   // compute what each predicted shot hits in the own view, see Shot
+	Killcam     bool   // request killcams, see Client.Killcam
+	Decode      Decode // how much of snapshots is decoded
+	PredictHits bool   // compute what each predicted shot hits in the own view, see Shot
 }
 
-// Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load generator;
-// the server notices no difference.
+// Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load
+// generator; the server notices no difference.
 type Decode uint8
 
 // The levels of decoding.
@@ -85,9 +86,10 @@ func (d *Decode) UnmarshalText(text []byte) error {
 
 // Errors of New.
 var (
-	ErrToken  = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
-	ErrName   = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
-	ErrPace   = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
+	ErrToken        = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
+	ErrName         = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
+	ErrSnapshotRate = errors.New("client: snapshot rate: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, " +
+		"and 16 to 65535 kbit/s or 0")
 	ErrDecode = errors.New("client: decode: expected full, own or acks")
 )
 
@@ -95,21 +97,23 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Models == (netstate.Models{}) {
 		c.Models = netstate.Trained()
 	}
-	if c.Every == 0 {
-		c.Every = 1
+	if c.SnapshotEvery == 0 {
+		c.SnapshotEvery = 1
 	}
 	if c.Arena == nil {
 		c.Arena = Known
 	}
-	if c.Model == nil {
-		c.Model = func(uint64) netstate.Models { return netstate.Models{} }
+	if c.FindModels == nil {
+		c.FindModels = func(uint64) netstate.Models { return netstate.Models{} }
 	}
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}
 	}
+	every, kbps := uint8(c.SnapshotEvery), uint16(c.MaxKbps)
+	inRange := c.SnapshotEvery == int(every) && c.MaxKbps == int(kbps)
 	switch {
-	case c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidSnapshotRate(uint8(c.Every), uint16(c.Kbps)):
-		return c, ErrPace
+	case !inRange || !sim.ValidSnapshotRate(every, kbps):
+		return c, ErrSnapshotRate
 	case len(c.Name) > protocol.MaxName:
 		return c, ErrName
 	case c.Decode > DecodeAcks:

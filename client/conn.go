@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// conn is the session with the server. Datagrams and their arrival times go in; packets, the state of
-// the session and datagrams to send come out.
+// conn is the session with the server. Datagrams and their arrival times go in; packets, the state
+// of the session and datagrams to send come out.
 type conn struct {
 	state    State
 	reason   packet.Reason
@@ -40,7 +40,7 @@ type connStats struct {
 
 const (
 	keepAlive     = 50 * time.Millisecond // a packet goes out at least so often, for its acks
-	messageBudget = 512                   // bytes of a packet for reliable messages; commands fit into the rest
+	messageBudget = 512                   // bytes of a packet for reliable messages
 	noteBudget    = 16                    // bytes of a packet for unreliable messages
 	maxOut        = 64                    // datagrams that a server can provoke between two calls of Outgoing
 )
@@ -91,7 +91,8 @@ func (c *conn) resetOut() {
 	}
 }
 
-// decrypt takes a datagram, decrypts it in place and returns the packet in it, nil if there is none.
+// decrypt takes a datagram, decrypts it in place and returns the packet in it, nil if there is
+// none.
 func (c *conn) decrypt(now time.Duration, datagram []byte) (pkt []byte, err error) {
 	c.stats.bytesIn += uint64(len(datagram))
 	c.resetOut()
@@ -150,13 +151,13 @@ func (c *conn) queueDeferred() {
 	}
 }
 
-// MapEpoch is how often the server has changed the map in this session, modulo 256 and never 0 after
-// the first change. Snapshots of another epoch are ignored.
+// MapEpoch is how often the server has changed the map in this session, modulo 256 and never 0
+// after the first change. Snapshots of another epoch are ignored.
 func (c *conn) MapEpoch() uint8 { return c.mapEpoch }
 
-// Jitter returns percentiles of the newest 256 round trips over the fastest of them, and of the delays
-// from the server alone. It costs two sorts: call it once a second, not once a tick. Both are zero
-// before the session.
+// Jitter returns percentiles of the newest 256 round trips over the fastest of them, and of the
+// delays from the server alone. It costs two sorts: call it once a second, not once a tick. Both
+// are zero before the session.
 func (c *conn) Jitter() (roundTrip, inbound packet.Jitter) {
 	if c.peer == nil {
 		return

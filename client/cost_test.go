@@ -22,9 +22,9 @@ var levels = []struct {
 
 func full(*Config) {}
 
-// tape is what one client heard and when it moved, to be played to another that was made alike, token and all: everything
-// a client does follows from what it is given, so the second one says the same things, the server's acks fit it, and it has
-// the keys to what the first one heard.
+// tape is what one client heard and when it moved, to be played to another that was made alike,
+// token and all: everything a client does follows from what it is given, so the second one says the
+// same things, the server's acks fit it, and it has the keys to what the first one heard.
 type tape struct {
 	cfg   Config
 	play  []played
@@ -43,7 +43,7 @@ type played struct {
 func record(t testing.TB, players int, level func(*Config), d time.Duration, path link) *tape {
 	l := newLab(t, labConfig{seed: 20, players: players, extras: players - 1})
 	cfg := l.config()
-	cfg.Judge = false
+	cfg.PredictHits = false
 	level(&cfg)
 	s := l.seat(cfg, path)
 	tp := &tape{cfg: cfg, lab: l}
@@ -119,7 +119,7 @@ func TestNoAllocations(t *testing.T) {
 	for _, level := range levels {
 		for _, judge := range []bool{false, true} {
 			tp := record(t, 32, level.change, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
-			tp.cfg.Judge = judge
+			tp.cfg.PredictHits = judge
 			p := tp.player(t)
 			p.skip(warm)
 			frames := len(tp.play) - warm - 10
@@ -142,15 +142,16 @@ func TestNoAllocations(t *testing.T) {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
 			st := p.seat.client.Stats()
-			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packages.Dropped() > 0 {
+			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
 				t.Errorf("the tape did not play: %+v", st)
 			}
 		}
 	}
 }
 
-// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a snapshot: decode, predict,
-// interpolate everybody, write the package. A thin client of the same lobby is beside it.
+// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a
+// snapshot: decode, predict, interpolate everybody, write the package. A thin client of the same
+// lobby is beside it.
 func BenchmarkTick(b *testing.B) {
 	for _, c := range levels {
 		b.Run(c.name, func(b *testing.B) {
@@ -175,8 +176,9 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// BenchmarkCrowd is the tick of one of a thousand thin clients that have their turns one after the other, as in a swarm: between two of its
-// turns the others have had the caches. What sockets cost is not in it.
+// BenchmarkCrowd is the tick of one of a thousand thin clients that have their turns one after the
+// other, as in a swarm: between two of its turns the others have had the caches. What sockets cost
+// is not in it.
 func BenchmarkCrowd(b *testing.B) {
 	for _, c := range levels[1:] {
 		b.Run(c.name, func(b *testing.B) {

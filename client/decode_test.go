@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// A bare client's commands reach the server in time and as they were given, on a clean path and on a bad one, although it knows its clocks by
-// arrivals and round trips alone: no row tells it how its commands fare. What arrives is acknowledged, and nothing of it is decoded.
+// A bare client's commands reach the server in time and as they were given, on a clean path and on
+// a bad one, although it knows its clocks by arrivals and round trips alone: no row tells it how
+// its commands fare. What arrives is acknowledged, and nothing of it is decoded.
 func TestDecodeAcksInputsArrive(t *testing.T) {
 	for i, c := range []struct {
 		path link
@@ -65,7 +66,8 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 	}
 }
 
-// Of what a bare client does not decode it says that it does not know it, and keeps no memory for it.
+// Of what a bare client does not decode it says that it does not know it, and keeps no memory for
+// it.
 func TestDecodeAcksKnowsNothing(t *testing.T) {
 	l := newLab(t, labConfig{seed: 40, players: 16, extras: 12})
 	cfg := l.config()

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -8,10 +9,10 @@ import (
 // maxEvents is how many events wait for NextEvent.
 const maxEvents = 256
 
-// EventReset is the Kind of the one event that no server sends: a clock was too far off to be steered
-// and was set anew. Actor is the player, Tick where the clock is, Amount how often it happened since the
-// last such event. Part is ResetPredicted, where commands jump to other ticks, or ResetRender, where
-// the picture jumps.
+// EventReset is the Kind of the one event that no server sends: a clock was too far off to be
+// steered and was set anew. Actor is the player, Tick where the clock is, Amount how often it
+// happened since the last such event. Part is ResetPredicted, where commands jump to other ticks,
+// or ResetRender, where the picture jumps.
 const EventReset sim.EventKind = 0xff
 
 // The clocks of an EventReset.
@@ -23,39 +24,30 @@ const (
 // events is a queue of the match's events that overwrites its oldest.
 type events struct {
 	pending  bool // NextEvent may have one
-	in, out  uint64
-	ring     []sim.Event // allocated with the first
-	overrun  uint64      // overwritten because NextEvent was not called
+	ring     ringbuf.Ring[sim.Event]
 	received uint64
 	resets   [2]uint64 // of the clocks, as EventReset has told
 }
 
 func (q *events) add(e sim.Event) {
-	if q.in-q.out == maxEvents {
-		q.out++
-		q.overrun++
+	if q.received == 0 {
+		q.ring = ringbuf.New[sim.Event](maxEvents)
 	}
-	if q.ring == nil {
-		q.ring = make([]sim.Event, maxEvents)
-	}
-	q.ring[q.in%maxEvents] = e
-	q.in++
+	q.ring.Push(e)
 	q.received++
 }
 
-// NextEvent returns the next event, each once and in the order of the server, and an EventReset where
-// a clock was set anew.
+// NextEvent returns the next event, each once and in the order of the server, and an EventReset
+// where a clock was set anew.
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if !q.pending {
 		return sim.Event{}, false
 	}
-	if q.in == q.out {
-		return c.nextReset()
+	if e, ok := q.ring.Pop(); ok {
+		return e, true
 	}
-	e := q.ring[q.out%maxEvents]
-	q.out++
-	return e, true
+	return c.nextReset()
 }
 
 // nextReset returns the EventReset that is due.
@@ -71,7 +63,8 @@ func (c *Client) nextReset() (sim.Event, bool) {
 			at = c.clock.Render.At
 		}
 		t, _ := c.clock.Rate.Since(at)
-		e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: uint16(min(n-*told, 1<<16-1))}
+		count := uint16(min(n-*told, 1<<16-1))
+		e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: count}
 		*told = n
 		return e, true
 	}

@@ -12,8 +12,8 @@ func TestEventsOverrun(t *testing.T) {
 	for i := range 300 {
 		c.events.add(sim.Event{Kind: sim.EventHit, Tick: tick.Tick(i + 1)})
 	}
-	if s := c.events; s.overrun != 300-maxEvents || s.received != 300 {
-		t.Errorf("overrun %d of %d", s.overrun, s.received)
+	if s := c.events; s.ring.Lost() != 300-maxEvents || s.received != 300 {
+		t.Errorf("overrun %d of %d", s.ring.Lost(), s.received)
 	}
 	for want := tick.Tick(300 - maxEvents + 1); want <= 300; want++ {
 		if e, ok := c.NextEvent(); !ok || e.Tick != want {

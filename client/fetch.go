@@ -16,9 +16,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Fetched is content that a server sent because the client lacked it. It has the hash that the Welcome
-// named. A hash of models is short and can be forged: keep the models of servers that do not trust each
-// other apart.
+// Fetched is content that a server sent because the client lacked it. It has the hash that the
+// Welcome named. A hash of models is short and can be forged: keep the models of servers that do
+// not trust each other apart.
 type Fetched struct {
 	Content protocol.Content
 	File    []byte          // as tickrate writes it: a model file, or a map file
@@ -45,8 +45,8 @@ var (
 	ErrNotSent      = errors.New("client: the server did not send the content of its match")
 )
 
-// Known finds the arenas that every build has: built-in ones, and those generated from their name. It
-// opens no file, whatever the name.
+// Known finds the arenas that every build has: built-in ones, and those generated from their name.
+// It opens no file, whatever the name.
 func Known(name string, _ [32]byte) (*arena.Arena, error) {
 	hasPrefix := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	if !slices.Contains(arena.Names(), name) && !slices.ContainsFunc(generated, hasPrefix) {
@@ -75,9 +75,9 @@ func (f *fetch) refused(why packet.Reason) bool {
 	return f.wants != 0 && (why == packet.ReasonModel || why == packet.ReasonArena)
 }
 
-// Progress is how much of the content that is being fetched is here, and its size, both packed and in
-// bytes: of the model first and then of the arena. 0 and 0 while nothing is fetched.
-func (c *Client) Progress() (have, size int) {
+// FetchProgress is how much of the content that is being fetched is here, and its size, both packed
+// and in bytes: of the model first and then of the arena. 0 and 0 while nothing is fetched.
+func (c *Client) FetchProgress() (have, size int) {
 	if c.peer == nil || c.fetch.wants == 0 {
 		return 0, 0
 	}
@@ -155,10 +155,13 @@ func (f *fetch) unwanted(malformed error) error {
 	return nil
 }
 
-// adopt uses a transfer, unless the caller has found its content meanwhile: another client of the same
-// process may have received it.
+// adopt uses a transfer, unless the caller has found its content meanwhile: another client of the
+// same process may have received it.
 func (m *match) adopt(p *protocol.ContentTransfer) (packet.Reason, error) {
-	if p.Content == protocol.ContentModel && m.findModel(m.welcome.Model) || p.Content == protocol.ContentArena && m.findArena() == nil {
+	switch {
+	case p.Content == protocol.ContentModel && m.findModel(m.welcome.Model):
+		return 0, nil
+	case p.Content == protocol.ContentArena && m.findArena() == nil:
 		return 0, nil
 	}
 	return m.unpack(p)
@@ -201,8 +204,8 @@ func (m *match) unpackModels(file []byte) (netstate.Models, error) {
 	return models, nil
 }
 
-// maxRows bounds the rows of a map file before it is parsed: a row takes far more memory than its two
-// brackets.
+// maxRows bounds the rows of a map file before it is parsed: a row takes far more memory than its
+// two brackets.
 const maxRows = arena.MaxSolids + arena.MaxSpawns + 8
 
 func (m *match) unpackArena(file []byte) (*arena.Arena, error) {

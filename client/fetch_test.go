@@ -71,7 +71,8 @@ func (l *lab) slowly(what protocol.Content) []byte {
 	return p.Append(nil)
 }
 
-// What is fetched is checked, given to the caller, and found by the next client, who asks for nothing.
+// What is fetched is checked, given to the caller, and found by the next client, who asks for
+// nothing.
 func TestFetchAndKeep(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4})
 	l.serves(l.slowly)
@@ -82,7 +83,7 @@ func TestFetchAndKeep(t *testing.T) {
 	s := l.seat(cfg, link{delay: 20 * time.Millisecond, loss: 0.2})
 	seen := false
 	s.each = func(_ time.Duration, s *seat) {
-		have, size := s.client.Progress()
+		have, size := s.client.FetchProgress()
 		seen = seen || have > 0 && have < size
 	}
 	l.run(4 * time.Second)
@@ -99,7 +100,7 @@ func TestFetchAndKeep(t *testing.T) {
 	l.asked = nil
 	cfg = l.config()
 	l.lacks(&cfg)
-	cfg.Model = func(hash uint64) netstate.Models { return model.Models }
+	cfg.FindModels = func(hash uint64) netstate.Models { return model.Models }
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
 	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
 	l.run(time.Second)
@@ -163,8 +164,8 @@ func hostileMaps() map[string][]byte {
 	}
 }
 
-// Whatever a server sends in place of what was asked for: the client is out, says why, counts the package, has opened nothing, and has
-// allocated no more than it promises.
+// Whatever a server sends in place of what was asked for: the client is out, says why, counts the
+// package, has opened nothing, and has allocated no more than it promises.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *lab, what protocol.Content) []byte
@@ -235,14 +236,15 @@ func TestHostileContent(t *testing.T) {
 		if worst > FetchMemory {
 			t.Errorf("%s: %d bytes allocated, the promise is %d", a.name, worst, FetchMemory)
 		}
-		if st := s.client.Stats(); st.Packages.Drops[packet.DropFragment] != 1 || !accounted(&st) {
-			t.Errorf("%s: %+v", a.name, st.Packages)
+		if st := s.client.Stats(); st.Packets.Drops[packet.DropFragment] != 1 || !accounted(&st) {
+			t.Errorf("%s: %+v", a.name, st.Packets)
 		}
 		t.Logf("%s: %.1f MB; %v", a.name, float64(worst)/1e6, s.client.Err())
 	}
 }
 
-// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is taken and after the Ready.
+// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is
+// taken and after the Ready.
 func TestUnaskedContent(t *testing.T) {
 	for i, fetch := range []bool{false, true} {
 		l := newLab(t, labConfig{seed: 6})
@@ -265,8 +267,8 @@ func TestUnaskedContent(t *testing.T) {
 			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
 		}
 		st := s.client.Stats()
-		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
-			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packages, st.Snapshots)
+		if state, _ := s.client.State(); state != Joined || st.Packets.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
+			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packets, st.Snapshots)
 		}
 		if have, size := s.client.peer.TransferProgress(); have != 0 || size != 0 {
 			t.Errorf("%d: %d of %d bytes were taken", i, have, size)
@@ -274,7 +276,8 @@ func TestUnaskedContent(t *testing.T) {
 	}
 }
 
-// A server that does not send what it plays with, or stops in the middle, or says another Welcome meanwhile, is given up in its time.
+// A server that does not send what it plays with, or stops in the middle, or says another Welcome
+// meanwhile, is given up in its time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
 		answer func(l *lab, what protocol.Content) []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Who goes out of sight is shown up to the last snapshot that had it, nowhere while it is hidden, and when it comes back where it
-// then is: at no time between there and where it went.
+// Who goes out of sight is shown up to the last snapshot that had it, nowhere while it is hidden,
+// and when it comes back where it then is: at no time between there and where it went.
 func TestHiddenAndSeenAgain(t *testing.T) {
 	const others, period = 8, 90 // ticks; hidden in the second half
 	hidden := func(at tick.Tick) bool { return at%period >= period/2 }
@@ -62,8 +62,9 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 	}
 }
 
-// TestRow37DivergenceIsDetected flips one value of what a client has decoded, a baseline of what comes next: the checksum
-// tells, nothing wrong is shown from then on, and after a resync all is as before.
+// TestRow37DivergenceIsDetected flips one value of what a client has decoded, a baseline of what
+// comes next: the checksum tells, nothing wrong is shown from then on, and after a resync all is as
+// before.
 func TestRow37DivergenceIsDetected(t *testing.T) {
 	for _, byRow := range []bool{false, true} {
 		l := newLab(t, labConfig{seed: 37, extras: 9})

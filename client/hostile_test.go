@@ -22,8 +22,9 @@ const (
 	asWays
 )
 
-// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good header, so that it gets past
-// the door. Nothing may panic, everything is counted once, and the client plays on.
+// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good
+// header, so that it gets past the door. Nothing may panic, everything is counted once, and the
+// client plays on.
 func FuzzReceive(f *testing.F) {
 	tp := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	for _, fr := range tp.play[len(tp.play)-20:] {
@@ -83,7 +84,7 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
-	if dropped := after.Datagrams.Dropped() + after.Packages.Dropped() - before.Datagrams.Dropped() - before.Packages.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
+	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() - before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
 	for range 60 {
@@ -114,8 +115,8 @@ func (p *player) small(t *testing.T, now time.Duration) {
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and damages what is behind the
-// header.
+// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and
+// damages what is behind the header.
 func TestHostileBytes(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -157,7 +158,7 @@ func TestHostileBytes(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packages.Drops[packet.DropSnapshot] < 1000 || st.Packages.Received < 19000 {
+	if !accounted(&st) || st.Packets.Drops[packet.DropSnapshot] < 1000 || st.Packets.Received < 19000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined {
@@ -165,7 +166,8 @@ func TestHostileBytes(t *testing.T) {
 	}
 }
 
-// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is ever looked at.
+// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is
+// ever looked at.
 func TestDamagedDatagrams(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -189,7 +191,7 @@ func TestDamagedDatagrams(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packages != before.Packages || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
+	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined || c.Outgoing(now).Len() > 2 {
@@ -197,8 +199,8 @@ func TestDamagedDatagrams(t *testing.T) {
 	}
 }
 
-// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on strangely after it is
-// counted.
+// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on
+// strangely after it is counted.
 func TestGreetings(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	for i, c := range []struct {
@@ -239,8 +241,8 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packages.Dropped()-st.Packages.Drops[packet.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
-			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packages)
+		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want || st.Packets.Drops[c.drop] != want || st.Events != c.events {
+			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packets)
 		}
 		if state != Joined {
 			l.over(t, s, i)
@@ -260,7 +262,8 @@ func (l *lab) welcomeAt(tick uint32) protocol.Welcome {
 	return w
 }
 
-// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events: snapshots and notes are not taken.
+// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events:
+// snapshots and notes are not taken.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newLab(t, labConfig{seed: 31})
 	l.greet = func(*protocol.Welcome) [][]byte { return nil }
@@ -277,7 +280,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
-	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packages.Drops[packet.DropSection] != 1 || st.Packages.Dropped() != 1 {
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
@@ -293,8 +296,9 @@ func TestNothingBeforeWelcome(t *testing.T) {
 // labElsewhere is where nobody is expected.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
-// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be answered, makes it keep
-// maxOut answers at most, whether or not the client's owner comes to send them.
+// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be
+// answered, makes it keep maxOut answers at most, whether or not the client's owner comes to send
+// them.
 func TestChallengeFlood(t *testing.T) {
 	l := newLab(t, labConfig{seed: 32})
 	cfg := l.config()
@@ -325,8 +329,8 @@ func TestChallengeFlood(t *testing.T) {
 	}
 }
 
-// challenges makes n challenges that the client will answer, with a client in silence, whose probes all reach the server, and
-// a server for which time flies, so that it answers all of them.
+// challenges makes n challenges that the client will answer, with a client in silence, whose probes
+// all reach the server, and a server for which time flies, so that it answers all of them.
 func (l *lab) challenges(s *seat, n int) (all [][]byte) {
 	l.now += 200 * time.Millisecond
 	server := l.now
@@ -370,7 +374,7 @@ func TestManyEvents(t *testing.T) {
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 var errNoWelcome = errors.New("client: the server's first message is not a Welcome")
 
-// readWelcome takes the first message, which must be the Welcome, and the messages until the match is
-// complete.
+// readWelcome takes the first message, which must be the Welcome, and the messages until the match
+// is complete.
 func (c *Client) readWelcome(now time.Duration, raw []byte) error {
 	if c.mismatch || c.fetch.wants != 0 {
 		return c.readSchemas(raw)
@@ -36,13 +36,13 @@ func (c *Client) readWelcome(now time.Duration, raw []byte) error {
 func (c *Client) joinMatch(now time.Duration, w protocol.Welcome) {
 	if c.join(now, w, &c.conn) {
 		c.enter()
-		c.queuePace(&c.conn)
+		c.queueSnapshotRate(&c.conn)
 	}
 }
 
-// changeMap takes the message that another map is played from now on, or the same one again. The client
-// gets what the new Welcome names, as at the start, and says Ready again; meanwhile it is Connecting.
-// Session, round trip, the server clock and the chat stay.
+// changeMap takes the message that another map is played from now on, or the same one again. The
+// client gets what the new Welcome names, as at the start, and says Ready again; meanwhile it is
+// Connecting. Session, round trip, the server clock and the chat stay.
 func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	epoch, message, err := protocol.ParseMapChange(raw)
 	if err != nil {

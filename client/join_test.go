@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// What a server says of another map is held to what can be: the world after ours, a Welcome of our version, a tick that is not before. What
-// is not is a malformed event, and nothing has changed. One that changes its map all the time is left.
+// What a server says of another map is held to what can be: the world after ours, a Welcome of our
+// version, a tick that is not before. What is not is a malformed event, and nothing has changed.
+// One that changes its map all the time is left.
 func TestHostileElsewhere(t *testing.T) {
 	about := func(world uint8, event []byte) []byte { return append(protocol.AppendMapChange(nil, world), event...) }
 	for i, c := range []struct {
@@ -52,13 +53,14 @@ func TestHostileElsewhere(t *testing.T) {
 		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, _ := s.client.State()
-		if st := s.client.Stats(); state != c.state || s.client.MapEpoch() != c.world || (st.Packages.Drops[packet.DropMessage] > 0) != c.bad {
-			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.MapEpoch(), st.Packages)
+		if st := s.client.Stats(); state != c.state || s.client.MapEpoch() != c.world || (st.Packets.Drops[packet.DropMessage] > 0) != c.bad {
+			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.MapEpoch(), st.Packets)
 		}
 	}
 }
 
-// Server time that runs slower scales the clocks: neither they nor the picture have to jump or wait.
+// Server time that runs slower scales the clocks: neither they nor the picture have to jump or
+// wait.
 func TestTimescale(t *testing.T) {
 	c := &Client{}
 	take := func(now time.Duration, raw []byte) bool { return c.readMessage(now, raw) == nil }

@@ -76,9 +76,9 @@ func (k *killcam) take(p *protocol.ContentTransfer, requested bool) error {
 	return nil
 }
 
-// Killcam returns the newest killcam that the server sent, once; nil if there is none. It unpacks the
-// recording and allocates a match of its size, which takes some milliseconds. Errors wrap ErrKillcam:
-// what the server sent is not a killcam of this match.
+// Killcam returns the newest killcam that the server sent, once; nil if there is none. It unpacks
+// the recording and allocates a match of its size, which takes some milliseconds. Errors wrap
+// ErrKillcam: what the server sent is not a killcam of this match.
 func (c *Client) Killcam() (*Killcam, error) {
 	if len(c.killcam.recording) == 0 {
 		return nil, nil

@@ -21,8 +21,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers, match and encoder, joined
-// as simply as can be. Package server joins them well; this one cannot be seen from there.
+// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers,
+// match and encoder, joined as simply as can be. Package server joins them well; this one cannot be
+// seen from there.
 type lab struct {
 	t        testing.TB
 	rules    sim.Rules
@@ -218,7 +219,7 @@ func timeout(seconds int32) func(*netcode.Mint) {
 
 func (l *lab) config() Config {
 	return Config{
-		Token: l.token(nil), Rules: l.rules, Judge: true,
+		Token: l.token(nil), Rules: l.rules, PredictHits: true,
 		Arena: func(string, [32]byte) (*arena.Arena, error) { return l.arena, nil },
 	}
 }
@@ -322,7 +323,7 @@ func (s *seat) step(now time.Duration, send func([]byte)) {
 func (l *lab) check(s *seat) {
 	c := s.client
 	if st := c.Stats(); !accounted(&st) {
-		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packages)
+		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packets)
 	}
 	if t := c.predict.Newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
@@ -351,7 +352,7 @@ func (l *lab) check(s *seat) {
 
 // accounted says whether every datagram and every package was counted once.
 func accounted(s *Stats) bool {
-	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() && s.Packages.Balanced() && s.Packages.Received == s.Datagrams.Accepted[netcode.KindPayload]
+	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() && s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
 }
 
 // compare holds what the client decoded against the frames it was coded from.
@@ -360,7 +361,7 @@ func (l *lab) compare(c *Client) {
 		return
 	}
 	var got, want [netstate.PublicFields]int32
-	for _, t := range [2]tick.Tick{c.Newest() - l.interval*tick.Tick(c.cfg.Every), c.Newest()} {
+	for _, t := range [2]tick.Tick{c.Newest() - l.interval*tick.Tick(c.cfg.SnapshotEvery), c.Newest()} {
 		frame := l.frames.At(t)
 		if frame == nil {
 			continue

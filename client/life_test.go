@@ -32,9 +32,9 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		{func(c *Config) { c.Token = c.Token[1:] }, ErrToken},
 		{func(c *Config) { c.Token = append([]byte("netcode 1.01"), c.Token[12:]...) }, ErrToken},
 		{func(c *Config) { c.Token = make([]byte, netcode.TokenSize) }, ErrToken},
-		{func(c *Config) { c.Every = 5 }, ErrPace},
-		{func(c *Config) { c.Kbps = 15 }, ErrPace},
-		{func(c *Config) { c.Kbps = 1 << 16 }, ErrPace},
+		{func(c *Config) { c.SnapshotEvery = 5 }, ErrSnapshotRate},
+		{func(c *Config) { c.MaxKbps = 15 }, ErrSnapshotRate},
+		{func(c *Config) { c.MaxKbps = 1 << 16 }, ErrSnapshotRate},
 	} {
 		cfg := good
 		c.change(&cfg)
@@ -147,8 +147,8 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestMismatchNamesTheField: of a server of another build the client says what is other, although every third datagram is
-// lost.
+// TestMismatchNamesTheField: of a server of another build the client says what is other, although
+// every third datagram is lost.
 func TestMismatchNamesTheField(t *testing.T) {
 	for i, c := range []struct {
 		change func(*protocol.Welcome)
@@ -169,7 +169,8 @@ func TestMismatchNamesTheField(t *testing.T) {
 	}
 }
 
-// over holds what is true of a client whose session is over: the server knows, and nothing more is said.
+// over holds what is true of a client whose session is over: the server knows, and nothing more is
+// said.
 func (l *lab) over(t *testing.T, s *seat, i int) {
 	t.Helper()
 	if len(l.guests) > 1 || len(l.guests) == 1 && l.guests[0].gone != netcode.EventDisconnect {
@@ -198,7 +199,8 @@ func TestNobodyAnswers(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestToken: a token that the server does not take gets no answer; one that lives no longer than the attempt ends it.
+// TestToken: a token that the server does not take gets no answer; one that lives no longer than
+// the attempt ends it.
 func TestToken(t *testing.T) {
 	for i, c := range []struct {
 		change func(*netcode.Mint)
@@ -301,8 +303,8 @@ func TestServerEndsIt(t *testing.T) {
 	}
 }
 
-// TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that says why. The reason is heard all
-// the same, and the state never changes once it is final.
+// TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that
+// says why. The reason is heard all the same, and the state never changes once it is final.
 func TestRow28ReasonOvertaken(t *testing.T) {
 	l := newLab(t, labConfig{})
 	s := l.seat(l.config(), link{})
@@ -391,8 +393,8 @@ func TestLeaveEarly(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestAbsence: a caller who was away for a second goes on where the server is, and predicted what the server did
-// without it.
+// TestAbsence: a caller who was away for a second goes on where the server is, and predicted what
+// the server did without it.
 func TestAbsence(t *testing.T) {
 	l := newLab(t, labConfig{seed: 11, extras: 2})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})

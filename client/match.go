@@ -14,7 +14,8 @@ import (
 )
 
 // match is the match that the Welcome names: its map, game, rules and models, and what of them the
-// server still has to send. A Welcome goes in; everything that prediction and decoding need comes out.
+// server still has to send. A Welcome goes in; everything that prediction and decoding need comes
+// out.
 type match struct {
 	rate          tick.Rate
 	cfg           Config
@@ -37,8 +38,8 @@ func (m *match) ID() netid.ID { return netid.ID(m.welcome.NetID) }
 // Arena is the map of the match, nil before the client has it.
 func (m *match) Arena() *arena.Arena { return m.arena }
 
-// Game is the game of the match with the objects of its map; nil before the client has the map. It is
-// read-only. Capture points that follow from the map are computed by each call: call it once.
+// Game is the game of the match with the objects of its map; nil before the client has the map. It
+// is read-only. Capture points that follow from the map are computed by each call: call it once.
 func (m *match) Game() *sim.Game {
 	if m.arena == nil || m.kit == nil {
 		return nil
@@ -73,7 +74,7 @@ func (m *match) join(now time.Duration, w protocol.Welcome, conn *conn) (complet
 	if hasModel && missing == nil {
 		return true
 	}
-	m.queuePace(conn) // transfers keep to it, too
+	m.queueSnapshotRate(conn) // transfers keep to it, too
 	if !hasModel {
 		m.requestContent(now, protocol.ContentModel, conn)
 	}
@@ -86,21 +87,24 @@ func (m *match) join(now time.Duration, w protocol.Welcome, conn *conn) (complet
 // ready queues the Ready message.
 func (m *match) ready(conn *conn) {
 	var message [protocol.MaxReady]byte
-	r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: m.cfg.Models.Hash(), Name: m.cfg.Name}
+	r := protocol.Ready{
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: m.cfg.Models.Hash(), Name: m.cfg.Name,
+	}
 	conn.queueForMap(r.Append(message[:0]))
 }
 
-// queuePace queues a request for another snapshot rate or bandwidth than the server's.
-func (m *match) queuePace(conn *conn) {
-	if m.cfg.Every > 1 || m.cfg.Kbps > 0 {
+// queueSnapshotRate queues a request for another snapshot rate or bandwidth than the server's.
+func (m *match) queueSnapshotRate(conn *conn) {
+	if m.cfg.SnapshotEvery > 1 || m.cfg.MaxKbps > 0 {
 		var message [4]byte
-		_ = conn.peer.QueueReliable(sim.AppendSnapshotRate(message[:0], uint8(m.cfg.Every), uint16(m.cfg.Kbps)))
+		every, kbps := uint8(m.cfg.SnapshotEvery), uint16(m.cfg.MaxKbps)
+		_ = conn.peer.QueueReliable(sim.AppendSnapshotRate(message[:0], every, kbps))
 	}
 }
 
 // findModel sets Models to those of a hash and reports whether the client has them.
 func (m *match) findModel(hash uint64) bool {
-	for _, models := range []netstate.Models{m.cfg.Models, m.cfg.Model(hash)} {
+	for _, models := range []netstate.Models{m.cfg.Models, m.cfg.FindModels(hash)} {
 		if models == (netstate.Models{}) {
 			continue
 		}
@@ -128,21 +132,23 @@ func (m *match) findArena() error {
 		return fmt.Errorf("client: load arena: %w", ErrUnknownArena)
 	case a.Hash() != w.ArenaHash:
 		got := a.Hash()
-		return fmt.Errorf("client: arena %s has hash %x, the server's has %x", w.ArenaName, got[:4], w.ArenaHash[:4])
+		return fmt.Errorf("client: arena %s has hash %x, the server's has %x",
+			w.ArenaName, got[:4], w.ArenaHash[:4])
 	}
 	m.arena = a
 	return nil
 }
 
-// setRules sets rate, rules and kit to those of the Welcome. The error says what is not valid, or what
-// game the client lacks.
+// setRules sets rate, rules and kit to those of the Welcome. The error says what is not valid, or
+// what game the client lacks.
 func (m *match) setRules() (packet.Reason, error) {
 	w := &m.welcome
 	m.rate = tick.Rate(w.TickRate)
 	slot := netid.ID(w.NetID).Index()
 	switch {
 	case !m.rate.Valid():
-		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", w.TickRate, tick.MinRate, tick.MaxRate)
+		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d",
+			w.TickRate, tick.MinRate, tick.MaxRate)
 	case slot >= int(w.MaxPlayers):
 		return 0, fmt.Errorf("client: server gave slot %d of %d", slot, w.MaxPlayers)
 	}
@@ -159,8 +165,8 @@ func (m *match) setRules() (packet.Reason, error) {
 	return 0, nil
 }
 
-// findGame is the game that the caller gave, or the one of the caller's content that the Welcome names.
-// Its content must be the server's.
+// findGame is the game that the caller gave, or the one of the caller's content that the Welcome
+// names. Its content must be the server's.
 func (m *match) findGame() (*sim.Game, error) {
 	w, game := &m.welcome, m.cfg.Rules.Game
 	if game == nil && w.Mode == "" {

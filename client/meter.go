@@ -9,9 +9,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Meter counts the bits of received datagrams by component, field and reason. The cells add up to the
-// datagrams exactly. Several clients of one goroutine may share one. It takes about 6 KB; counting costs
-// about as much as decoding. Without DecodeFull, rows of others are under refused.
+// Meter counts the bits of received datagrams by component, field and reason. The cells add up to
+// the datagrams exactly. Several clients of one goroutine may share one. It takes about 6 KB;
+// counting costs about as much as decoding. Without DecodeFull, rows of others are under refused.
 //
 //	seal      prefix, sequence and tag of a datagram with an accepted packet
 //	packet    the packet's header
@@ -44,7 +44,8 @@ type Cell struct {
 // NewMeter returns an empty meter.
 func NewMeter() *Meter {
 	return &Meter{
-		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), objects: snapshot.NewMeter(netstate.Objects),
+		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner),
+		objects: snapshot.NewMeter(netstate.Objects),
 	}
 }
 
@@ -95,7 +96,8 @@ func (m *Meter) addPacket(c *Client, pkt []byte) {
 
 var errNoDecoder = errors.New("client: Config.Decode leaves these rows out")
 
-// addSnapshot counts a snapshot section. With an error it returns the bytes from where on it does not.
+// addSnapshot counts a snapshot section. With an error it returns the bytes from where on it does
+// not.
 func (m *Meter) addSnapshot(c *Client, src []byte) (left []byte, err error) {
 	h, rows, err := netstate.ParseHeader(src[1:])
 	if err != nil {
@@ -154,7 +156,8 @@ func (m *Meter) Cells(dst []Cell) []Cell {
 	add("snapshot", "section", "head", 8*m.head.section)
 	add("snapshot", "tick", "head", 8*m.head.tick)
 	add("snapshot", "flags", "head", 8*m.head.flags)
-	add("snapshot", "", snapshot.ReasonFill.String(), m.public.Bits(-1, snapshot.ReasonFill)+m.objects.Bits(-1, snapshot.ReasonFill))
+	padding := m.public.Bits(-1, snapshot.ReasonFill) + m.objects.Bits(-1, snapshot.ReasonFill)
+	add("snapshot", "", snapshot.ReasonFill.String(), padding)
 	add("snapshot", "objects", "head", 8*m.head.objects)
 	for _, rows := range [...]struct {
 		component string

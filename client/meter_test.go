@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Over good and bad links, with damaged datagrams, clients that begin anew and a thin one, the account is the datagram, to
-// the bit, after every single one.
+// Over good and bad links, with damaged datagrams, clients that begin anew and a thin one, the
+// account is the datagram, to the bit, after every single one.
 func TestMeterAddsUp(t *testing.T) {
 	seen := map[string]bool{}
 	for i, path := range []link{
@@ -66,7 +66,8 @@ func TestMeterAddsUp(t *testing.T) {
 	}
 }
 
-// On a clean link the client's account is what the server would have said of the packages as it built them.
+// On a clean link the client's account is what the server would have said of the packages as it
+// built them.
 func TestAccountIsTheServers(t *testing.T) {
 	l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
 	s := l.seat(l.config(), link{})
@@ -141,7 +142,8 @@ func TestAccountOfPadding(t *testing.T) {
 	}
 }
 
-// Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind it.
+// Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind
+// it.
 func TestMeterOfNoBaseline(t *testing.T) {
 	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := tp.player(t), NewMeter()

@@ -76,10 +76,12 @@ func (n Netgraph) String() string {
 	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / max(n.Over.Seconds(), 1e-9) }
 	down := &n.Down
 	headers := down.Session + down.Seal + down.Header + down.Refused
-	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  interp %.0f ms  age %.0f ms  "+
+	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  "+
+		"interp %.0f ms  age %.0f ms  "+
 		"mispredicted %d  replayed %d  starved %d  "+
 		"down %.1f kbit/s (rows %.1f, objects %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
 		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge),
 		n.Mispredictions, n.Replayed, n.Starved,
-		kbps(down.Total()), kbps(down.Rows), kbps(down.Objects), kbps(down.Owner), kbps(down.Messages), kbps(headers), kbps(n.Up))
+		kbps(down.Total()), kbps(down.Rows), kbps(down.Objects), kbps(down.Owner), kbps(down.Messages),
+		kbps(headers), kbps(n.Up))
 }

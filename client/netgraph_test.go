@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestNetgraph: graphs of a second each, over a bad path, add up to what the client knows of itself, and say what the path is.
+// TestNetgraph: graphs of a second each, over a bad path, add up to what the client knows of
+// itself, and say what the path is.
 func TestNetgraph(t *testing.T) {
 	l := newLab(t, labConfig{seed: 61, extras: 15})
 	s := l.seat(l.config(), link{delay: 40 * time.Millisecond, jitter: 8 * time.Millisecond, loss: 0.1})

@@ -14,15 +14,15 @@ type Presented struct {
 	Tick tick.Tick // newest with a command
 	Frac float32   // of the tick after it, in [0, 1)
 
-	// Offset is the smoothed error that is left: from the predicted position to Pos. Only the picture
-	// has it: commands and shots do not.
+	// Offset is the smoothed error that is left: from the predicted position to Pos. Only the
+	// picture has it: commands and shots do not.
 	Offset geom.Vec3
 }
 
 // Present is the own player at the instant of the predicted clock, between two ticks, if the input
 // stays in. The tick that has begun is played whole on a copy and shown in part; a step of partial
-// length would end elsewhere than the whole tick, and show a jump at each tick. False before the first
-// owner row and while dead. It changes nothing, and may be called for each frame of a screen.
+// length would end elsewhere than the whole tick, and show a jump at each tick. False before the
+// first owner row and while dead. It changes nothing, and may be called for each frame of a screen.
 func (c *Client) Present(in Intent) (Presented, bool) {
 	p := &c.predict
 	if !p.Ready() {

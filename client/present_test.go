@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestPresentIsContinuous: a screen of 240 Hz over a server of 60: what is shown between two ticks goes on where the tick before it
-// ended, and arrives where the next one begins, although what it shows is worked out before that is played.
+// TestPresentIsContinuous: a screen of 240 Hz over a server of 60: what is shown between two ticks
+// goes on where the tick before it ended, and arrives where the next one begins, although what it
+// shows is worked out before that is played.
 func TestPresentIsContinuous(t *testing.T) {
 	l := newLab(t, labConfig{seed: 31, extras: 3})
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})
@@ -56,7 +57,8 @@ func TestPresentIsContinuous(t *testing.T) {
 	if st := s.client.Stats(); st.Prediction.Mispredictions != 0 || st.Errors.Snapped != 0 {
 		t.Errorf("%+v", st)
 	}
-	// Nobody goes faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer add a twentieth.
+	// Nobody goes faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer
+	// add a twentieth.
 	if longest > 0.14 || longest == 0 {
 		t.Errorf("shown to go %v m in a frame", longest)
 	}
@@ -74,7 +76,8 @@ func whole(c *Client, in Intent) Presented {
 	return Presented{Tick: c.predict.Newest, Pos: s.Motion.Pos}
 }
 
-// TestPresentChangesNothing: a client that is looked at twenty times a tick says the same as one that is not.
+// TestPresentChangesNothing: a client that is looked at twenty times a tick says the same as one
+// that is not.
 func TestPresentChangesNothing(t *testing.T) {
 	var states [2]predict.State
 	var stats [2]Stats
@@ -99,9 +102,9 @@ func TestPresentChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: rounds throw whom they hit, which no client can
-// foresee. A round trip, the buffer and two snapshots later at most, it predicts to the bit what the server will have, and the
-// picture went there without a step.
+// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: rounds throw whom
+// they hit, which no client can foresee. A round trip, the buffer and two snapshots later at most,
+// it predicts to the bit what the server will have, and the picture went there without a step.
 func TestRow41BlowsConverge(t *testing.T) {
 	l := newLab(t, labConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
 	const oneWay = 50 * time.Millisecond
@@ -170,7 +173,8 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
-	// In a frame of 1/60 s whoever is thrown goes at most half a metre, and of a correction a ninth fades.
+	// In a frame of 1/60 s whoever is thrown goes at most half a metre, and of a correction a ninth
+	// fades.
 	if most := 0.5 + st.Errors.Longest/8; step > most {
 		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)
 	}

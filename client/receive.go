@@ -11,8 +11,8 @@ import (
 )
 
 // Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a
-// netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once, as
-// accepted or by the reason of its drop. The datagram is not kept.
+// netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once,
+// as accepted or by the reason of its drop. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
 	traffic := &c.stats.traffic
 	read := traffic.Total() + uint64(len(datagram))
@@ -76,8 +76,8 @@ func (c *Client) readSections(now time.Duration, p []byte) (err error) {
 }
 
 // readMessages takes the reliable messages in order, then the unreliable ones of the last packet. A
-// message that is not valid is skipped; the error counts for the packet that completed it. Messages of
-// the match count only between the Welcome and the end.
+// message that is not valid is skipped; the error counts for the packet that completed it. Messages
+// of the match count only between the Welcome and the end.
 func (c *Client) readMessages(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextReliable(); ok; raw, ok = c.peer.NextReliable() {
 		c.events.pending = true
@@ -119,8 +119,8 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return nil
 	}
 	if n, ok := sim.ParseRoundEvent(raw); ok {
-		c.Round.addNews(n)
-		c.Chat.addNews(n)
+		c.Round.addEvent(n)
+		c.Chat.addRoundEvent(n)
 		return nil
 	}
 	if c.Spectate.message(raw) {

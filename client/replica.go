@@ -46,9 +46,9 @@ func (r *replica) take(t tick.Tick, row []int32) bool {
 	return true
 }
 
-// lost deals with a section of the snapshot of tick t that could not be decoded, or differs from the
-// server's rows. Its packet is acked by now, so the server must be told: it would use rows as a baseline
-// that are not here. A section that is only too old does no harm.
+// lost deals with a section of the snapshot of tick t that could not be decoded, or differs from
+// the server's rows. Its packet is acked by now, so the server must be told: it would use rows as a
+// baseline that are not here. A section that is only too old does no harm.
 func (r *replica) lost(now time.Duration, t tick.Tick, err error, peer *packet.Peer) error {
 	if err == snapshot.ErrStale {
 		r.stats.stale++

@@ -3,48 +3,42 @@ package client
 import (
 	"fmt"
 
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// maxNews is how much news waits for NextNews.
-const maxNews = 32
+// maxRoundEvents is how much news waits for NextNews.
+const maxRoundEvents = 32
 
 // Round is the standing of the round, and its news in a queue that overwrites its oldest.
 type Round struct {
-	standing sim.RoundStatus
-	known    bool
-	in, out  uint64
-	ring     [maxNews]sim.RoundEvent
+	status sim.RoundStatus
+	known  bool
+	events ringbuf.Ring[sim.RoundEvent]
 }
 
-// Standing is the newest standing: phase, scores, the point under attack. False before the first, which
-// the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and Client.SecondsLeft.
-func (r *Round) Standing() (sim.RoundStatus, bool) { return r.standing, r.known }
+// Status is the newest standing: phase, scores, the point under attack. False before the first,
+// which the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and
+// Client.SecondsLeft.
+func (r *Round) Status() (sim.RoundStatus, bool) { return r.status, r.known }
 
-// NextNews returns the next announcement, each once and in order. The oldest of more than 32 are lost.
-func (r *Round) NextNews() (sim.RoundEvent, bool) {
-	if r.in == r.out {
-		return sim.RoundEvent{}, false
-	}
-	n := r.ring[r.out%maxNews]
-	r.out++
-	return n, true
-}
+// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are
+// lost.
+func (r *Round) NextEvent() (sim.RoundEvent, bool) { return r.events.Pop() }
 
-func (r *Round) addNews(n sim.RoundEvent) {
-	if r.in-r.out == maxNews {
-		r.out++
+func (r *Round) addEvent(n sim.RoundEvent) {
+	if r.events.Added() == 0 {
+		r.events = ringbuf.New[sim.RoundEvent](maxRoundEvents)
 	}
-	r.ring[r.in%maxNews] = n
-	r.in++
+	r.events.Push(n)
 }
 
 // message takes a message with a standing and reports whether it is one.
 func (r *Round) message(raw []byte) bool {
 	s, ok := sim.ParseRoundStatus(raw)
 	if ok {
-		r.standing, r.known = s, true
+		r.status, r.known = s, true
 	}
 	return ok
 }
@@ -52,8 +46,8 @@ func (r *Round) message(raw []byte) bool {
 // reset forgets the standing for a change of the map. News that waits stays.
 func (r *Round) reset() { r.known = false }
 
-// appendNews puts news into words. Points have the letters of maps, in the order of attack.
-func appendNews(dst []byte, n *sim.RoundEvent) []byte {
+// appendRoundEvent puts news into words. Points have the letters of maps, in the order of attack.
+func appendRoundEvent(dst []byte, n *sim.RoundEvent) []byte {
 	switch point := 'A' + rune(n.Point); n.What {
 	case mode.WaitForPlayers:
 		return fmt.Appendf(dst, "the round waits for %d more", n.Value)

@@ -10,8 +10,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// TestRow38ThreeClocks is row 38 of the reference's checklist: the render clock never passes the server's nor what has arrived,
-// and in a steady state the predicted clock is ahead of the server's by the way there and the buffer, to a tick.
+// TestRow38ThreeClocks is row 38 of the reference's checklist: the render clock never passes the
+// server's nor what has arrived, and in a steady state the predicted clock is ahead of the server's
+// by the way there and the buffer, to a tick.
 func TestRow38ThreeClocks(t *testing.T) {
 	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond, 150 * time.Millisecond} {
 		for _, jitter := range []time.Duration{0, 10 * time.Millisecond} {
@@ -51,9 +52,10 @@ func TestRow38ThreeClocks(t *testing.T) {
 	}
 }
 
-// TestRow40JitterWithoutAFreeze is row 40 of the reference's checklist: over a path that delays each datagram by 0 to 50 ms more, the
-// picture of others never stands and never steps, and is where they were at the instant that it shows, to what a straight line
-// between two snapshots can tell.
+// TestRow40JitterWithoutAFreeze is row 40 of the reference's checklist: over a path that delays
+// each datagram by 0 to 50 ms more, the picture of others never stands and never steps, and is
+// where they were at the instant that it shows, to what a straight line between two snapshots can
+// tell.
 func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	l := newLab(t, labConfig{seed: 40, extras: 8})
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
@@ -97,7 +99,8 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	if frozen != 0 || frames < 1100 || st.RenderResets != 0 {
 		t.Errorf("the picture stood in %d of %d frames; %+v", frozen, frames, st)
 	}
-	// Who runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by half of that way at most.
+	// Who runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by
+	// half of that way at most.
 	if compared < 2000 || worst > 0.4 {
 		t.Errorf("up to %v m beside the truth in %d poses", worst, compared)
 	}
@@ -107,8 +110,9 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
 }
 
-// TestRow40StillPeriodsDoNotSnap: who stood for seconds and walks off, walks: the first step is no longer than the others.
-// The reference, whose buffer has no samples of somebody who does not change, shows most of it in one frame.
+// TestRow40StillPeriodsDoNotSnap: who stood for seconds and walks off, walks: the first step is no
+// longer than the others. The reference, whose buffer has no samples of somebody who does not
+// change, shows most of it in one frame.
 func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	l := newLab(t, labConfig{seed: 41})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
@@ -148,8 +152,8 @@ func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	}
 }
 
-// TestDrawnGoesOn: nothing comes for a while. The view stands at the newest snapshot, as it must, and the picture goes on for 100 ms; when
-// snapshots come again nobody steps back.
+// TestDrawnGoesOn: nothing comes for a while. The view stands at the newest snapshot, as it must,
+// and the picture goes on for 100 ms; when snapshots come again nobody steps back.
 func TestDrawnGoesOn(t *testing.T) {
 	l := newLab(t, labConfig{seed: 42})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
@@ -197,8 +201,9 @@ func TestDrawnGoesOn(t *testing.T) {
 	}
 }
 
-// TestRow44BufferFollowsTheLink is row 44 of the reference's checklist: under loss in bursts the server's buffer grows, after it it shrinks
-// again; each tick that went without its command is told to its client, and none is run twice.
+// TestRow44BufferFollowsTheLink is row 44 of the reference's checklist: under loss in bursts the
+// server's buffer grows, after it it shrinks again; each tick that went without its command is told
+// to its client, and none is run twice.
 func TestRow44BufferFollowsTheLink(t *testing.T) {
 	l := newLab(t, labConfig{seed: 44, extras: 2})
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -14,11 +15,11 @@ import (
 // Shot is a predicted shot.
 type Shot struct {
 	Tick   tick.Tick // of the command
-	Ray    geom.Ray  // as the server computes it if it agrees; with Config.Judge up to the first wall
+	Ray    geom.Ray  // as the server computes it if it agrees; with Config.PredictHits up to the first wall
 	Radius float32   // metres
 	View   tick.View // that the command carries
 
-	// With Config.Judge, the player that the shot hits in the own view. Hit is 0 for nobody.
+	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for nobody.
 	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part
@@ -30,20 +31,14 @@ type Shot struct {
 const maxShots = 64
 
 // Shots keeps the newest predicted shots.
-type Shots struct {
-	fired uint64
-	ring  [maxShots]Shot
-}
+type Shots struct{ ring ringbuf.Ring[Shot] }
 
-// Since copies the predicted shots from number from on into dst, and returns how many those are and the
-// number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction takes no shot
-// back.
+// Since copies the predicted shots from number from on into dst, and returns how many those are and
+// the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
+// takes no shot back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
-	if s.fired > maxShots {
-		from = max(from, s.fired-maxShots)
-	}
-	for ; from < s.fired && n < len(dst); from++ {
-		dst[n] = s.ring[from%maxShots]
+	for from = s.ring.First(from); from < s.ring.Added() && n < len(dst); from++ {
+		dst[n] = *s.ring.At(from)
 		n++
 	}
 	return n, from
@@ -51,22 +46,24 @@ func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
 
 // shoot records a shot of a command; self is the state after the command.
 func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State) {
-	s := &c.Shots.ring[c.Shots.fired%maxShots]
-	c.Shots.fired++
+	if c.Shots.ring.Added() == 0 {
+		c.Shots.ring = ringbuf.New[Shot](maxShots)
+	}
+	s := c.Shots.ring.Next()
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
-	if !c.cfg.Judge || c.cfg.Decode != DecodeFull {
+	if !c.cfg.PredictHits || c.cfg.Decode != DecodeFull {
 		return
 	}
 	if t, ok := c.arena.Raycast(s.Ray); ok {
 		s.Ray.Max = t
 	}
-	c.judge(s, self.Team)
+	c.predictHit(s, self.Team)
 }
 
-// judge finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest living
-// player of another team, the lowest slot where two are equally near.
-func (c *Client) judge(s *Shot, team uint8) {
+// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest
+// living player of another team, the lowest slot where two are equally near.
+func (c *Client) predictHit(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
 		if !ok || !p.Alive() || p.ID == c.welcome.NetID || p.Team() == team {

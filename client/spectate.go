@@ -5,8 +5,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// Spectate is the viewpoint of a spectator, which a token makes of a client. Snapshots then have what
-// the watched player may see, and nothing of its owner row.
+// Spectate is the viewpoint of a spectator, which a token makes of a client. Snapshots then have
+// what the watched player may see, and nothing of its owner row.
 type Spectate struct {
 	conn   *conn
 	active bool

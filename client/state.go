@@ -1,15 +1,15 @@
 package client
 
-// State is how far a client has come.
+// State is the state of a client.
 type State uint8
 
 // The states of a client. The last three are final.
 const (
-	Connecting State = iota // shaking hands, or waiting for the Welcome
+	Connecting State = iota // handshake, or waiting for the Welcome and its content
 	Joined                  // playing
-	Denied                  // the server has no place for us, or its Welcome names something that we do not have
-	Lost                    // the server closed the session, was silent for too long, never answered, or is none of ours
-	Left                    // we left
+	Denied                  // the server is full, or its Welcome names content that the client lacks
+	Lost                    // the server closed the session, or fell silent, or never answered
+	Left                    // by Leave
 )
 
 // String names the state.

@@ -12,7 +12,7 @@ import (
 // Stats is what a client knows of its connection and of itself. Counters only grow.
 type Stats struct {
 	Datagrams    netcode.Counters // Received = sum of Accepted + sum of Drops
-	Packages     packet.Counters  // in datagrams of kind payload: Received = Accepted + sum of Drops
+	Packets      packet.Counters  // in datagrams of kind payload: Received = Accepted + sum of Drops
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
@@ -39,7 +39,7 @@ type Stats struct {
 	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead       int8          // ticks that our newest command on the server was early, by the newest owner row; negative: late
+	Lead       int8          // ticks by which the newest command was early on the server; negative: late
 	LeadWanted time.Duration // that the predicted clock steers for
 	Starved    uint64        // ticks that the server played without our command
 
@@ -47,7 +47,7 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock waited for a snapshot
 
-	Timescale uint16 // speed of the server's time, of protocol.FullTimescale: an overloaded server slows it down
+	Timescale uint16 // speed of the server's time, of protocol.FullTimescale; overload slows it down
 
 	Prediction predict.Stats
 	Errors     predict.ErrorStats // smoothing of mispredictions, knock-backs and so on
@@ -57,12 +57,12 @@ type Stats struct {
 func (c *Client) Stats() Stats {
 	net, rep := &c.conn.stats, &c.replica.stats
 	s := Stats{
-		Datagrams: *c.dial.Counters(), Packages: net.packets,
+		Datagrams: *c.dial.Counters(), Packets: net.packets,
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,
-		Events: c.events.received, Overrun: c.events.overrun, Lines: c.Chat.in, Unread: c.Chat.overrun,
-		Shots: c.Shots.fired, Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
+		Events: c.events.received, Overrun: c.events.ring.Lost(), Lines: c.Chat.lines.Added(), Unread: c.Chat.lines.Lost(),
+		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
 		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,
 		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets, RenderStalls: c.clock.Render.Stalls,
@@ -75,7 +75,8 @@ func (c *Client) Stats() Stats {
 	return s
 }
 
-// Clocks returns the three clocks at the last Advance as time since tick 0. All are 0 until they run.
+// Clocks returns the three clocks at the last Advance as time since tick 0. All are 0 until they
+// run.
 func (c *Client) Clocks() (server, predicted, render time.Duration) {
 	if c.interp.Newest() == 0 {
 		return 0, 0, 0
@@ -83,8 +84,8 @@ func (c *Client) Clocks() (server, predicted, render time.Duration) {
 	return c.clock.ServerTime(), c.clock.Predicted.At, c.clock.Render.At
 }
 
-// Pulse is the part of Stats that a driver of thousands of clients asks for every tick. It reads a few
-// cache lines where Stats copies twenty.
+// Pulse is the part of Stats that a driver of thousands of clients asks for every tick. It reads a
+// few cache lines where Stats copies twenty.
 type Pulse struct {
 	Age, RTT       time.Duration // SnapshotAge and RTT of Stats
 	Snapshots      uint64
@@ -98,6 +99,6 @@ type Pulse struct {
 func (c *Client) Pulse() Pulse {
 	return Pulse{
 		Age: c.interp.Age, RTT: c.rtt.Smoothed, Snapshots: c.replica.stats.snapshots, Joined: c.state == Joined,
-		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.fired, Lead: c.replica.self.Lead,
+		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.ring.Added(), Lead: c.replica.self.Lead,
 	}
 }

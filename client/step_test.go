@@ -69,11 +69,13 @@ const (
 	pledged = 1.0 / 8 // by how much of the time that passes a pledged delay changes at most, see lagcomp.ViewDelayTrack
 )
 
-// TestRow39StepSettlesWithoutOvershoot is row 39 of the reference's checklist in numbers: the round trip goes from 50 ms to 150 ms and back,
-// over paths without and with jitter. The clocks go to where they belong and hardly further, the predicted one by running at most 5 % faster or
-// slower, render by an eighth more where the delay that was pledged half a second before changes. Commands
-// of a buffer of two ticks come 17 ms too late when the way becomes 50 ms longer; to make up for that at 5 % takes 20 ticks, and to hear of it
-// nine. So many go without their command, whatever the clock does.
+// TestRow39StepSettlesWithoutOvershoot is row 39 of the reference's checklist in numbers: the round
+// trip goes from 50 ms to 150 ms and back, over paths without and with jitter. The clocks go to
+// where they belong and hardly further, the predicted one by running at most 5 % faster or slower,
+// render by an eighth more where the delay that was pledged half a second before changes. Commands
+// of a buffer of two ticks come 17 ms too late when the way becomes 50 ms longer; to make up for
+// that at 5 % takes 20 ticks, and to hear of it nine. So many go without their command, whatever
+// the clock does.
 func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 	const short, long = 25 * time.Millisecond, 75 * time.Millisecond
 	for _, jitter := range []time.Duration{0, 4 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
@@ -109,10 +111,12 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 	}
 }
 
-// TestClocksOverRandomLinks: whatever the path does, as long as it does not change by a quarter of a second: predicted and render clock
-// run between 5 % slower and faster than our own, render but for what the pledged delay changes; it stops at the newest snapshot and nowhere else, nothing is set anew, and a
-// while after the path has changed last all commands are in time, and not much earlier than wanted. What lab.check holds holds too: render
-// never goes back nor past the newest snapshot.
+// TestClocksOverRandomLinks: whatever the path does, as long as it does not change by a quarter of
+// a second: predicted and render clock run between 5 % slower and faster than our own, render but
+// for what the pledged delay changes; it stops at the newest snapshot and nowhere else, nothing is
+// set anew, and a while after the path has changed last all commands are in time, and not much
+// earlier than wanted. What lab.check holds holds too: render never goes back nor past the newest
+// snapshot.
 func TestClocksOverRandomLinks(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 99))

@@ -31,8 +31,8 @@ func (u *uplink) resolve(peer *packet.Peer, clocks *clock.Clocks) {
 	clocks.Predicted.CountPackets(len(delivered), len(lost))
 }
 
-// unacked gathers the commands that the server is not known to have, oldest first: the newest without
-// a gap, at most sim.MaxWindow.
+// unacked gathers the commands that the server is not known to have, oldest first: the newest
+// without a gap, at most sim.MaxWindow.
 func (u *uplink) unacked(p *predict.Predictor) []sim.Command {
 	at := len(u.window)
 	for t := p.Newest; at > 0 && t > u.acked; t-- {
@@ -46,9 +46,9 @@ func (u *uplink) unacked(p *predict.Predictor) []sim.Command {
 	return u.window[at:]
 }
 
-// Outgoing returns the datagrams to send now, all to Server: steps of the handshake, and a packet with
-// messages and commands. Call it once after each Advance. They are the client's memory, valid until
-// its next call.
+// Outgoing returns the datagrams to send now, all to Server: steps of the handshake, and a packet
+// with messages and commands. Call it once after each Advance. They are the client's memory, valid
+// until its next call.
 func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	c.resetOut()
 	c.outTaken = true
@@ -80,7 +80,8 @@ func (c *Client) sendPacket(now time.Duration) {
 	pkt = c.peer.AppendReliable(pkt, messageBudget)
 	if u.report.Due(now, p.Stats.Mispredictions) {
 		var note [5]byte
-		_ = c.peer.QueueUnreliable(sim.AppendMispredictions(note[:0], uint32(u.report.Count))) // the only one: there is room
+		// It is the only unreliable message, so there is room.
+		_ = c.peer.QueueUnreliable(sim.AppendMispredictions(note[:0], uint32(u.report.Count)))
 	}
 	pkt = c.peer.AppendUnreliable(pkt, noteBudget)
 	newest := tick.Tick(0)
@@ -104,8 +105,8 @@ type receipts struct {
 // issued records the packets that had arrived when the command of tick t was issued.
 func (r *receipts) issued(t tick.Tick, has packet.AckState) { r.ring[t%clock.History] = has }
 
-// since lists, for a window of commands, the packets that arrived after some of those with a view were
-// issued, newest packet first. has never shrinks, so it includes the packets of each command.
+// since lists, for a window of commands, the packets that arrived after some of those with a view
+// were issued, newest packet first. has never shrinks, so it includes the packets of each command.
 func (r *receipts) since(cmds []sim.Command, has packet.AckState) []sim.Arrival {
 	if has.Newest == 0 {
 		return nil

@@ -31,7 +31,8 @@ func slowSince(a *receipts, cmds []sim.Command, has packet.AckState) (list []sim
 	return list
 }
 
-// TestReceiptsSince: packages come in order, late, in bursts and not at all, while commands are made.
+// TestReceiptsSince: packages come in order, late, in bursts and not at all, while commands are
+// made.
 func TestReceiptsSince(t *testing.T) {
 	longest := 0
 	for seed := range uint64(200) {

@@ -20,6 +20,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -34,11 +35,12 @@ func lobby(t *testing.T) (page string) {
 	if *at != "" {
 		return *at
 	}
-	return host(t, players)
+	return runHost(t, players)
 }
 
-// host runs a host and so many players over real sockets until the test ends. It returns the address of its page.
-func host(t *testing.T, players int) (page string) {
+// runHost runs a host and so many players over real sockets until the test ends. It returns the
+// address of its page.
+func runHost(t *testing.T, players int) (page string) {
 	t.Helper()
 	ground, err := arena.Open("arena-64")
 	if err != nil {
@@ -46,7 +48,7 @@ func host(t *testing.T, players int) (page string) {
 	}
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	h, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", TokenSeconds: 60,
+	h, err := host.New(host.Config{Name: "Lobby <b>one</b>", UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, HTTP: host.HTTPConfig{Listen: "127.0.0.1:0", TokenLifetime: time.Minute},
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Netcode: netcode.ServerConfig{PrivateKey: key}}})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,8 @@ func stuck(t *testing.T, page string) {
 	}
 }
 
-// pale lists text that is hard to tell from what is behind it: less than 4.5 to 1, or 3 to 1 if it is large (WCAG 2.2, AA).
+// pale lists text that is hard to tell from what is behind it: less than 4.5 to 1, or 3 to 1 if it
+// is large (WCAG 2.2, AA).
 const pale = `(() => {
   const rgb = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length > 3 && v[3] === 0 ? null : v.slice(0, 3); };
   const light = (c) => c.map((v) => v / 255).map((v) => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((n, v, i) => n + v * [.2126, .7152, .0722][i], 0);
@@ -132,7 +135,8 @@ const pale = `(() => {
 const unnamed = `[...document.querySelectorAll('[tabindex="0"], button, input, canvas')].filter((e) => !e.closest('.chart > *') && e.getClientRects().length &&
   !(e.getAttribute('aria-labelledby') || e.getAttribute('aria-label') || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML.slice(0, 80))`
 
-// The page shows a real lobby, live, at both widths and in both schemes, and a reader who never reads changes nothing.
+// The page shows a real lobby, live, at both widths and in both schemes, and a reader who never
+// reads changes nothing.
 func TestDash(t *testing.T) {
 	ctx, seen := browser(t)
 	page := lobby(t)
@@ -175,7 +179,8 @@ func TestDash(t *testing.T) {
 	}
 }
 
-// shows holds what the page shows to what it must be: 32 living people who move, a tick that takes time, bytes that add up.
+// shows holds what the page shows to what it must be: 32 living people who move, a tick that takes
+// time, bytes that add up.
 func shows(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	text := func(id string) string {
@@ -219,9 +224,9 @@ func shows(t *testing.T, ctx context.Context, name string) {
 // A lobby with nobody in it is shown as such.
 func TestDashOfNobody(t *testing.T) {
 	ctx, seen := browser(t)
-	open(t, ctx, host(t, 0), 380, "dark")
+	open(t, ctx, runHost(t, 0), 380, "dark")
 	until(t, ctx, `document.documentElement.dataset.frames > 3`)
-	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-starved, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
+	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-inputs-missing, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
 		t.Errorf("it says %q", got)
 	}
 	if text := evaluate[string](t, ctx, `document.body.innerText`); strings.Contains(text, "NaN") || strings.Contains(text, "Infinity") || strings.Contains(text, "undefined") {

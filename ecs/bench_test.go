@@ -36,7 +36,8 @@ func integratePlain(p, v []geom.Vec3) {
 	}
 }
 
-// flatter holds what the flat form needs: gravity as a pattern that repeats every three floats, and scratch.
+// flatter holds what the flat form needs: gravity as a pattern that repeats every three floats, and
+// scratch.
 type flatter struct{ gravity, scratch [3 * chunk]float32 }
 
 func newFlatter() *flatter {
@@ -106,8 +107,9 @@ func TestFlatStepComputesTheSameBits(t *testing.T) {
 	}
 }
 
-// BenchmarkIntegrate runs one movement step over n entities: arche's own query entity by entity, our column view as
-// structs and as flat floats in vek chunks, and plain slices, which is what memory allows.
+// BenchmarkIntegrate runs one movement step over n entities: arche's own query entity by entity,
+// our column view as structs and as flat floats in vek chunks, and plain slices, which is what
+// memory allows.
 func BenchmarkIntegrate(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		run := func(name string, step func()) {

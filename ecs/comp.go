@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Comp names component type T within one world. Only Register makes a useful one, which is why a column's element type
-// is always the registered type.
+// Comp names component type T within one world. Only Register makes a useful one, which is why a
+// column's element type is always the registered type.
 type Comp[T any] struct {
 	world *World
 	id    arche.ID
@@ -22,9 +22,10 @@ type Component interface {
 
 func (c Comp[T]) component() (*World, arche.ID) { return c.world, c.id }
 
-// Register makes T known as a component; again for the same T it returns the same Comp. At most 255 types. It panics
-// for types that hold pointers (components are plain memory: they are copied, hashed and rewound as such), for arche
-// relations (they split a kind over several archetypes) and while a view is open.
+// Register makes T known as a component; again for the same T it returns the same Comp. At most 255
+// types. It panics for types that hold pointers (components are plain memory: they are copied,
+// hashed and rewound as such), for arche relations (they split a kind over several archetypes) and
+// while a view is open.
 func Register[T any](w *World) Comp[T] {
 	t := reflect.TypeFor[T]()
 	w.mustBeClosed("Register " + t.String())
@@ -42,8 +43,8 @@ func Register[T any](w *World) Comp[T] {
 	return Comp[T]{w, id}
 }
 
-// Get returns the component of a live entity, or nil if the id is stale, not yet flushed or of a kind without T.
-// The pointer may be used until the next Flush.
+// Get returns the component of a live entity, or nil if the id is stale, not yet flushed or of a
+// kind without T. The pointer may be used until the next Flush.
 func (c Comp[T]) Get(id netid.ID) *T {
 	if c.world == nil {
 		panic("ecs: Get of " + reflect.TypeFor[T]().String() + ": not a registered component")

@@ -2,8 +2,8 @@ package ecs
 
 import "github.com/tickrate/tickrate/ecs/netid"
 
-// ContinueIDs makes the ids of a world in which nobody ever was go on where those of another end: no id of the one names anybody in the
-// other, for 254 lives of a slot.
+// ContinueIDs makes the ids of an empty world go on where those of another end: no id of the one
+// names an entity of the other, for 254 lives of a slot.
 func (w *World) ContinueIDs(old *World) {
 	for i := range min(len(w.slots), len(old.slots)) {
 		w.slots[i].gen = old.slots[i].gen

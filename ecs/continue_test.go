@@ -2,7 +2,8 @@ package ecs
 
 import "testing"
 
-// A world that follows another gives no id that the other gave, in whatever slots; and a slot is given once.
+// A world that follows another gives no id that the other gave, in whatever slots; and a slot is
+// given once.
 func TestFollow(t *testing.T) {
 	old := New(8)
 	kind := old.Kind("thing")

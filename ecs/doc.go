@@ -1,9 +1,10 @@
-// Package ecs is the world: who exists and what is known of each. Kinds, spawns and despawns go in; columns of plain
-// structs come out. One owner calls it; it starts no goroutine, reads no clock and shows no map order, so the same calls
-// give the same ids and the same rows on every machine.
+// Package ecs is the world: its entities and their components. Kinds, spawns and despawns go in;
+// columns of plain structs come out. One goroutine calls it; it starts none, reads no clock and
+// exposes no map order, so the same calls give the same ids and the same rows on every machine.
 //
-// Entities live in arche, which is fenced in here. A Kind is a fixed set of components declared once; every entity of a
-// kind is one row of that kind's columns, and a View hands out whole columns as slices:
+// Entities live in arche, which is fenced in here. A Kind is a fixed set of components declared
+// once; every entity of a kind is one row of that kind's columns, and a View hands out whole
+// columns as slices:
 //
 //	w := ecs.New(1024)
 //	pos, vel := ecs.Register[Pos](w), ecs.Register[Vel](w)
@@ -17,12 +18,14 @@
 //
 // # The life of a slice
 //
-// A column is arche's own memory, not a copy. It may be used until its view is closed, and never across a Flush: growth
-// moves a column and leaves the old memory readable, a removal moves the last row into the hole. Flush panics while any
-// view is open, because that is the one mistake which would otherwise go unseen.
+// A column is arche's own memory, not a copy. It may be used until its view is closed, and never
+// across a Flush: growth moves a column and leaves the old memory readable, a removal moves the
+// last row into the hole. Flush panics while any view is open, because that is the one mistake
+// which would otherwise go unseen.
 //
 // # Layout we rest upon
 //
-// arche v0.15.3 promises no columns; it keeps them contiguous. The tests pin all conditions under which that is true
-// (one archetype a view, no relation, exact component type, and so on) and compare columns with arche's own Query.
+// arche v0.15.3 promises no columns; it keeps them contiguous. The tests pin all conditions under
+// which that is true (one archetype a view, no relation, exact component type, and so on) and
+// compare columns with arche's own Query.
 package ecs

@@ -2,11 +2,13 @@ package ecs
 
 import arche "github.com/mlange-42/arche/ecs"
 
-// Filter chooses kinds by their components: those that have all of With and none of Without. The zero Filter chooses all.
+// Filter chooses kinds by their components: those that have all of With and none of Without. The
+// zero Filter chooses all.
 type Filter struct{ With, Without []Component }
 
-// Kinds appends the kinds that f chooses to dst, in the order in which they were declared. As an entity keeps its kind, the answer holds
-// for the world's life; a query is a loop over their views. It panics for components that are not registered in this world.
+// Kinds appends the kinds that f chooses to dst, in the order in which they were declared. As an
+// entity keeps its kind, the answer holds for the world's life; a query is a loop over their views.
+// It panics for components that are not registered in this world.
 func (w *World) Kinds(dst []Kind, f Filter) []Kind {
 	with, without := w.maskOf("Kinds", f.With), w.maskOf("Kinds", f.Without)
 	for i := range w.kinds[1:] {

@@ -12,8 +12,9 @@ type change struct {
 	spawn bool
 }
 
-// Spawn reserves the lowest free slot for an entity of kind k and queues its birth; the id is good at once (for owners,
-// events, messages), the row comes with the next Flush, zeroed. It returns 0 when every slot is taken.
+// Spawn reserves the lowest free slot for an entity of kind k and queues its birth; the id is good
+// at once (for owners, events, messages), the row comes with the next Flush, zeroed. It returns 0
+// when every slot is taken.
 func (w *World) Spawn(k Kind) netid.ID {
 	w.kind(k)
 	index, ok := w.free.take()
@@ -35,9 +36,9 @@ func (w *World) reserve(index int, k Kind) netid.ID {
 	return id
 }
 
-// Despawn queues the end of id and reports whether there was something to end: false for a stale id or one already
-// queued. The row stays until the next Flush; the slot is free after it. An entity despawned before the Flush of its
-// Spawn never gets a row.
+// Despawn queues the end of id and reports whether there was something to end: false for a stale id
+// or one already queued. The row stays until the next Flush; the slot is free after it. An entity
+// despawned before the Flush of its Spawn never gets a row.
 func (w *World) Despawn(id netid.ID) bool {
 	s := w.find(id)
 	if s == nil || s.doomed {
@@ -48,8 +49,9 @@ func (w *World) Despawn(id netid.ID) bool {
 	return true
 }
 
-// Flush applies the queued changes in the order they were queued and is the only place where rows come, go or move:
-// a birth takes the row after the last, a death moves the last row into its place. It panics while a view is open.
+// Flush applies the queued changes in the order they were queued and is the only place where rows
+// come, go or move: a birth takes the row after the last, a death moves the last row into its
+// place. It panics while a view is open.
 func (w *World) Flush() {
 	w.mustBeClosed("Flush")
 	w.spawned, w.despawned = w.spawned[:0], w.despawned[:0]
@@ -68,10 +70,12 @@ func (w *World) Flush() {
 	}
 }
 
-// Spawned lists the ids that got their row in the last Flush, in queue order; valid until the next Flush.
+// Spawned lists the ids that got their row in the last Flush, in queue order; valid until the next
+// Flush.
 func (w *World) Spawned() []netid.ID { return w.spawned }
 
-// Despawned lists the ids that lost their row in the last Flush, in queue order; valid until the next Flush.
+// Despawned lists the ids that lost their row in the last Flush, in queue order; valid until the
+// next Flush.
 func (w *World) Despawned() []netid.ID { return w.despawned }
 
 func (w *World) birth(s *slot, id netid.ID) {
@@ -81,7 +85,7 @@ func (w *World) birth(s *slot, id netid.ID) {
 	k := &w.kinds[s.kind]
 	s.entity = w.store.NewEntity(k.ids...)
 	*(*netid.ID)(w.store.GetUnchecked(s.entity, w.netID)) = id
-	s.row = 0 // some row; refresh knows which
+	s.row = 0 // refresh corrects it
 	k.moved = true
 	w.spawned = append(w.spawned, id)
 }
@@ -96,8 +100,8 @@ func (w *World) death(s *slot, id netid.ID) {
 	w.free.give(id.Index())
 }
 
-// refresh reads the rows of a kind back from its column of ids, rather than trusting a model of how arche moves rows.
-// It costs about a nanosecond a row, in ticks where somebody came or went.
+// refresh reads the rows of a kind back from its column of ids, rather than trusting a model of how
+// arche moves rows. It costs about a nanosecond a row, in ticks where somebody came or went.
 func (w *World) refresh(k *kind) {
 	k.moved = false
 	if !k.view.Open() {

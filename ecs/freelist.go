@@ -2,9 +2,9 @@ package ecs
 
 import "math/bits"
 
-// freelist holds the free slots as bits, so the lowest is found first: live entities then crowd into the low groups,
-// which is what the snapshot's groups of rows want. take and give cost one word each; first only ever moves over words
-// known to be empty.
+// freelist holds the free slots as bits, so the lowest is found first: live entities then crowd
+// into the low groups, which is what the snapshot's groups of rows want. take and give cost one
+// word each; first only ever moves over words known to be empty.
 type freelist struct {
 	words []uint64
 	first int // no word before this one has a bit set

@@ -2,7 +2,8 @@ package ecs
 
 import arche "github.com/mlange-42/arche/ecs"
 
-// Kind is a set of components declared once under a name; each entity has one for its whole life. 0 is none.
+// Kind is a set of components declared once under a name; each entity has one for its whole life. 0
+// is none.
 type Kind uint8
 
 // kind is what the world keeps of a Kind.
@@ -13,9 +14,10 @@ type kind struct {
 	moved bool // rows came, went or moved since the last refresh
 }
 
-// Kind declares the kind called name with exactly these components (the NetID is kept beside them, do not name it).
-// It panics if the name or the same set is taken, since two kinds of one set would share their columns: add an empty
-// struct type as a tag to tell them apart. At most 255 kinds; declare them before the first tick.
+// Kind declares the kind called name with exactly these components (the NetID is kept beside them,
+// do not name it). It panics if the name or the same set is taken, since two kinds of one set would
+// share their columns: add an empty struct type as a tag to tell them apart. At most 255 kinds;
+// declare them before the first tick.
 func (w *World) Kind(name string, comps ...Component) Kind {
 	w.mustBeClosed("Kind " + name)
 	if len(w.kinds) > 255 {

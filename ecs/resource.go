@@ -11,7 +11,8 @@ func SetResource[T any](w *World, r *T) {
 	w.store.Resources().Add(id, r)
 }
 
-// Resource returns the world's one T, or nil if none was set. Systems keep their state here, not in themselves.
+// Resource returns the world's one T, or nil if none was set. Systems keep their state here, not in
+// themselves.
 func Resource[T any](w *World) *T {
 	r, _ := w.store.Resources().Get(arche.ResourceID[T](&w.store)).(*T)
 	return r

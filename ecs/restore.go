@@ -11,14 +11,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// ErrRestore says that rows do not describe a world.
+// ErrRestore says that rows are no state of this world.
 var ErrRestore = errors.New("ecs: not a state of this world")
 
 // Pending is how many structural changes wait for Flush.
 func (w *World) Pending() int { return len(w.changes) }
 
-// Generations appends the generation of the current or last life of every slot to dst: what a later Spawn depends on besides who
-// lives.
+// Generations appends the generation of the current or last life of every slot to dst. Together
+// with the live ids it decides which ids later Spawns return.
 func (w *World) Generations(dst []uint8) []uint8 {
 	for i := range w.slots {
 		dst = append(dst, w.slots[i].gen)
@@ -26,9 +26,10 @@ func (w *World) Generations(dst []uint8) []uint8 {
 	return dst
 }
 
-// Restore gives a world that nothing was ever spawned in the entities ids, all of kind k, row by row in this order, and to every slot
-// the generation of its current or last life. Their components are zero. The error wraps ErrRestore, and then nothing has changed. Row
-// order and generations are all of a world, between two Flushes, that its components are not.
+// Restore gives an empty world the entities ids, all of kind k, row by row in this order, and to
+// every slot the generation of its current or last life. Components are zero. The error wraps
+// ErrRestore, and then nothing has changed. Between two Flushes, row order and generations are the
+// whole state besides components.
 func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
 	w.kind(k)
 	w.mustBeClosed("Restore")
@@ -69,8 +70,8 @@ type Memory struct {
 	Bytes []byte       // all rows; padding included. Valid until Close
 }
 
-// Columns appends the columns of an open view, in the order in which its kind was declared and without the ids, to dst. It is for
-// what treats every component alike, as saving does.
+// Columns appends the columns of an open view, in the order in which its kind was declared and
+// without the ids, to dst. It is for what treats every component alike, as saving does.
 func (v *View) Columns(dst []Memory) []Memory {
 	v.mustBeOpen("Columns")
 	for _, id := range v.ids {

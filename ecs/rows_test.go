@@ -1,6 +1,7 @@
 package ecs_test
 
-// Rows 1 to 3 and 6 of the reference's checklist. Entities keep their kind, so adding or removing a component is a death and a birth.
+// Rows 1 to 3 and 6 of the reference's checklist. Entities keep their kind, so adding or removing a
+// component is a death and a birth.
 
 import (
 	"runtime"
@@ -16,8 +17,8 @@ import (
 // many is how many entities row 1 speaks of.
 const many = 100_000
 
-// TestRow01HundredThousandEntities creates, finds, destroys and creates again: a handle means its entity for all of that one's life and
-// nothing after it, whatever moved meanwhile.
+// TestRow01HundredThousandEntities creates, finds, destroys and creates again: a handle means its
+// entity for all of that one's life and nothing after it, whatever moved meanwhile.
 func TestRow01HundredThousandEntities(t *testing.T) {
 	w := ecs.New(many)
 	health, flag := ecs.Register[life](w), ecs.Register[tag](w)
@@ -95,7 +96,8 @@ func TestRow01HundredThousandEntities(t *testing.T) {
 	}
 }
 
-// BenchmarkRow01 turns a thousand of 1e5 entities over and looks at all of them, as no tick of a match does.
+// BenchmarkRow01 turns a thousand of 1e5 entities over and looks at all of them, as no tick of a
+// match does.
 func BenchmarkRow01(b *testing.B) {
 	w := ecs.New(many)
 	health := ecs.Register[life](w)
@@ -138,8 +140,9 @@ type (
 	compD struct{ V int32 }
 )
 
-// TestRow02FiltersAgainstAModel declares kinds of random sets of four components, spawns and despawns at random, and asks for random
-// sets of components that must and must not be there: the views that a filter gives hold just those whom a list of sets says.
+// TestRow02FiltersAgainstAModel declares kinds of random sets of four components, spawns and
+// despawns at random, and asks for random sets of components that must and must not be there: the
+// views that a filter gives hold just those whom a list of sets says.
 func TestRow02FiltersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := ecs.New(64)
@@ -194,8 +197,9 @@ func TestRow02FiltersAgainstAModel(t *testing.T) {
 	mustPanic(t, func() { w.Kinds(nil, ecs.Filter{Without: []ecs.Component{foreign}}) }, "not registered in this world")
 }
 
-// TestRow03ChangesWaitAndKeepTheirOrder: what is asked for while rows are looked at happens after that, in the order in which it was
-// asked for, and the rows that are looked at stay what they were.
+// TestRow03ChangesWaitAndKeepTheirOrder: what is asked for while rows are looked at happens after
+// that, in the order in which it was asked for, and the rows that are looked at stay what they
+// were.
 func TestRow03ChangesWaitAndKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := ecs.New(40)
@@ -257,8 +261,8 @@ func TestRow03ChangesWaitAndKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// TestRow06SingletonsOfTwoWorlds: a system's state lies in its world, and a world knows nothing of another's, not of its components
-// either.
+// TestRow06SingletonsOfTwoWorlds: a system's state lies in its world, and a world knows nothing of
+// another's, not of its components either.
 func TestRow06SingletonsOfTwoWorlds(t *testing.T) {
 	tickOver := func(w *ecs.World) { // a system: all it keeps is the resource
 		s := ecs.Resource[score](w)

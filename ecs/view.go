@@ -9,14 +9,15 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// View hands out the columns of the entities that have exactly one set of components. Open it, take columns, Close it.
-// It allocates nothing and may be kept and opened again each tick.
+// View hands out the columns of the entities that have exactly one set of components. Open it, take
+// columns, Close it. It allocates nothing and may be kept and opened again each tick.
 type View struct {
-	world  *World
-	name   string
-	ids    []arche.ID // of the components, the world's netid.ID first
-	mask   arche.Mask
-	exact  arche.MaskFilter // exclusive, so at most one archetype matches and Count belongs to the column
+	world *World
+	name  string
+	ids   []arche.ID // of the components, the world's netid.ID first
+	mask  arche.Mask
+	// Exclusive, so at most one archetype matches and Count belongs to the column.
+	exact  arche.MaskFilter
 	filter arche.CachedFilter
 	query  arche.Query // stands on the first row while open
 	rows   int
@@ -30,8 +31,9 @@ func newView(w *World, name string, ids []arche.ID) *View {
 	return v
 }
 
-// Open looks at the kind's rows as they are now and reports whether there are any. After true, Close must follow before
-// the next Flush; after false nothing is open. Other views may be open at the same time.
+// Open looks at the kind's rows as they are now and reports whether there are any. After true,
+// Close must follow before the next Flush; after false nothing is open. Other views may be open at
+// the same time.
 func (v *View) Open() bool {
 	if v.open {
 		panic("ecs: view of " + v.name + " opened twice")
@@ -66,8 +68,9 @@ func (v *View) IDs() []netid.ID {
 	return unsafe.Slice((*netid.ID)(v.query.Get(v.world.netID)), v.rows)
 }
 
-// Column is component c of every row, in row order: arche's own memory, aligned as Go aligns a []T (no more: kernels
-// must load unaligned), valid until Close. It panics if the view is closed or its kind has no such component.
+// Column is component c of every row, in row order: arche's own memory, aligned as Go aligns a []T
+// (no more: kernels must load unaligned), valid until Close. It panics if the view is closed or its
+// kind has no such component.
 func Column[T any](v *View, c Comp[T]) []T {
 	v.mustBeOpen("Column")
 	if c.world != v.world || !v.mask.Get(c.id) {

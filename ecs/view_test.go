@@ -1,7 +1,8 @@
 package ecs
 
-// The eight conditions under which a slice over arche's memory is a column. Each is pinned twice where it can be: that
-// arche does what we believe (so the guard is needed), and that the guard stands.
+// The eight conditions under which a slice over arche's memory is a column. Each is pinned twice
+// where it can be: that arche does what we believe (so the guard is needed), and that the guard
+// stands.
 
 import (
 	"strings"
@@ -23,7 +24,8 @@ type (
 	}
 )
 
-// crowd makes a world of two kinds, the second a superset of the first, n entities in each, Health = row + 1.
+// crowd makes a world of two kinds, the second a superset of the first, n entities in each, Health
+// = row + 1.
 func crowd(slots, n int) (w *World, small, large Kind, health Comp[blood]) {
 	w = New(slots)
 	place := Register[where](w)

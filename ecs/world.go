@@ -23,7 +23,7 @@ type World struct {
 	open      []*View
 }
 
-// slot is what the world knows of one index.
+// slot is one index of the world.
 type slot struct {
 	entity arche.Entity
 	row    int32 // within its kind's columns; -1 while there is none
@@ -32,19 +32,21 @@ type slot struct {
 	doomed bool  // Despawn is queued
 }
 
-// New makes a world of at most slots entities at a time, 1 <= slots <= netid.MaxSlots. All memory for structural changes is
-// taken here, and a kind's columns where it is declared, for all slots: nothing grows or allocates later.
+// New makes a world of at most slots entities at a time, 1 <= slots <= netid.MaxSlots. All memory
+// for structural changes is taken here, and a kind's columns where it is declared, for all slots:
+// nothing grows or allocates later.
 func New(slots int) *World {
 	if slots < 1 || slots > netid.MaxSlots {
 		panic(fmt.Sprintf("ecs: New(%d): want 1 to %d slots", slots, netid.MaxSlots))
 	}
 	w := &World{
-		store:     arche.NewWorld(slots + 1), // arche's own entity 0 takes a place
-		types:     map[reflect.Type]arche.ID{},
-		slots:     make([]slot, slots),
-		free:      newFreelist(slots),
-		kinds:     make([]kind, 1, 16),
-		changes:   make([]change, 0, 2*slots), // a slot can be spawned and despawned once between flushes
+		store: arche.NewWorld(slots + 1), // arche's own entity 0 takes a place
+		types: map[reflect.Type]arche.ID{},
+		slots: make([]slot, slots),
+		free:  newFreelist(slots),
+		kinds: make([]kind, 1, 16),
+		// A slot can be spawned and despawned once between flushes.
+		changes:   make([]change, 0, 2*slots),
 		spawned:   make([]netid.ID, 0, slots),
 		despawned: make([]netid.ID, 0, slots),
 		open:      make([]*View, 0, 16),
@@ -62,7 +64,8 @@ func (w *World) Slots() int { return len(w.slots) }
 // Len is the number of reserved slots: live entities and those that wait for Flush.
 func (w *World) Len() int { return len(w.slots) - w.free.count }
 
-// Alive reports whether id has a row now: from the Flush that applies its Spawn until the one that applies its Despawn.
+// Alive reports whether id has a row now: from the Flush that applies its Spawn until the one that
+// applies its Despawn.
 func (w *World) Alive(id netid.ID) bool {
 	s := w.find(id)
 	return s != nil && s.row >= 0

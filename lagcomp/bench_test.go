@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them who fire at somebody in one tick.
+// fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them who fire at somebody
+// in one tick.
 func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Sweep) {
 	const players, shots = 1000, 64
 	c := newCrowd(1, players, 100)
@@ -61,13 +62,15 @@ func (h *History) fire(i int, v tick.View) Sweep {
 func (h *History) spread() (thousand []Sweep) {
 	for i := range 1000 {
 		from := 75 + tick.Tick(i%110)
-		thousand = append(thousand, h.fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i/110*28 + i%110)}))
+		thousand = append(thousand, h.fire(i, tick.View{From: from, To: from + 6,
+			Frac: uint8(i/110*28 + i%110)}))
 	}
 	return thousand
 }
 
-// BenchmarkCast judges the 64 shots of one tick among 1000 players, beside the brute-force twin: all look at one instant;
-// each at its own, within four pairs of snapshots (a lobby) or within forty (the worst there is).
+// BenchmarkCast judges the 64 shots of one tick among 1000 players, beside the brute-force twin:
+// all look at one instant; each at its own, within four pairs of snapshots (a lobby) or within
+// forty (the worst there is).
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
 	s, hits := NewSweeper(h), make([]Hit, 1000)
@@ -75,7 +78,8 @@ func BenchmarkCast(b *testing.B) {
 	onSnapshot, lobby := append([]Sweep(nil), same...), append([]Sweep(nil), same...)
 	for i := range onSnapshot {
 		onSnapshot[i].View.Frac = 0
-		lobby[i].View = tick.View{From: 164 + tick.Tick(i%4)*6, To: 170 + tick.Tick(i%4)*6, Frac: uint8(i*4 + 1)}
+		lobby[i].View = tick.View{From: 164 + tick.Tick(i%4)*6, To: 170 + tick.Tick(i%4)*6,
+			Frac: uint8(i*4 + 1)}
 	}
 	for _, c := range []struct {
 		name  string

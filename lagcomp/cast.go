@@ -6,10 +6,10 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// NoTeam in a Sweep or a OverlapQuery spares nobody but Except.
+// NoTeam in a Sweep or an OverlapQuery excludes no team.
 const NoTeam uint8 = 255
 
-// Hit is the nearest hit of a shot; the zero Hit (ID 0, Part NoPart) is a miss.
+// Hit is the nearest hit of a sweep. The zero Hit (ID 0, Part NoPart) is a miss.
 type Hit struct {
 	ID       uint32
 	Slot     int
@@ -20,22 +20,25 @@ type Hit struct {
 	Normal   geom.Vec3 // see rig.Hit
 }
 
-// hitOf is what a ray met of a player.
+// hitOf completes a hit of the narrow phase.
 func hitOf(ray geom.Ray, id uint32, slot int, h *rig.Hit) Hit {
 	return Hit{id, slot, h.Bone, h.Part, h.Distance, ray.At(h.Distance), h.Normal}
 }
 
-// minGrouped are answered as they come: to put them in order looks at every frame's place, which takes as long as to answer one.
+// minGrouped is the most queries that are answered in the order given: grouping costs a pass over
+// all frames, about as much as one query.
 const minGrouped = 8
 
-// cachedSlots is of how many a history stays in the caches anyway.
+// cachedSlots is the largest history that stays in the caches, in slots; grouping gains nothing
+// there.
 const cachedSlots = 64
 
-// answerInOrder reports whether n questions are better answered as they come than by together.
+// answerInOrder reports whether n queries are better answered in the order given than grouped by
+// frame.
 func (h *History) answerInOrder(n int) bool { return n <= minGrouped || h.slots <= cachedSlots }
 
-// groupByFrame calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
-// from memory once, whatever order the questions came in.
+// groupByFrame calls judge with the numbers of n queries, those of one tick in a row, so that a
+// frame's columns come from memory once.
 func (h *History) groupByFrame(n int, from func(i int) tick.Tick, judge func(i int)) {
 	if h.answerInOrder(n) {
 		for i := range n {
@@ -64,7 +67,7 @@ func (h *History) groupByFrame(n int, from func(i int) tick.Tick, judge func(i i
 	}
 }
 
-// shorten is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.
+// shorten cuts a ray a little beyond a known hit, so that rounding decides nothing.
 func shorten(ray geom.Ray, best *Hit) geom.Ray {
 	if best.ID != 0 {
 		ray.Max = min(ray.Max, best.Distance+0.01)
@@ -77,13 +80,14 @@ func nearer(distance float32, slot int, best *Hit) bool {
 	return best.ID == 0 || distance < best.Distance || distance == best.Distance && slot < best.Slot
 }
 
-// expand is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for
-// the flyers. False: nobody knows.
-func (w *motionBounds) expand(h *History, a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
+// expand returns the radius around feet at frame a, BoundHeight above them, that holds every
+// player at frac of the way to b, except for the fast movers. ok is false if that is not known.
+func (w *motionBounds) expand(h *History, a, b *frame, frac uint8) (radius float32, fastMovers []int32,
+	ok bool) {
 	if frac == 0 || a == b {
 		return maxBoundRadius, nil, true
 	}
-	metres, flyers, ok := w.reach(h, a, b)
-	// 2 mm: positions at WorldReach are rounded to 1.
-	return maxBoundRadius + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
+	metres, fastMovers, ok := w.reach(h, a, b)
+	// 2 mm of margin: positions at WorldReach are rounded to 1 mm.
+	return maxBoundRadius + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, fastMovers, ok
 }

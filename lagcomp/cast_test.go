@@ -13,14 +13,16 @@ import (
 // MinTickReach is MinTicks as a tick.
 const MinTickReach = tick.Tick(MinTicks)
 
-// TestRow49CastIsTheTwinsToTheBit is row 49 of the reference's checklist: it judges over 2*10^5 shots by both, in small and large maps, near the middle and far out.
+// TestRow49CastIsTheTwinsToTheBit is row 49 of the reference's checklist: it judges over 2*10^5
+// shots by both, in small and large maps, near the middle and far out.
 func TestRow49CastIsTheTwinsToTheBit(t *testing.T) {
 	for seed, extent := range []float32{6, 30, 200, 2000} {
 		t.Run(fmt.Sprintf("extent=%v", extent), func(t *testing.T) {
 			t.Parallel()
 			const slots, batchSize = 48, 256
 			hits, parts := compare(t, uint64(seed), slots, extent, 200, batchSize)
-			if hits < 2000 || min(parts[rig.PartHead], parts[rig.PartTorso], parts[rig.PartArms], parts[rig.PartLegs]) < 100 {
+			if hits < 2000 || min(parts[rig.PartHead], parts[rig.PartTorso], parts[rig.PartArms],
+				parts[rig.PartLegs]) < 100 {
 				t.Fatalf("only %d hits, %v: the shots prove little", hits, parts)
 			}
 		})
@@ -74,8 +76,8 @@ func FuzzCast(f *testing.F) {
 	})
 }
 
-// TestRow48HistoryIsTheTwinsToTheBit is row 48 of the reference's checklist: the pose of a tick is the one recorded, and between ticks
-// rig.Lerp of two.
+// TestRow48HistoryIsTheTwinsToTheBit is row 48 of the reference's checklist: the pose of a tick is
+// the one recorded, and between ticks rig.Lerp of two.
 func TestRow48HistoryIsTheTwinsToTheBit(t *testing.T) {
 	c, fast, slow := newCrowd(9, 20, 50), NewHistory(20, 0), newSlowHistory(MinTicks)
 	held := 0
@@ -111,9 +113,10 @@ func TestRow48NobodyIsBetweenTwoLives(t *testing.T) {
 		moves bool
 	}{
 		{far, true},
-		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 2, 3) }), true},                // another team
-		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Robot, rig.Jump) }), true},       // another stance
-		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 1, 4) }), false},               // spawned or teleported
+		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 2, 3) }), true},          // another team
+		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Robot, rig.Jump) }), true}, // another stance
+		// spawned or teleported
+		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 1, 4) }), false},
 		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(false, 1, 3) }), false},              // dead
 		{edit(func(p *rig.Pose) { p.ID = 9 }), false},                                      // somebody else
 		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Terraformer, rig.Run) }), false}, // another hero
@@ -122,13 +125,15 @@ func TestRow48NobodyIsBetweenTwoLives(t *testing.T) {
 		h.Record(1, []rig.Pose{a})
 		h.Record(2, []rig.Pose{c.b})
 		got, ok := h.At(tick.View{From: 1, To: 2, Frac: 128}, 0)
-		if !ok || (got != a) != c.moves || c.moves && (got.Pos.X != 1 || got.Flags != a.Flags || got.Form != a.Form) {
+		if !ok || (got != a) != c.moves || c.moves && (got.Pos.X != 1 || got.Flags != a.Flags ||
+			got.Form != a.Form) {
 			t.Errorf("%d: %+v", i, got)
 		}
 	}
 }
 
-// The ring of a lobby of 1000 stays within 8 MiB: one second at 128 Hz, and the second and a quarter that a match keeps.
+// The ring of a lobby of 1000 stays within 8 MiB: one second at 128 Hz, and the second and a
+// quarter that a match keeps.
 func TestRingFits(t *testing.T) {
 	for _, ticks := range []int{128, 160} {
 		h := NewHistory(1000, ticks)
@@ -181,7 +186,8 @@ func TestWhoIsHit(t *testing.T) {
 		p.Pos.Z = z
 		return p
 	}
-	h.Record(1, []rig.Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false), at(4, 30, 2, true)})
+	h.Record(1, []rig.Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false),
+		at(4, 30, 2, true)})
 	shot := func(shooter uint32, team uint8, height, limit float32) Sweep {
 		s := Sweep{Except: shooter, Team: team, View: tick.View{From: 1, To: 1}}
 		s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = height, 1, limit
@@ -192,7 +198,8 @@ func TestWhoIsHit(t *testing.T) {
 		slot int
 		part rig.Part
 	}{
-		{shot(1, 0, 1, 100), 1, rig.PartTorso},       // not itself, not the dead; the lower slot of two in one place
+		// not itself, not the dead; the lower slot of two in one place
+		{shot(1, 0, 1, 100), 1, rig.PartTorso},
 		{shot(1, 0, 1.7, 100), 1, rig.PartHead},      //
 		{shot(1, 0, 1.85, 100), 0, rig.NoPart},       // over the heads
 		{shot(1, 0, 1, 9), 0, rig.NoPart},            // a wall before them
@@ -249,8 +256,8 @@ func TestMisusePanics(t *testing.T) {
 	}
 }
 
-// TestNobodyNearIsLeftOut checks the promise of the broad phase itself, also for players who move tens of metres within
-// one view, all of them or a few: whoever test hits is listed.
+// TestNobodyNearIsLeftOut checks the promise of the broad phase itself, also for players who move
+// tens of metres within one view, all of them or a few: whoever test hits is listed.
 func TestNobodyNearIsLeftOut(t *testing.T) {
 	const slots = 120
 	paths := [3]int{} // how often nobody, somebody and too many flew
@@ -273,17 +280,19 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 			if a == nil || !ok {
 				continue
 			}
-			near, flyers := sweeper.candidatesFor(a, b, &s, &ray)
+			near, fastMovers := sweeper.candidatesFor(a, b, &s, &ray)
 			listed += len(near)
-			paths[min(len(flyers), 1)+len(near)/(slots-10)*2]++
+			paths[min(len(fastMovers), 1)+len(near)/(slots-10)*2]++
 			for slot := range slots {
 				p, ok := h.At(s.View, slot)
 				if !ok || !p.Alive() {
 					continue
 				}
 				if _, hit := testPose(ray, 0, &p); hit {
-					if hits++; !slices.Contains(near, int32(slot)) && !slices.Contains(flyers, int32(slot)) {
-						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near, flyers)
+					if hits++; !slices.Contains(near, int32(slot)) &&
+						!slices.Contains(fastMovers, int32(slot)) {
+						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near,
+							fastMovers)
 					}
 				}
 			}

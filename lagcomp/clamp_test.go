@@ -25,7 +25,8 @@ func drawKnowledge(t *rapid.T, now tick.Tick) ClampLimits {
 }
 
 func drawView(t *rapid.T, around tick.Tick) tick.View {
-	from := rapid.OneOf(rapid.Uint32Range(uint32(max(around, 41))-40, uint32(around)+40), rapid.Uint32()).Draw(t, "from")
+	from := rapid.OneOf(rapid.Uint32Range(uint32(max(around, 41))-40, uint32(around)+40),
+		rapid.Uint32()).Draw(t, "from")
 	to := rapid.OneOf(rapid.Uint32Range(from, max(from, from+20)), rapid.Uint32()).Draw(t, "to")
 	return tick.View{From: tick.Tick(from), To: tick.Tick(to), Frac: rapid.Uint8().Draw(t, "frac")}
 }
@@ -60,7 +61,8 @@ func clampKeepsItsPromises(t *rapid.T) {
 		limit = math.Floor(rate / 4)
 	}
 	lag := float64(know.InterpTicks) + float64(know.SlackTicks)
-	earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag, float64(now)-limit, float64(know.Oldest), float64(know.LastInstant)/256-1, 1)
+	earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag,
+		float64(now)-limit, float64(know.Oldest), float64(know.LastInstant)/256-1, 1)
 	at := float64(got.From) + float64(got.To-got.From)*float64(got.Frac)/256
 	const rounding = 3.0 / 256
 	if at < min(earliest, float64(know.Newest))-rounding {
@@ -75,7 +77,8 @@ func clampKeepsItsPromises(t *rapid.T) {
 		}
 		return
 	}
-	if Instant(v) >= int64((earliest+rounding)*256) && Instant(v) <= int64(know.Newest)<<8 && Instant(got) != Instant(v) {
+	if Instant(v) >= int64((earliest+rounding)*256) && Instant(v) <= int64(know.Newest)<<8 &&
+		Instant(got) != Instant(v) {
 		t.Fatalf("an instant within bounds moved: %+v became %+v", v, got)
 	}
 	if later := drawView(t, now); later.Valid() && Instant(later) >= Instant(v) {
@@ -86,7 +89,8 @@ func clampKeepsItsPromises(t *rapid.T) {
 }
 
 func TestClampViewCases(t *testing.T) {
-	know := ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, SlackTicks: 2, NewestAcked: 96, Newest: 99, Oldest: 20}
+	know := ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, SlackTicks: 2, NewestAcked: 96, Newest: 99,
+		Oldest: 20}
 	long := know
 	long.RTTTicks, long.NewestAcked = 60, 0
 	again := know
@@ -96,17 +100,23 @@ func TestClampViewCases(t *testing.T) {
 		v, want tick.View
 	}{
 		{know, tick.View{From: 93, To: 96, Frac: 77}, tick.View{From: 93, To: 96, Frac: 77}}, // honest
-		{know, tick.View{From: 87, To: 90}, tick.View{From: 89, To: 89}},                     // 100 - (3 + 6 + 2)
+		// 100 - (3 + 6 + 2)
+		{know, tick.View{From: 87, To: 90}, tick.View{From: 89, To: 89}},
 		{know, tick.View{From: 87, To: 90, Frac: 171}, tick.View{From: 87, To: 90, Frac: 171}},
 		{know, tick.View{From: 87, To: 90, Frac: 170}, tick.View{From: 89, To: 89}},
-		{know, tick.View{From: 99, To: 102, Frac: 9}, tick.View{From: 99, To: 99}},            // the future
-		{know, tick.View{From: 95, To: 94}, tick.View{From: 99, To: 99}},                      // nonsense buys nothing
-		{know, tick.View{From: 60, To: 99, Frac: 250}, tick.View{From: 98, To: 99, Frac: 22}}, // a straight line through walls
-		{long, tick.View{From: 70, To: 73, Frac: 1}, tick.View{From: 85, To: 85}},             // the cap of 15 ticks
+		{know, tick.View{From: 99, To: 102, Frac: 9}, tick.View{From: 99, To: 99}}, // the future
+		// nonsense buys nothing
+		{know, tick.View{From: 95, To: 94}, tick.View{From: 99, To: 99}},
+		// a straight line through walls
+		{know, tick.View{From: 60, To: 99, Frac: 250}, tick.View{From: 98, To: 99, Frac: 22}},
+		// the cap of 15 ticks
+		{long, tick.View{From: 70, To: 73, Frac: 1}, tick.View{From: 85, To: 85}},
 		{again, tick.View{From: 93, To: 96, Frac: 4}, tick.View{From: 93, To: 96, Frac: 4}},
 		{again, tick.View{From: 90, To: 93, Frac: 4}, tick.View{From: 93, To: 94, Frac: 10}}, // backwards
 		{ClampLimits{}, tick.View{From: 70, To: 73}, tick.View{}},
-		{ClampLimits{Newest: 99, Oldest: 98, InterpTicks: float32(math.Inf(1)), RTTTicks: float32(math.NaN())}, tick.View{From: 97, To: 99, Frac: 128}, tick.View{From: 98, To: 98}},
+		{ClampLimits{Newest: 99, Oldest: 98, InterpTicks: float32(math.Inf(1)),
+			RTTTicks: float32(math.NaN())}, tick.View{From: 97, To: 99, Frac: 128},
+			tick.View{From: 98, To: 98}},
 	} {
 		got, clamped := ClampView(c.v, 100, c.know)
 		if got != c.want || clamped != (c.v != c.want) {
@@ -115,8 +125,9 @@ func TestClampViewCases(t *testing.T) {
 	}
 }
 
-// TestHonestPeersAreNeverClamped plays a peer on a jittery line: snapshots take their way, the peer draws its delay
-// behind the newest it holds, its commands take their way back, and the server executes them with what it has measured.
+// TestHonestPeersAreNeverClamped plays a peer on a jittery line: snapshots take their way, the peer
+// draws its delay behind the newest it holds, its commands take their way back, and the server
+// executes them with what it has measured.
 func TestHonestPeersAreNeverClamped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 20000 {
@@ -131,11 +142,14 @@ func TestHonestPeersAreNeverClamped(t *testing.T) {
 		v := tick.View{From: from, To: from + interval, Frac: uint8((at - int64(from)<<8) / int64(interval))}
 		now := tick.Tick(math.Ceil(drawn + up)) // the command waits for its tick
 		know := ClampLimits{
-			Rate: 60, CapTicks: 60, RTTTicks: float32(2 * oneWay), InterpTicks: float32(delay + float64(interval)),
-			SlackTicks: float32(2*jitter + 2), NewestAcked: held, Newest: (now - 1) / interval * interval, Oldest: now - 60,
+			Rate: 60, CapTicks: 60, RTTTicks: float32(2 * oneWay),
+			InterpTicks: float32(delay + float64(interval)),
+			SlackTicks:  float32(2*jitter + 2), NewestAcked: held, Newest: (now - 1) / interval * interval,
+			Oldest: now - 60,
 		}
 		if got, clamped := ClampView(v, now, know); clamped {
-			t.Fatalf("one way %v, jitter %v: %+v at tick %d became %+v with %+v", oneWay, jitter, v, now, got, know)
+			t.Fatalf("one way %v, jitter %v: %+v at tick %d became %+v with %+v", oneWay, jitter, v, now,
+				got, know)
 		}
 	}
 }

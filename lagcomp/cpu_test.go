@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// cpuNanos is the processor time this process has used. Machines that measure are shared; the wall clock counts the others too.
+// cpuNanos is the processor time this process has used. Machines that measure are shared; the wall
+// clock counts the others too.
 func cpuNanos(tb testing.TB) int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -14,7 +15,8 @@ func cpuNanos(tb testing.TB) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// loop runs f until there is enough of it, and reports its processor time as ns/op and divided by so many things.
+// loop runs f until there is enough of it, and reports its processor time as ns/op and divided by
+// so many things.
 func loop(b *testing.B, things int, unit string, f func()) {
 	b.ReportAllocs()
 	from := cpuNanos(b)

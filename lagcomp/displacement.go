@@ -7,12 +7,12 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// displacement bounds the straight ways of the living rows between two frames.
+// displacement bounds how far the living rows moved between two frames, in a straight line.
 type displacement struct {
-	from, to   tick.Tick // to is 0: not measured
-	metres     float32   // nobody moved further but the flyers
+	from, to   tick.Tick // to is 0 while not measured
+	metres     float32   // no row moved further, except for fast movers
 	fastMovers [31]int32 // rows
-	count      int32     // of flyers; overflow if they did not fit
+	count      int32     // of fastMovers; overflow if they did not fit
 }
 
 const overflow = -1
@@ -20,27 +20,29 @@ const overflow = -1
 // Implementation constants of reach.
 const (
 	maxFastMovers = 32 // of a view
-	maxSummed     = 4  // metres that everybody may have moved by the sum of the ticks in between; more is measured directly
+	maxSummed     = 4  // metres that the sum of the ticks in between may reach; more is measured directly
 )
 
-// EarliestInstants are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
-// more, those who fall within the second at 60. Of longer spans: the last leaves room below kernel.MaxRadius.
 var (
+	// Limits for one tick: sprinters stay within the first at 32 Hz and more, falling players
+	// within the second at 60 Hz.
 	stepLimits = displacementLimits{metres: []float32{0.25, 1, 3}, brokenAreFast: true}
+	// Limits for longer spans; the last leaves room below kernel.MaxRadius.
 	spanLimits = displacementLimits{metres: []float32{1, 4, 10}}
 )
 
 // motionBounds answers reach for one caller.
 type motionBounds struct {
-	fork       bool         // others ask at the same time: nothing may be measured into a frame
-	direct     displacement // the last pair of ticks that was measured as such
+	fork       bool         // other forks run at the same time: frames must not be written
+	direct     displacement // the last pair of ticks that was measured directly
 	fastMovers []int32      // of the last answer
-	last       boundsAnswer
-	scratch    []int32 // of a measurement
+	last       boundsAnswer // the last answer of reach
+	scratch    []int32      // of a measurement
 }
 
 func newMotionBounds(slots int) motionBounds {
-	return motionBounds{fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)), scratch: make([]int32, 0, slots)}
+	return motionBounds{fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)),
+		scratch: make([]int32, 0, slots)}
 }
 
 // boundsAnswer is an answer of reach.
@@ -51,13 +53,15 @@ type boundsAnswer struct {
 	ok         bool
 }
 
-// reach bounds what everybody moved between two frames, a before b: at most metres, but for the flyers, which may name a row
-// twice and are w's until the next call. False: more flew than can be listed.
+// reach bounds how far each player moved between frames a and b, a before b: at most metres,
+// except for the fast movers, which may name a row twice and are valid until the next call. ok is
+// false if too many players moved fast.
 //
-// It adds up the steps from tick to tick. Each is measured once, when it is first asked for, and kept by its frame: however
-// many pairs of ticks shots look at, none is measured again. A row whose life broke on the way is a flyer, as it may be whole
-// again at b. Where the sum gets long, or a step had too many flyers, as when everybody spawns, the pair itself is measured.
-func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
+// It sums the displacements of the ticks in between. Each is measured once, on first use, and kept
+// by its frame, however many pairs of ticks the shots look at. A row whose life breaks in between
+// is a fast mover, as it may be whole again at b. Where the sum gets long, or a tick has too many
+// fast movers, as when everybody spawns, the pair itself is measured.
+func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, fastMovers []int32, ok bool) {
 	if l := &w.last; l.from != a.tick || l.to != b.tick {
 		l.from, l.to = a.tick, b.tick
 		l.metres, l.fastMovers, l.ok = w.sumSteps(h, a, b)
@@ -65,8 +69,9 @@ func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, flyers []
 	return w.last.metres, w.last.fastMovers, w.last.ok
 }
 
-func (w *motionBounds) sumSteps(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
-	flyers = w.fastMovers[:0]
+// sumSteps is reach without its cache.
+func (w *motionBounds) sumSteps(h *History, a, b *frame) (metres float32, fastMovers []int32, ok bool) {
+	fastMovers = w.fastMovers[:0]
 	for f := b; f != a; f = h.frame(f.previous) {
 		s := &f.displacement
 		if s.to == 0 {
@@ -79,15 +84,17 @@ func (w *motionBounds) sumSteps(h *History, a, b *frame) (metres float32, flyers
 		if s.count == overflow || metres > maxSummed {
 			return w.measureSpan(a, b)
 		}
-		if flyers = appendUnbroken(flyers, a, b, s.fastMovers[:s.count]); len(flyers) > maxFastMovers {
+		if fastMovers = appendUnbroken(fastMovers, a, b,
+			s.fastMovers[:s.count]); len(fastMovers) > maxFastMovers {
 			return w.measureSpan(a, b)
 		}
 	}
-	return metres, flyers, true
+	return metres, fastMovers, true
 }
 
-// appendUnbroken appends the rows that are of one life at a and b: others are not mixed, so they do not move. No branch on what the poses
-// say, so that the processor fetches all of them at once; two heroes of one life are let pass.
+// appendUnbroken appends the rows whose life is the same at a and b: others are not interpolated,
+// so they do not move. It has no branch on the poses, so that the processor fetches all of them at
+// once.
 func appendUnbroken(out []int32, a, b *frame, rows []int32) []int32 {
 	n, most := len(out), int32(min(a.rowCount, b.rowCount))
 	out = out[:n+len(rows)]
@@ -107,7 +114,7 @@ func appendUnbroken(out []int32, a, b *frame, rows []int32) []int32 {
 }
 
 // measureSpan is reach by the pair alone.
-func (w *motionBounds) measureSpan(a, b *frame) (metres float32, flyers []int32, ok bool) {
+func (w *motionBounds) measureSpan(a, b *frame) (metres float32, fastMovers []int32, ok bool) {
 	m := &w.direct
 	if m.from != a.tick || m.to != b.tick {
 		m.measure(a, b, &spanLimits, w.scratch)
@@ -118,10 +125,13 @@ func (w *motionBounds) measureSpan(a, b *frame) (metres float32, flyers []int32,
 	return m.metres, m.fastMovers[:m.count], true
 }
 
-// displacementLimits are tried in turn until the rows that moved further fit in the list of fast movers.
+// displacementLimits are tried in turn until the rows that moved further fit in the list of fast
+// movers.
 type displacementLimits struct {
-	metres        []float32
-	brokenAreFast bool // rows whose life breaks are fast movers; otherwise they are left out, as rig.Lerp does not mix them
+	metres []float32
+	// rows whose life breaks are fast movers; otherwise they are left out, as rig.Lerp does not mix
+	// them
+	brokenAreFast bool
 }
 
 // measure sets m to the bound from frame a to frame b. rows is scratch memory.
@@ -152,7 +162,7 @@ func (m *displacement) measureWithin(a, b *frame, limit float32, limits *displac
 	}
 }
 
-// addFastMover adds a flyer, if there is room.
+// addFastMover adds a fast mover if there is room.
 func (m *displacement) addFastMover(slot int32) {
 	if m.count == overflow || int(m.count) == len(m.fastMovers) {
 		m.count = overflow

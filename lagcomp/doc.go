@@ -1,30 +1,38 @@
-// Package lagcomp remembers where everyone was and judges shots by it. Poses go in once a tick; shots that name the
-// instant their shooter was looking at go in, nearest hits come out. It sees columns, never the world; one owner calls
-// it; it reads no clock and starts no goroutine.
+// Package lagcomp remembers where players were and judges shots by it. Poses go in once a tick;
+// sweeps that name the instant their shooter was looking at go in, and nearest hits come out. It
+// reads columns, never the world; one goroutine owns a History and its Sweeper; it reads no clock
+// and starts no goroutine.
 //
-// # The rule of exactness
+// # Exactness
 //
-// A client draws everybody else between two snapshots with rig.Lerp, and tests its aim with Test. The server keeps the poses
-// of those same two ticks and calls the same two functions with the same fraction. Poses hold only what the wire carries
-// (positions are rounded to wire precision by the simulation at the end of each tick, all else is integers), and both
-// functions round every product before it is added. So for every view the server does not clamp, its verdict is the
-// client's verdict, bit for bit: same target, same bone, same distance and normal.
+// A client draws other players between two snapshots with rig.Lerp, and tests its aim with Test.
+// The server keeps the poses of those two ticks and calls the same two functions with the same
+// fraction. Poses hold only what the wire carries, as the simulation rounds positions to wire
+// precision at the end of each tick, and both functions round every product before it is added.
+// For every view that the server does not clamp, its verdict is therefore the client's verdict,
+// bit for bit: same target, same bone, same distance and normal.
 //
-// Cast is fast because most players are nowhere near a ray: bounding spheres are tested first, in columns, widened so far
-// that neither movement nor rounding loses a target. Only who is left has its 17 capsules worked out. Which one is hit, and
-// where, is decided by Test alone.
+// Cast is fast because most players are far from a ray. The broad phase tests bounding spheres in
+// columns, expanded so far that neither movement nor rounding loses a target. The narrow phase
+// tests the 17 capsules of the few that remain, and Test alone decides which one is hit, and
+// where.
 //
-// # Questions
+// # Queries
 //
-// History.Cast asks for rays, and Sweeper for all else, with an index of squares for ticks that many ask for: Cast for spheres that fly along a ray (rounds,
-// projectiles, blows), Overlap for capsules and balls (blades, blasts), Within for whom a ball touches, Around for whom a way may touch at
-// any view of a span. Each question has a view of its own;
-// those of a call are grouped by the tick they look at, and answered in the order in which they were asked; the lowest slot wins where two
-// are equally near. The map is not known here: cut the ray by Max where it stops.
+// A Sweeper answers four queries, with a grid index for ticks that are queried often:
 //
-// A ShotRecord says how a shot was judged, and has all that package picture needs to draw it.
+//	Cast           spheres that fly along a ray: shots, projectiles, melee
+//	Overlap        capsules and balls: blades, blasts
+//	OverlapSphere  the players that a sphere touches
+//	SlotsNear      the players that a sweep may touch in any view of a span
 //
-// # What is believed
+// Each query has a view of its own. The queries of a call are grouped by tick; answers come in the
+// order asked, and the lowest slot wins a tie. The map is not known here: cut the ray by Max where
+// a wall stops it.
 //
-// Nothing a client claims of time is believed further than ClampView allows from what the server itself knows.
+// A ShotRecord says how a shot was judged, with everything that package shotsvg needs to draw it.
+//
+// # Trust
+//
+// ClampView bounds every claim about time by what the server itself has measured.
 package lagcomp

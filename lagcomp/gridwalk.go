@@ -6,11 +6,12 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// vectorSquareCost is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
+// vectorSquareCost is how many rows the AVX2 kernel tests in the time that one square of a walk
+// takes.
 const vectorSquareCost = 160
 
-// gridWalk makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
-// reports false if looking at everybody is less work: the lobby is small.
+// gridWalk lists the rows that a long sweep may touch, square by square along its way. It reports
+// false if testing all rows is cheaper.
 func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 	s.candidates = s.candidates[:0]
 	if q.reach > kernel.MaxRadius {
@@ -44,8 +45,8 @@ func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 	return true
 }
 
-// exitDistance is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
-// above everybody. Below 0: it is never in it.
+// exitDistance is Max, or the distance at which a ray leaves the layer from low to high for good.
+// It is negative if the ray is never in the layer.
 func exitDistance(r geom.Ray, low, high float32) float32 {
 	const level = 1e-3 // of less slope than this rounding could make much
 	switch {

@@ -46,8 +46,10 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 			hits++
 		}
 		if a, b := h.viewFrames(w.View); a != nil {
-			q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: w.Ray.Origin, Max: w.Ray.At(w.Ray.Max)}, w.Radius)
-			if ray, ok := NormalizeRay(w.Ray); ok && q.cellCount > maxBoxCells && s.gridWalk(s.indexOf(a), ray, &q) {
+			q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: w.Ray.Origin, Max: w.Ray.At(w.Ray.Max)},
+				w.Radius)
+			if ray, ok := NormalizeRay(w.Ray); ok && q.cellCount > maxBoxCells &&
+				s.gridWalk(s.indexOf(a), ray, &q) {
 				strips++
 			}
 		}
@@ -99,8 +101,8 @@ func TestForksHitTheSame(t *testing.T) {
 	}
 }
 
-// BenchmarkStrip is a shot across the map, at all lobby sizes with the same room for each player: by squares, and by the rows
-// of everybody.
+// BenchmarkStrip is a shot across the map, at all lobby sizes with the same room for each player:
+// by squares, and by the rows of everybody.
 func BenchmarkStrip(b *testing.B) {
 	for _, players := range []int{500, 4000} {
 		c := newCrowd(1, players, geom.Sqrt(float32(players))*4)

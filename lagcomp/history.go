@@ -10,38 +10,41 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// MinTicks is the shortest rewind a History is made for: one second at the highest rate.
+// MinTicks is the shortest rewind that a History is made for: one second at the highest rate.
 const MinTicks = int(tick.MaxRate)
 
-// RowBytes is what a History keeps of a player at a tick: its pose, and 16 bytes for the broad phase.
+// RowBytes is what a History keeps of a player at a tick: its pose, and 16 bytes for the broad
+// phase.
 const RowBytes = unsafe.Sizeof(rig.Pose{}) + 4*unsafe.Sizeof(float32(0))
 
 var _ [48]byte = [RowBytes]byte{}
 
-// History is a ring of frames, one a tick. What the broad phase reads of a frame stands in columns, one row a slot; what only
-// the few candidates of a shot need is the whole pose, in one half of a cache line.
+// History is a ring of frames, one a tick. The broad phase reads columns, one row a slot; the
+// narrow phase reads whole poses, half a cache line each.
 type History struct {
 	slots   int
 	newest  tick.Tick
 	frames  []frame // tick t is in frames[t % len]
 	allRows []int32 // 0, 1, 2, ...
-	order   []int32 // of the questions at hand, and where in it those of a frame stand
-	places  []int32
+	order   []int32 // of the queries at hand, grouped by frame
+	places  []int32 // by frame: where its queries begin in order
 }
 
-// frame is everybody at one tick.
+// frame is all players at one tick.
 type frame struct {
-	tick, previous tick.Tick // 0: never written; last was recorded before it
+	tick, previous tick.Tick // 0: never written; previous was recorded before it
 	rowCount       int       // rows from here on are empty
 	x, y, z        []float32 // feet
-	nr2            []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
-	rows           []rig.Pose
-	used           kernel.Spheres // of the rows that are used
-	displacement   displacement   // from the tick before
+	// negated square of the bound's radius; kernel.Never for rows without a living player
+	nr2          []float32
+	rows         []rig.Pose
+	used         kernel.Spheres // the first rowCount rows
+	displacement displacement   // from the previous frame
 }
 
-// NewHistory makes a history of the given number of slots that reaches at least ticks back from the newest, and never
-// less than MinTicks. It takes all its memory here: RowBytes a slot and tick.
+// NewHistory makes a history of slots rows that reaches at least ticks back from the newest tick,
+// and never less than MinTicks. All memory is allocated here: RowBytes a slot and tick. It panics
+// without slots.
 func NewHistory(slots, ticks int) *History {
 	if slots < 1 {
 		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots", slots))
@@ -66,11 +69,13 @@ func newFrame(slots int) frame {
 	return frame{x: column(0), y: column(1), z: column(2), nr2: column(3), rows: make([]rig.Pose, slots)}
 }
 
-// Record stores everybody at tick t, which must be newer than the last: poses[i] is slot i, an ID of 0 an empty slot.
-// Slots beyond len(poses) are empty. The poses are copied. It panics if there are more poses than slots, or t is not newer.
+// Record copies the poses of tick t, which must be newer than the last: poses[i] is slot i, an ID
+// of 0 an empty slot. Slots beyond len(poses) are empty. It panics if there are more poses than
+// slots, or t is not newer.
 func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	if t <= h.newest || len(poses) > h.slots {
-		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots", t, h.newest, len(poses), h.slots))
+		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots", t, h.newest,
+			len(poses), h.slots))
 	}
 	f := &h.frames[int(t)%len(h.frames)]
 	f.tick, f.previous, f.displacement.to = t, h.newest, 0
@@ -80,7 +85,7 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	h.newest = t
 }
 
-// boundRadii are the broad phase's radii, negated and squared, by alive and hero: alive<<3 | hero.
+// hero.
 var boundRadii = func() (b [16]float32) {
 	for form := range 8 {
 		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}
@@ -103,7 +108,7 @@ func kernelRows(poses []rig.Pose) []kernel.Row {
 	return unsafe.Slice((*kernel.Row)(unsafe.Pointer(unsafe.SliceData(poses))), len(poses))
 }
 
-// The kernel counts on these.
+// Offsets that the kernel relies on.
 var (
 	_ [0]byte  = [unsafe.Offsetof(rig.Pose{}.Pos)]byte{}
 	_ [16]byte = [unsafe.Offsetof(rig.Pose{}.Flags)]byte{}
@@ -111,8 +116,8 @@ var (
 	_ [24]byte = [unsafe.Offsetof(rig.Pose{}.Form)]byte{}
 )
 
-// fill copies poses into the first rows and returns how many of those are needed. No branch: the dead and the absent stand about at
-// random.
+// fill copies poses into the first rows and returns how many rows are in use. It has no branch on
+// the poses: dead and absent players are spread at random.
 func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
@@ -130,12 +135,13 @@ func (f *frame) fill(poses []rig.Pose) (used int) {
 	return used
 }
 
-var _ [1]byte = [rig.FlagAlive]byte{} // fill takes it for a number
+var _ [1]byte = [rig.FlagAlive]byte{} // fill uses the flag as a number
 
 // Newest is the last recorded tick, 0 before the first.
 func (h *History) Newest() tick.Tick { return h.newest }
 
-// Oldest is the oldest tick that may still be held (if each tick was recorded it is), 0 before the first.
+// Oldest is the oldest tick that may still be held, 0 before the first. It is held if each tick
+// was recorded.
 func (h *History) Oldest() tick.Tick {
 	if reach := tick.Tick(len(h.frames) - 1); h.newest > reach {
 		return h.newest - reach
@@ -143,10 +149,11 @@ func (h *History) Oldest() tick.Tick {
 	return min(h.newest, 1)
 }
 
-// Slots is the number of slots the history was made with.
+// Slots is the number of slots that the history was made with.
 func (h *History) Slots() int { return h.slots }
 
-// Pose returns what was recorded for a slot at tick t, and false if the tick is not held or the slot was empty.
+// Pose returns what was recorded for a slot at tick t, and false if the tick is not held or the
+// slot was empty.
 func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 	f := h.frame(t)
 	if f == nil || slot < 0 || slot >= f.rowCount || f.rows[slot].ID == 0 {
@@ -155,8 +162,8 @@ func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 	return f.rows[slot], true
 }
 
-// At returns what a viewer at v saw in a slot: rig.Lerp of the poses at both ticks. It is false if v is not valid, either
-// tick is not held, or the slot was empty at the first.
+// At returns what a viewer at v saw in a slot: rig.Lerp of the poses at both ticks. It is false if
+// v is not valid, either tick is not held, or the slot was empty at the first.
 func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {
 	a, b := h.viewFrames(v)
 	if a == nil || slot < 0 || slot >= a.rowCount || a.rows[slot].ID == 0 {
@@ -165,7 +172,7 @@ func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {
 	return lerpRow(a, b, v.Frac, slot), true
 }
 
-// viewFrames returns the frames of both ticks of a view, or nil if there is no such history.
+// viewFrames returns the frames of both ticks of a view, or nil if one is not held.
 func (h *History) viewFrames(v tick.View) (a, b *frame) {
 	if !v.Valid() {
 		return nil, nil
@@ -185,7 +192,7 @@ func (h *History) frame(t tick.Tick) *frame {
 	return f
 }
 
-// lerpRow is the pose of a row that is used at a.
+// lerpRow is the interpolated pose of a row that is used at a.
 func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
 	if slot >= b.rowCount {
 		return a.rows[slot]
@@ -199,7 +206,7 @@ func (f *frame) canHit(slot int, shooter uint32, team uint8) bool {
 	return slot < f.rowCount && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
 }
 
-// hittable reports whether somebody can be hit in a slot.
+// hittable reports whether a slot holds a living player.
 func (f *frame) hittable(slot int) bool { return slot < f.rowCount && f.nr2[slot] != kernel.Never }
 
 // spheres is the first n rows as the kernel takes them.
@@ -207,19 +214,21 @@ func (f *frame) spheres(n int) kernel.Spheres {
 	return kernel.Spheres{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
-// rayCandidates names the rows whose bounds, widened to a radius, a ray may touch, in out's memory.
+// rayCandidates lists the rows whose bounds, expanded to a radius, a ray may touch, in out's
+// memory.
 func (f *frame) rayCandidates(r *geom.Ray, radius float32, out []int32) []int32 {
 	way := f.kernelRay(r, radius)
 	return f.used.RayCandidates(&way, out)
 }
 
-// kernelRay is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
-// bounds are BoundHigh above, so the ray goes down instead.
+// kernelRay is r as the kernel takes it, for spheres expanded from the bound to a radius. The
+// columns hold feet, and bounds are centred BoundHeight above them, so the ray is lowered instead.
 func (f *frame) kernelRay(r *geom.Ray, radius float32) kernel.Ray {
 	return kernel.Ray{
 		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHeight, OZ: r.Origin.Z,
 		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
-		Grow:   float32(radius*radius) - float32(maxBoundRadius*maxBoundRadius), // for the slimmer that is more than enough
+		// more than enough for smaller bounds
+		Grow:   float32(radius*radius) - float32(maxBoundRadius*maxBoundRadius),
 		Widest: maxBoundRadius,
 	}
 }

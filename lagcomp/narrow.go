@@ -5,18 +5,19 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// narrowQuery is what is asked of the rows that a broad phase named.
+// narrowQuery is one sweep for the narrow phase.
 type narrowQuery struct {
-	ray                geom.Ray // found fit by NormalizeRay
+	ray                geom.Ray // passed NormalizeRay
 	radius             float32
 	a, b               *frame
 	frac               uint8
 	except             uint32
 	team               uint8
-	candidates, tested int32 // what asking came to: rows that were looked at, and bodies worked out
+	candidates, tested int32 // outcome: rows that were looked at, and poses whose capsules were tested
 }
 
-// boundHit is a row whose bound the ray touches, and how far along at the soonest.
+// boundHit is a row whose bound the ray touches, and the least distance along the ray at which it
+// can be hit.
 type boundHit struct {
 	distance float32
 	slot     int32
@@ -29,18 +30,21 @@ func newNarrowPhase(slots int) narrowPhase {
 	return narrowPhase{passed: make([]boundHit, 0, slots+maxFastMovers)}
 }
 
-// maxSelections is how often the nearest of what is left is looked for while nobody is hit; those in a crowd are then taken as they come.
+// maxSelections is how often the nearest remaining row is selected while nothing is hit; further
+// rows are tested in the order given.
 const maxSelections = 8
 
-// nearestHit makes best the nearest hit among rows named, some of them twice perhaps. The poses of all are fetched before the first body is
-// worked out, so that memory is waited for once; bounds are then gone through from the nearest on, so that most bodies behind the
-// first that is hit are never worked out. seen, if not nil, is asked of who would be hit otherwise.
-func (s *narrowPhase) nearestHit(q *narrowQuery, near, flyers []int32, seen func(id uint32) bool, best *Hit) {
+// nearestHit sets best to the nearest hit among candidate rows; a row may be listed twice. All
+// poses are fetched before the first body is tested, so that memory latency is paid once; bounds
+// are then tested from the nearest on, so that most bodies behind the first hit are never tested.
+// visible, if not nil, is asked about each player that would be hit.
+func (s *narrowPhase) nearestHit(q *narrowQuery, near, fastMovers []int32, visible func(id uint32) bool,
+	best *Hit) {
 	*best = Hit{}
 	s.passed = s.passed[:0]
-	q.candidates = int32(len(near) + len(flyers))
+	q.candidates = int32(len(near) + len(fastMovers))
 	s.filter(q, near)
-	s.filter(q, flyers)
+	s.filter(q, fastMovers)
 	rows := s.passed
 	for picks := 0; len(rows) > 0; picks++ {
 		if best.ID == 0 && picks < maxSelections {
@@ -53,7 +57,7 @@ func (s *narrowPhase) nearestHit(q *narrowQuery, near, flyers []int32, seen func
 			rows[0], rows[first] = rows[first], rows[0]
 		}
 		if row := rows[0]; best.ID == 0 || row.distance <= best.Distance {
-			q.test(int(row.slot), best, seen)
+			q.test(int(row.slot), best, visible)
 		}
 		rows = rows[1:]
 	}
@@ -68,8 +72,8 @@ func (s *narrowPhase) filter(q *narrowQuery, rows []int32) {
 	}
 }
 
-// boundTest reports whether a row may be hit at all, and how far along the ray at the soonest: its flags and its bound say so, long before
-// a pose is worked out.
+// boundTest reports whether a row may be hit at all by its flags and its bound, and how far along
+// the ray at the soonest.
 func (q *narrowQuery) boundTest(slot int) (from float32, ok bool) {
 	if !q.a.canHit(slot, q.except, q.team) {
 		return 0, false
@@ -84,11 +88,12 @@ func (q *narrowQuery) boundTest(slot int) (from float32, ok bool) {
 	return rig.MayHit(&q.ray, q.radius, feet, p.Form.Hero())
 }
 
-// test works out one body, and makes it best if it is nearer.
-func (q *narrowQuery) test(slot int, best *Hit, seen func(id uint32) bool) {
+// test tests the capsules of one row, and replaces best if the hit is nearer.
+func (q *narrowQuery) test(slot int, best *Hit, visible func(id uint32) bool) {
 	p := lerpRow(q.a, q.b, q.frac, slot)
 	q.tested++
-	if hit, ok := testPose(shorten(q.ray, best), q.radius, &p); ok && nearer(hit.Distance, slot, best) && (seen == nil || seen(p.ID)) {
+	if hit, ok := testPose(shorten(q.ray, best), q.radius, &p); ok && nearer(hit.Distance, slot, best) &&
+		(visible == nil || visible(p.ID)) {
 		*best = hitOf(q.ray, p.ID, slot, &hit)
 	}
 }

@@ -9,35 +9,37 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// Query asks who is touched by a capsule at one instant: a blast or a blade. A capsule without length is a ball.
+// OverlapQuery is a capsule at one instant: a blast or a blade. A capsule without length is a
+// ball.
 type OverlapQuery struct {
-	Capsule geom.Capsule // in metres; its radius and its half length together at most MaxSweepRadius
+	Capsule geom.Capsule // in metres; its radius and half its length together at most MaxSweepRadius
 	View    tick.View
-	Except  uint32 // ID, never touched; 0 spares nobody
-	Team    uint8  // never touched; NoTeam spares nobody
+	Except  uint32 // ID, never touched; 0 excludes no player
+	Team    uint8  // never touched; NoTeam excludes no team
 }
 
-// OverlapHit is a player whom a zone touches: the bone whose surface is nearest to the zone's axis, and how far, in metres; for a ball that
-// is how far the player is from its middle, by which splash damage falls off.
+// OverlapHit is a player that a query touches.
 type OverlapHit struct {
-	Query    int // which of those that were asked
+	Query    int // index of the query
 	Slot     int
 	ID       uint32
 	Bone     rig.Bone
-	Distance float32
+	Distance float32  // metres from the bone's surface to the capsule's axis; splash damage falls off by it
 	Pose     rig.Pose // as the view shows it
 }
 
-// boundingSphere reports whether a zone is of any use: finite, within WorldReach, and not too large.
+// boundingSphere returns the sphere around a capsule, and whether the query is usable: finite,
+// within WorldReach, and not too large.
 func (z *OverlapQuery) boundingSphere() (ball geom.Sphere, ok bool) {
 	c := &z.Capsule
 	middle := c.A.Lerp(c.B, 0.5)
 	reach := float32(c.B.Sub(c.A).Len()/2) + c.Radius
-	return geom.Sphere{Center: middle, Radius: reach}, inWorld(c.A) && inWorld(c.B) && c.Radius >= 0 && reach <= MaxSweepRadius
+	return geom.Sphere{Center: middle, Radius: reach}, inWorld(c.A) && inWorld(c.B) && c.Radius >= 0 &&
+		reach <= MaxSweepRadius
 }
 
-// TestCapsule is the one verdict of a zone's capsule on a pose, for client and server. It does not look at flags or ids. A capsule of no
-// use, or a pose beyond WorldReach, touches nothing.
+// TestCapsule is the narrow-phase test of a capsule against a pose, for client and server. Flags
+// and ids are ignored. An unusable capsule, or a pose beyond WorldReach, touches nothing.
 func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
 	z := OverlapQuery{Capsule: c}
 	ball, fit := z.boundingSphere()
@@ -52,9 +54,9 @@ func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok
 	return bone, metres, metres <= c.Radius
 }
 
-// Overlap appends to out the living players whom each zone touches, and returns it: zones in the order in which they were given, players
-// of a zone in ascending order of slots. Zones that look at one tick are judged one after the other. A view without history, or a zone
-// of no use, touches nobody.
+// Overlap appends to out the living players that each query touches, and returns it: queries in
+// the order given, the players of one query by ascending slot. A view without history, or an
+// unusable query, touches no player. It panics on a fork.
 func (s *Sweeper) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapHit {
 	if s.bounds.fork {
 		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork", len(zones)))
@@ -71,9 +73,12 @@ func (s *Sweeper) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapHit {
 	return out
 }
 
-// sortTouches puts touches in the order of zones and slots, in place: a heap sort, which needs no memory.
+// sortTouches sorts by query, then slot. It is a heap sort, which needs no memory.
 func sortTouches(t []OverlapHit) {
-	before := func(a, b *OverlapHit) bool { return a.Query < b.Query || a.Query == b.Query && a.Slot < b.Slot }
+	before := func(a, b *OverlapHit) bool {
+		return a.Query < b.Query || a.Query == b.Query &&
+			a.Slot < b.Slot
+	}
 	sink := func(i, n int) {
 		for {
 			child := 2*i + 1

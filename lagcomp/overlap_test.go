@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowOverlap looks at everybody for each zone in turn, sharing with Sweeper only the definition of a touch.
+// slowOverlap looks at everybody for each zone in turn, sharing with Sweeper only the definition of
+// a touch.
 func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 	for i, z := range zones {
 		for slot := range h.poses[z.View.From] {
@@ -24,7 +25,8 @@ func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 	return out
 }
 
-// TestRow49ZonesAgainstEverybody compares batches of blades and blasts, each at a view of its own, with the slow twin.
+// TestRow49ZonesAgainstEverybody compares batches of blades and blasts, each at a view of its own,
+// with the slow twin.
 func TestRow49ZonesAgainstEverybody(t *testing.T) {
 	touched, wide := 0, 0
 	for round, extent := range []float32{8, 40, 300, 8, 40, 300} {
@@ -44,14 +46,17 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 				v := c.view(h.Oldest(), now)
 				p, _ := slow.At(v, c.rng.IntN(150))
 				at := p.Pos.Add(geom.Vec3{X: c.between(-2, 2), Y: c.between(-1, 3), Z: c.between(-2, 2)})
-				z := OverlapQuery{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: []uint8{0, 1, NoTeam}[i%3]}
+				z := OverlapQuery{View: v, Except: uint32(c.rng.IntN(int(c.nextID))),
+					Team: []uint8{0, 1, NoTeam}[i%3]}
 				z.Capsule = geom.Capsule{A: at, B: at, Radius: c.between(0, 9)}
 				if i%2 == 0 { // a blade
-					z.Capsule.B, z.Capsule.Radius = at.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 1), Z: c.between(-3, 3)}), c.between(0, 0.5)
+					z.Capsule.B, z.Capsule.Radius = at.Add(geom.Vec3{X: c.between(-3, 3),
+						Y: c.between(-1, 1), Z: c.between(-3, 3)}), c.between(0, 0.5)
 				}
 				switch c.rng.IntN(60) {
 				case 0:
-					z.Capsule.Radius = []float32{-1, MaxSweepRadius + 1, float32(math.NaN()), float32(math.Inf(1))}[c.rng.IntN(4)]
+					z.Capsule.Radius = []float32{-1, MaxSweepRadius + 1, float32(math.NaN()),
+						float32(math.Inf(1))}[c.rng.IntN(4)]
 				case 1:
 					z.Capsule.B.X = []float32{float32(math.NaN()), 1e30, 9000}[c.rng.IntN(3)]
 				case 2:
@@ -65,7 +70,8 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 			}
 			for i := range got {
 				if got[i] != want[i] {
-					t.Fatalf("round %d tick %d: %+v, want %+v, of %+v", round, now, got[i], want[i], zones[want[i].Query])
+					t.Fatalf("round %d tick %d: %+v, want %+v, of %+v", round, now, got[i], want[i],
+						zones[want[i].Query])
 				}
 			}
 			touched += len(got)
@@ -76,7 +82,8 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 	}
 }
 
-// A zone without length touches whom TestSphere says a ball does, and a zone along a ray what a sweep of its radius meets.
+// A zone without length touches whom TestSphere says a ball does, and a zone along a ray what a
+// sweep of its radius meets.
 func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 	c := newCrowd(77, 1, 3)
 	touched, hits := 0, 0
@@ -95,7 +102,8 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 			touched++
 		}
 		r := geom.Ray{Origin: at, Max: c.between(0.1, 4)}
-		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2), Z: c.between(-1, 1)}).Sub(at).Normalize()
+		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2),
+			Z: c.between(-1, 1)}).Sub(at).Normalize()
 		radius := c.between(0, 0.4)
 		_, hit := Test(r, radius, &p)
 		_, metres, ok = TestCapsule(geom.Capsule{A: r.Origin, B: r.At(r.Max), Radius: radius}, &p)
@@ -117,7 +125,8 @@ func TestOverlapAllocatesNothing(t *testing.T) {
 	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[len(zones)-1-i].Ray.Origin
-		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View,
+			Team: NoTeam}
 	}
 	out := s.Overlap(zones, nil)
 	if len(out) < 64 || same == nil {
@@ -135,7 +144,8 @@ func BenchmarkOverlap(b *testing.B) {
 	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[i].Ray.Origin
-		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View, Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View,
+			Team: NoTeam}
 	}
 	var out []OverlapHit
 	b.Run("squares", func(b *testing.B) { loop(b, 64, "zone", func() { out = s.Overlap(zones, out[:0]) }) })

@@ -22,7 +22,8 @@ func TestReceiptsAreARing(t *testing.T) {
 		for _, c := range []struct {
 			since uint64
 			most  int
-		}{{0, 0}, {0, 3}, {n - 1, 0}, {n - min(n, 5), 0}, {n - min(n, 5), 2}, {n, 0}, {n + 9, 4}, {math.MaxUint64, 1}} {
+		}{{0, 0}, {0, 3}, {n - 1, 0}, {n - min(n, 5), 0}, {n - min(n, 5), 2}, {n, 0}, {n + 9, 4},
+			{math.MaxUint64, 1}} {
 			held = r.Since(c.since, c.most, held[:0])
 			want := n - min(n, c.since)
 			want = min(want, 8, n)
@@ -33,7 +34,8 @@ func TestReceiptsAreARing(t *testing.T) {
 				t.Fatalf("of %d shots %d since %d, at most %d; want %d", n, len(held), c.since, c.most, want)
 			}
 			for i := range held {
-				if number := n - want + uint64(i) + 1; held[i].Number != number || held[i].Tick != tick.Tick(number) {
+				if number := n - want + uint64(i) + 1; held[i].Number != number ||
+					held[i].Tick != tick.Tick(number) {
 					t.Fatalf("of %d shots: %d stands where %d should", n, held[i].Number, number)
 				}
 			}
@@ -44,11 +46,15 @@ func TestReceiptsAreARing(t *testing.T) {
 	}
 }
 
-// A receipt is the same after JSON, and the names of verdicts and clamps are read as they are written.
+// A receipt is the same after JSON, and the names of verdicts and clamps are read as they are
+// written.
 func TestReceiptsAsJSON(t *testing.T) {
 	for i := range max(verdicts, Verdict(clampReasons)) {
-		r := ShotRecord{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, ClampReason: ClampReason(i) % clampReasons, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Shift: -77,
-			Ray: geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3, Bone: rig.Head, Poses: PoseSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
+		r := ShotRecord{Number: 1 << 40, Tick: 7, Verdict: i % verdicts,
+			ClampReason: ClampReason(i) % clampReasons, Claimed: tick.View{From: 1, To: 4, Frac: 255},
+			Shift: -77,
+			Ray:   geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3,
+			Bone: rig.Head, Poses: PoseSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
 		text, err := json.Marshal(&r)
 		if err != nil {
 			t.Fatal(err)
@@ -75,9 +81,12 @@ func TestFilter(t *testing.T) {
 		f    ShotFilter
 		want bool
 	}{
-		{ShotFilter{}, true}, {ShotFilter{Shooter: 3}, true}, {ShotFilter{Shooter: 4}, false}, {ShotFilter{Subject: 4}, true}, {ShotFilter{Subject: 3}, false},
-		{filter("wall", ""), true}, {filter("hit", ""), false}, {filter("", "rtt"), true}, {filter("", "any"), true}, {filter("", "none"), false},
-		{ShotFilter{From: 100, To: 100}, true}, {ShotFilter{From: 101}, false}, {ShotFilter{To: 99}, false}, {ShotFilter{Number: 5}, true}, {ShotFilter{Number: 6}, false},
+		{ShotFilter{}, true}, {ShotFilter{Shooter: 3}, true}, {ShotFilter{Shooter: 4}, false},
+		{ShotFilter{Subject: 4}, true}, {ShotFilter{Subject: 3}, false},
+		{filter("wall", ""), true}, {filter("hit", ""), false}, {filter("", "rtt"), true},
+		{filter("", "any"), true}, {filter("", "none"), false},
+		{ShotFilter{From: 100, To: 100}, true}, {ShotFilter{From: 101}, false}, {ShotFilter{To: 99}, false},
+		{ShotFilter{Number: 5}, true}, {ShotFilter{Number: 6}, false},
 	} {
 		if c.f.Matches(&r) != c.want {
 			t.Errorf("%d: %+v", i, c.f)
@@ -93,7 +102,8 @@ func TestFilter(t *testing.T) {
 
 // Each limit is named where it is the one that moved the view, and never where nothing was moved.
 func TestWhyClamped(t *testing.T) {
-	know := ClampLimits{Rate: 60, RTTTicks: 6, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: 90, Newest: 97, Oldest: 40}
+	know := ClampLimits{Rate: 60, RTTTicks: 6, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: 90,
+		Newest: 97, Oldest: 40}
 	with := func(edit func(*ClampLimits)) ClampLimits { k := know; edit(&k); return k }
 	at := func(from tick.Tick) tick.View { return tick.View{From: from, To: from + 3, Frac: 128} }
 	for i, c := range []struct {
@@ -105,7 +115,10 @@ func TestWhyClamped(t *testing.T) {
 		{at(70), know, ClampRTT},
 		{at(70), with(func(k *ClampLimits) { k.RTTTicks = 30 }), ClampAcks},
 		{at(70), with(func(k *ClampLimits) { k.RTTTicks, k.NewestAcked = 30, 0 }), ClampCap},
-		{at(70), with(func(k *ClampLimits) { k.RTTTicks, k.NewestAcked, k.CapTicks, k.Oldest = 99, 0, 99, 80 }), ClampHistory},
+		{at(70), with(func(k *ClampLimits) {
+			k.RTTTicks, k.NewestAcked, k.CapTicks, k.Oldest = 99, 0, 99,
+				80
+		}), ClampHistory},
 		{at(88), with(func(k *ClampLimits) { k.LastInstant = 92 << 8 }), ClampBackwards},
 		{at(98), know, ClampAhead},
 		{tick.View{From: 60, To: 120, Frac: 140}, know, ClampSpan},
@@ -140,7 +153,8 @@ func TestNotesAgainstEverybody(t *testing.T) {
 		if want := slow.castOne(w); hits[i] != want {
 			t.Fatalf("%+v: %+v, want %+v", *w, hits[i], want)
 		}
-		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 && (n.NearestID != 0 || n.Bodies == 0) {
+		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 &&
+			(n.NearestID != 0 || n.Bodies == 0) {
 			t.Fatalf("%+v of %+v", *n, hits[i])
 		}
 		if hits[i].ID != 0 {

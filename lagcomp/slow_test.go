@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// slowHistory is the honest twin: whole poses in a map, everybody interpolated and tested for every shot. It shares Lerp
-// and Test with History, which are the definition of a hit, and nothing else.
+// slowHistory is the honest twin: whole poses in a map, everybody interpolated and tested for every
+// shot. It shares Lerp and Test with History, which are the definition of a hit, and nothing else.
 type slowHistory struct {
 	reach, newest tick.Tick
 	poses         map[tick.Tick][]rig.Pose
@@ -62,7 +62,8 @@ func (h *slowHistory) castOne(w *Sweep) (best Hit) {
 	return best
 }
 
-// crowd is a lobby that walks, dies, respawns, teleports and changes hands, somewhere in a square of 2*extent metres.
+// crowd is a lobby that walks, dies, respawns, teleports and changes hands, somewhere in a square
+// of 2*extent metres.
 type crowd struct {
 	rng    *rand.Rand
 	extent float32
@@ -84,15 +85,18 @@ func newCrowd(seed uint64, slots int, extent float32) *crowd {
 func (c *crowd) between(lo, hi float32) float32 { return lo + (hi-lo)*c.rng.Float32() }
 
 func (c *crowd) place() geom.Vec3 {
-	return geom.Vec3{X: c.between(-c.extent, c.extent), Y: c.between(0, 12), Z: c.between(-c.extent, c.extent)}
+	return geom.Vec3{X: c.between(-c.extent, c.extent), Y: c.between(0, 12), Z: c.between(-c.extent,
+		c.extent)}
 }
 
 func (c *crowd) spawn(i int) {
 	c.life[i]++
 	n := c.rng.Uint64()
 	c.poses[i] = rig.Pose{
-		Pos: c.place(), ID: c.nextID, Flags: rig.Flags(true, uint8(c.rng.IntN(4)), c.life[i]), Form: rig.Form(n & 63),
-		Phase: uint16(n >> 8), Move: uint8(n >> 24), Gait: uint8(n >> 32), Bank: int8(n >> 40), Aim: uint8(n>>48) | 0x80, Squat: uint8(n >> 56),
+		Pos: c.place(), ID: c.nextID, Flags: rig.Flags(true, uint8(c.rng.IntN(4)), c.life[i]),
+		Form:  rig.Form(n & 63),
+		Phase: uint16(n >> 8), Move: uint8(n >> 24), Gait: uint8(n >> 32), Bank: int8(n >> 40),
+		Aim: uint8(n>>48) | 0x80, Squat: uint8(n >> 56),
 	}
 	c.nextID++
 	c.vel[i] = geom.Vec3{X: c.between(-8, 8), Y: c.between(-2, 2), Z: c.between(-8, 8)}
@@ -133,8 +137,8 @@ func (c *crowd) step(dt float32) []rig.Pose {
 	return c.poses
 }
 
-// shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view, from near or far, now
-// and then with nonsense in it.
+// shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view,
+// from near or far, now and then with nonsense in it.
 func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Sweep {
 	v := c.view(oldest, newest)
 	s := Sweep{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}

@@ -5,19 +5,22 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// spanReach is who may have been near a sweep at some instant of a span of ticks, and its memory.
+// spanReach caches which players may have been near a sweep at any instant of a span of ticks.
 type spanReach struct {
-	from, to   tick.Tick // what the rest is about; 0: nothing
-	metres     float32   // from where they were at from, nobody was further off at any tick up to to
-	known      bool      // false: too many flew
-	alwaysNear []uint64  // but for these slots: who flew, or did not live all the time
-	near       []uint64
+	from, to tick.Tick // the span; from is 0 while nothing is cached
+	metres   float32   // farthest that any other player was from its place at from, over the whole span
+	known    bool      // false if too many players moved fast
+	// slots that metres does not cover: fast movers, and players that did not live all the time
+	alwaysNear []uint64
+	near       []uint64 // of the last answer
 }
 
-// SlotsNear says, a bit a slot, whom w may touch as any view shows them whose ticks lie between from and to, whatever of those each is
-// seen at; w.View is not looked at. It spares a shooter who saw each player at ticks of its own the trial of almost all of them. ok is
-// false if that is not known: either tick is not held, too many flew, or w is of no use. The bits are s's until the next call. All sweeps
-// of a tick should ask for one span: what everybody moved in it is added up once. Forks cannot ask.
+// SlotsNear returns a bit a slot: the players that w may touch in any view between ticks from and
+// to. w.View is ignored. It spares callers that resolve a view of their own for each target from
+// trying every player. ok is false if the answer is not known: one of the ticks is not held, too
+// many players moved fast, or w is not usable. The bits are valid until the next call. Sweeps of
+// one tick should use one span, since the displacement over a span is summed once. Forks may not
+// call it.
 func (s *Sweeper) SlotsNear(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) {
 	ray, fit := NormalizeRay(w.Ray)
 	if !fit || !validRadius(w.Radius) || s.bounds.fork {
@@ -43,13 +46,14 @@ func (s *Sweeper) SlotsNear(w *Sweep, from, to tick.Tick) (near []uint64, ok boo
 	return m.near, true
 }
 
-// measure adds up the steps of a span. Who lived at its start, and flew in none of them, was never further from there than the sum;
-// what lies between two of its ticks lies between two such places.
+// measure sums the displacement of each tick of a span. A player that lives at its start and is no
+// fast mover was never farther from its place there than the sum; a place between two ticks lies
+// between two such places.
 func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	m.from, m.to, m.metres, m.known = from, to, 0, false
 	a, b := h.frame(from), h.frame(to)
 	if a == nil || b == nil || from > to {
-		m.from = 0 // it may come
+		m.from = 0 // not recorded yet
 		return
 	}
 	clear(m.alwaysNear)
@@ -76,7 +80,7 @@ func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	m.known = true
 }
 
-// aliveBetween reports whether somebody lives in a slot at some tick from a on up to b.
+// aliveBetween reports whether a slot holds a living player at some tick after a, up to b.
 func (h *History) aliveBetween(slot int, a, b *frame) bool {
 	for f := b; f != a; f = h.frame(f.previous) {
 		if f.hittable(slot) {

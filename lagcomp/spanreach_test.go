@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// against is best, or what w hits of a player in a slot as view v shows it, if that comes before it.
+// against is best, or what w hits of a player in a slot as view v shows it, if that comes before
+// it.
 func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
 	a, b := h.viewFrames(v)
 	ray, ok := NormalizeRay(w.Ray)
@@ -21,7 +22,8 @@ func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
 	return best
 }
 
-// Whoever is hit at some view of a span is named, in lobbies where people jump about, die, spawn, leave and come.
+// Whoever is hit at some view of a span is named, in lobbies where people jump about, die, spawn,
+// leave and come.
 func TestAroundNamesWhoIsHit(t *testing.T) {
 	hits, known, named, asked := 0, 0, 0, 0
 	for round := range 6 {
@@ -46,7 +48,8 @@ func TestAroundNamesWhoIsHit(t *testing.T) {
 				known++
 				for slot := range slots {
 					one := from + tick.Tick(c.rng.IntN(int(to-from)+1))
-					v := tick.View{From: one, To: one + tick.Tick(c.rng.IntN(int(to-one)+1)), Frac: uint8(c.rng.Uint32())}
+					v := tick.View{From: one, To: one + tick.Tick(c.rng.IntN(int(to-one)+1)),
+						Frac: uint8(c.rng.Uint32())}
 					if v.From == v.To {
 						v.Frac = 0
 					}
@@ -59,7 +62,8 @@ func TestAroundNamesWhoIsHit(t *testing.T) {
 						continue
 					}
 					if hits++; !in {
-						t.Fatalf("tick %d, span %d to %d: slot %d is hit at %+v by %+v and was not named", now, from, to, slot, v, w)
+						t.Fatalf("tick %d, span %d to %d: slot %d is hit at %+v by %+v and was not named",
+							now, from, to, slot, v, w)
 					}
 				}
 			}
@@ -93,7 +97,8 @@ func TestAroundKnowsItsLimits(t *testing.T) {
 	}
 }
 
-// march is a second of 1000 players on 200 x 200 m who walk straight on, of whom one a tick spawns anew.
+// march is a second of 1000 players on 200 x 200 m who walk straight on, of whom one a tick spawns
+// anew.
 func march() *History {
 	const players = 1000
 	c := newCrowd(3, players, 100)
@@ -108,9 +113,10 @@ func march() *History {
 	return h
 }
 
-// BenchmarkEachSeenApart judges a thousand shots of one tick whose shooters saw each of 1000 players at a view of that player's own,
-// within 24 ticks, and none of them as the shot's view says: by trying all, and by trying those that Around names.
-// "one-view" is Sweeper.Cast of the same shots, for which there is but one view each.
+// BenchmarkEachSeenApart judges a thousand shots of one tick whose shooters saw each of 1000
+// players at a view of that player's own, within 24 ticks, and none of them as the shot's view
+// says: by trying all, and by trying those that Around names. "one-view" is Sweeper.Cast of the
+// same shots, for which there is but one view each.
 func BenchmarkEachSeenApart(b *testing.B) {
 	const players, shooters, span = 1000, 1000, 24
 	h := march()

@@ -24,8 +24,8 @@ func (s *Sweeper) buildIndexAfter(patience int) {
 	s.makeIndexes()
 }
 
-// TestRow49SweepsAgainstEverybody compares flying spheres and balls, short and long, with the slow twin, in a lobby that
-// dies, teleports and leaves the world, over ticks that fall out of the ring.
+// TestRow49SweepsAgainstEverybody compares flying spheres and balls, short and long, with the slow
+// twin, in a lobby that dies, teleports and leaves the world, over ticks that fall out of the ring.
 func TestRow49SweepsAgainstEverybody(t *testing.T) {
 	hits, touched := 0, 0
 	for round := range 6 {
@@ -59,14 +59,16 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 					hits++
 				}
 				p, _ := slow.At(w.View, c.rng.IntN(150))
-				ball := geom.Sphere{Center: p.Pos.Add(geom.Vec3{X: c.between(-4, 4), Y: c.between(-2, 3), Z: c.between(-4, 4)}), Radius: c.between(0, 10)}
+				ball := geom.Sphere{Center: p.Pos.Add(geom.Vec3{X: c.between(-4, 4), Y: c.between(-2, 3),
+					Z: c.between(-4, 4)}), Radius: c.between(0, 10)}
 				near := s.OverlapSphere(w.View, ball, nil)
 				want := slow.slowWithin(w.View, ball)
 				if !inWorld(ball.Center) {
 					want = nil
 				}
 				if len(near) != len(want) {
-					t.Fatalf("round %d tick %d: %d within %+v, want %d", round, now, len(near), ball, len(want))
+					t.Fatalf("round %d tick %d: %d within %+v, want %d", round, now, len(near), ball,
+						len(want))
 				}
 				for i := range near {
 					if near[i] != want[i] {
@@ -92,11 +94,14 @@ func TestTouchesIsASweepInPlace(t *testing.T) {
 		if p.ID == 0 || geom.Abs(p.Pos.X) > 100 {
 			continue
 		}
-		r := geom.Ray{Origin: p.Pos.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 3), Z: c.between(-3, 3)}), Max: 9}
-		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2), Z: c.between(-1, 1)}).Sub(r.Origin).Normalize()
+		r := geom.Ray{Origin: p.Pos.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 3),
+			Z: c.between(-3, 3)}), Max: 9}
+		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2),
+			Z: c.between(-1, 1)}).Sub(r.Origin).Normalize()
 		radius := rng.Float32() * 2
 		hit, ok := Test(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, &p)
-		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin, Radius: radius - 1e-3}
+		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin,
+			Radius: radius - 1e-3}
 		if hit.Distance == 0 && (ok && !TestSphere(grown, &p) || !ok && TestSphere(shrunk, &p)) {
 			t.Fatalf("sweep in place %v, ball %v", ok, !ok)
 		}
@@ -124,7 +129,8 @@ func TestDelay(t *testing.T) {
 		delay uint16
 		want  tick.View
 	}{
-		{100, tick.View{From: 90, To: 93, Frac: 128}, 110, 10*256 - 384, tick.View{From: 101, To: 102, Frac: 128}},
+		{100, tick.View{From: 90, To: 93, Frac: 128}, 110, 10*256 - 384, tick.View{From: 101, To: 102,
+			Frac: 128}},
 		{100, tick.View{From: 90, To: 90}, 190, 2560, tick.View{From: 180, To: 180}},
 		{100, tick.View{}, 200, 0, tick.View{From: 200, To: 200}},
 		{100, tick.View{From: 101, To: 101}, 250, 0, tick.View{From: 200, To: 200}},
@@ -160,8 +166,8 @@ func shortWays(shots []Sweep) []Sweep {
 	return sweeps
 }
 
-// BenchmarkSweep judges the ways of 64 projectiles in one tick among 1000 players: by squares, by the rows of everybody,
-// by brute force. "index" is building one.
+// BenchmarkSweep judges the ways of 64 projectiles in one tick among 1000 players: by squares, by
+// the rows of everybody, by brute force. "index" is building one.
 func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)

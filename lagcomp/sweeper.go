@@ -12,36 +12,38 @@ import (
 
 // Implementation constants of the index.
 const (
-	gridBits    = 6  // squares along a side of the map, as a power of two; a larger map wraps round
+	gridBits    = 6  // squares along a side of the grid, as a power of two; a larger map wraps around
 	gridSize    = 4. // metres along a square
 	gridSide    = 1 << gridBits
 	maxIndices  = 64  // ticks that may have an index at once
-	maxBoxCells = 100 // a box over more squares than this is searched row by row instead
+	maxBoxCells = 100 // a box over more squares than this is searched row by row
 )
 
-// Sweeper answers questions about spheres near players of a History: short ways and small balls, many of them in a tick.
-// It keeps an index of squares for each tick that many ask for. One owner calls it; the history
-// must outlive it, and may go on recording.
+// Sweeper answers shape-cast and overlap queries against the players of a History. It keeps a grid
+// index for each tick with many queries. One owner calls it; the history must outlive it, and may
+// go on recording.
 type Sweeper struct {
 	h            *History
-	indices      *[maxIndices]index // of tick t: index[t % indexes]
-	marks        []uint64           // of Within, a bit a slot, all 0 in between
-	candidates   []int32            // of a way
+	indices      *[maxIndices]index // of tick t: indices[t % maxIndices]
+	marks        []uint64           // of OverlapSphere, a bit a slot, all 0 in between
+	candidates   []int32            // of the query at hand
 	bounds       motionBounds
 	narrowPhase  narrowPhase
 	spanReach    spanReach
-	stats        []CastStats // of the sweeps at hand, nil: nobody asks
-	squareCost   int         // vectorSquareCost, but in tests
+	stats        []CastStats // of the sweeps at hand, nil: not wanted
+	squareCost   int         // vectorSquareCost, except in tests
 	indexAfter   int         // likewise
 	indexMinRows int         // likewise
 }
 
-// NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot where there are enough slots for indexes, else
-// next to nothing.
+// NewSweeper makes a sweeper over h. All memory is allocated here: 1 MB and 256 bytes a slot where
+// there are enough slots for indices, else next to nothing.
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, indices: new([maxIndices]index), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), bounds: newMotionBounds(h.slots), narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter, indexMinRows: defaultIndexMinRows,
+		candidates: make([]int32, 0, h.slots), bounds: newMotionBounds(h.slots),
+		narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter,
+		indexMinRows: defaultIndexMinRows,
 	}
 	s.spanReach.alwaysNear, s.spanReach.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
 	if h.slots >= s.indexMinRows {
@@ -60,32 +62,34 @@ func (s *Sweeper) makeIndexes() {
 	}
 }
 
-// History is what the sweeper looks at.
+// History is the history that the sweeper queries.
 func (s *Sweeper) History() *History { return s.h }
 
-// Cast judges sweeps[i] into hits[i]: the living player whom the sphere touches first, not Except nor of Team, as the view
-// shows it; the lowest slot where two are equally near. A view without history, a ray of no use or a radius outside 0 to
-// MaxSweepRadius misses. Hit.Point is the sphere's centre at the touch. It panics if hits is the shorter.
+// Cast judges sweeps[i] into hits[i]: the living player that the sphere touches first as the view
+// shows it, neither Except nor of Team; the lowest slot where two are equally near. A view without
+// history, an unusable ray or a radius outside 0 to MaxSweepRadius misses. Hit.Point is the
+// sphere's centre at the touch. It panics if hits is the shorter.
 func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) { s.CastFiltered(sweeps, hits, nil) }
 
-// CastFiltered is Cast where not everybody was shown: seen says whether sweeps[i] may hit the player called id, and is asked only of
-// who would be hit otherwise. nil takes everybody to be seen.
-func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, seen func(i int, id uint32) bool) {
+// CastFiltered is Cast with a hit filter: visible says whether sweeps[i] may hit the player called
+// id, and is asked only about players that would be hit otherwise. nil allows every hit.
+func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, visible func(i int, id uint32) bool) {
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
-	if s.bounds.fork || s.h.answerInOrder(len(sweeps)) { // the order of those who share is the history's
+	// a fork may not use the history's memory for grouping
+	if s.bounds.fork || s.h.answerInOrder(len(sweeps)) {
 		for i := range sweeps {
-			s.castOne(i, &sweeps[i], seen, &hits[i])
+			s.castOne(i, &sweeps[i], visible, &hits[i])
 		}
 		return
 	}
 	s.h.groupByFrame(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, func(i int) {
-		s.castOne(i, &sweeps[i], seen, &hits[i])
+		s.castOne(i, &sweeps[i], visible, &hits[i])
 	})
 }
 
-func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool, hit *Hit) {
+func (s *Sweeper) castOne(i int, w *Sweep, visible func(int, uint32) bool, hit *Hit) {
 	*hit = Hit{}
 	if s.stats != nil {
 		s.stats[i] = CastStats{}
@@ -98,35 +102,37 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool, hit *Hit
 	if !ok {
 		return
 	}
-	near, flyers := s.candidatesFor(a, b, w, &ray)
-	if len(near) == 0 && len(flyers) == 0 { // most ways are short, and meet nobody
+	near, fastMovers := s.candidatesFor(a, b, w, &ray)
+	if len(near) == 0 && len(fastMovers) == 0 { // most sweeps are short and meet no player
 		return
 	}
-	var ask narrowQuery // field by field: a literal is made elsewhere and copied
-	ask.ray, ask.radius, ask.a, ask.b, ask.frac, ask.except, ask.team = ray, w.Radius, a, b, w.View.Frac, w.Except, w.Team
-	if seen != nil {
-		s.narrowPhase.nearestHit(&ask, near, flyers, func(id uint32) bool { return seen(i, id) }, hit)
+	var ask narrowQuery // field by field: a literal would be copied
+	ask.ray, ask.radius, ask.a, ask.b, ask.frac, ask.except, ask.team = ray, w.Radius, a, b, w.View.Frac,
+		w.Except, w.Team
+	if visible != nil {
+		s.narrowPhase.nearestHit(&ask, near, fastMovers, func(id uint32) bool { return visible(i, id) }, hit)
 		return
 	}
-	s.narrowPhase.nearestHit(&ask, near, flyers, nil, hit)
+	s.narrowPhase.nearestHit(&ask, near, fastMovers, nil, hit)
 	if s.stats != nil {
 		s.narrowPhase.writeStats(&ask, hit, &s.stats[i])
 	}
 }
 
-// candidatesFor is the rows that a way may touch, and the flyers, who may be among them: looked for in a box round a short one, along the squares
-// of a long one, or among everybody.
-func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, flyers []int32) {
+// candidatesFor lists the rows that a sweep may touch, and the fast movers, which may be among
+// them. It searches a box around a short sweep, the grid squares along a long one, or all rows.
+func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, fastMovers []int32) {
 	in := s.indexOf(a)
 	if in == nil {
-		wide, flyers, ok := s.bounds.expand(s.h, a, b, w.View.Frac)
+		wide, fastMovers, ok := s.bounds.expand(s.h, a, b, w.View.Frac)
 		if !ok {
 			return s.h.allRows[:a.rowCount], nil
 		}
-		return s.rayCandidates(ray, a, wide+w.Radius), flyers
+		return s.rayCandidates(ray, a, wide+w.Radius), fastMovers
 	}
 	end := ray.At(min(ray.Max, 4*WorldReach))
-	q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: ray.Origin.Min(end), Max: ray.Origin.Max(end)}, w.Radius)
+	q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: ray.Origin.Min(end), Max: ray.Origin.Max(end)},
+		w.Radius)
 	switch {
 	case q.cellCount <= maxBoxCells:
 		s.candidates = in.box(a, &q, s.candidates[:0])
@@ -137,14 +143,15 @@ func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, fly
 	return s.rayCandidates(ray, a, q.reach), q.fastMovers
 }
 
-// SphereOverlap is a player whom a ball touches.
+// SphereOverlap is a player that a sphere touches.
 type SphereOverlap struct {
 	Slot int
 	Pose rig.Pose // as the view shows it
 }
 
-// OverlapSphere appends to out the living players whom the ball touches at a view, in ascending order of slots, whatever their
-// team, and returns it. None if there is no such history, or the ball is not finite or its radius outside 0 to MaxSweepRadius.
+// OverlapSphere appends to out the living players of any team that a sphere touches at a view, by
+// ascending slot, and returns it. It appends none if there is no such history, the sphere is not
+// finite or its radius is outside 0 to MaxSweepRadius.
 func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverlap) []SphereOverlap {
 	a, b := s.h.viewFrames(v)
 	if a == nil || !inWorld(ball.Center) || !validRadius(ball.Radius) {
@@ -170,8 +177,9 @@ func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverl
 	return out
 }
 
-// appendOverlap appends the player of a row if the ball touches it.
-func (f *frame) appendOverlap(b *frame, frac uint8, slot int, ball geom.Sphere, out []SphereOverlap) []SphereOverlap {
+// appendOverlap appends the player of a row if the sphere touches it.
+func (f *frame) appendOverlap(b *frame, frac uint8, slot int, ball geom.Sphere,
+	out []SphereOverlap) []SphereOverlap {
 	if f.canHit(slot, 0, NoTeam) {
 		if p := lerpRow(f, b, frac, slot); TestSphere(ball, &p) {
 			out = append(out, SphereOverlap{slot, p})
@@ -180,8 +188,8 @@ func (f *frame) appendOverlap(b *frame, frac uint8, slot int, ball geom.Sphere, 
 	return out
 }
 
-// boxQuery is a box that holds the feet, at the first frame of a view, of whoever may be touched at its instant, but for the
-// flyers.
+// boxQuery is a box that holds the feet, at the first frame of a view, of every player that may be
+// touched at its instant, except for the fast movers.
 type boxQuery struct {
 	lo, hi     geom.Vec3
 	x0, z0     int // first square
@@ -192,17 +200,17 @@ type boxQuery struct {
 	fastMovers []int32
 }
 
-// boxQuery prepares a search round the box from lo to hi for spheres of a radius.
+// boxQuery prepares a search around a box for spheres of a radius.
 func (s *Sweeper) boxQuery(a, b *frame, frac uint8, box geom.AABB, radius float32) (q boxQuery) {
 	lo, hi := box.Min, box.Max
 	q.frame = a
-	wide, flyers, ok := s.bounds.expand(s.h, a, b, frac)
+	wide, fastMovers, ok := s.bounds.expand(s.h, a, b, frac)
 	if !ok {
 		q.cellCount = maxBoxCells + 1
-		q.reach = kernel.MaxRadius + 1 // everybody
+		q.reach = kernel.MaxRadius + 1 // all rows
 		return q
 	}
-	q.reach, q.fastMovers = wide+radius, flyers
+	q.reach, q.fastMovers = wide+radius, fastMovers
 	grow := q.reach + 1e-2 // positions at WorldReach are rounded to 1/2048 m
 	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - rig.BoundHeight - grow, Z: lo.Z - grow}
 	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - rig.BoundHeight + grow, Z: hi.Z + grow}
@@ -213,13 +221,13 @@ func (s *Sweeper) boxQuery(a, b *frame, frac uint8, box geom.AABB, radius float3
 	return q
 }
 
-// gridCoord is the number of the square a coordinate lies in; those far outside the world share one.
+// gridCoord is the grid square of a coordinate; squares far outside the world share one number.
 func gridCoord(x float32) int {
 	const far = 1 << 16
 	return int(float32(min(max(x, -far), far)*(1/gridSize))+far) - far
 }
 
-// rayCandidates lists rows that a way may touch within a reach, of everybody.
+// rayCandidates lists, from all rows, those that a sweep may touch within a reach.
 func (s *Sweeper) rayCandidates(ray *geom.Ray, f *frame, reach float32) []int32 {
 	if reach > kernel.MaxRadius {
 		return s.h.allRows[:f.rowCount]
@@ -227,7 +235,8 @@ func (s *Sweeper) rayCandidates(ray *geom.Ray, f *frame, reach float32) []int32 
 	return f.rayCandidates(ray, reach, s.candidates)
 }
 
-// markCandidates sets the bits of the rows that a ball may touch: that sorts them, and counts a flyer once.
+// markCandidates sets the bits of the rows that a sphere may touch: that sorts them, and counts a
+// fast mover once.
 func (s *Sweeper) markCandidates(f *frame, q *boxQuery, ball geom.Sphere) {
 	if in := s.indexOf(f); in != nil {
 		s.candidates = in.box(f, q, s.candidates[:0])
@@ -242,7 +251,7 @@ func (s *Sweeper) markCandidates(f *frame, q *boxQuery, ball geom.Sphere) {
 	}
 }
 
-// ballCandidates lists rows that a ball may touch, of everybody.
+// ballCandidates lists, from all rows, those that a sphere may touch.
 func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 	f := q.frame
 	if q.reach > kernel.MaxRadius {
@@ -250,7 +259,8 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 	}
 	n, grown := f.rowCount, q.reach+1e-2 // as the box has it
 	c := f.spheres(n)
-	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHeight, Z: ball.Center.Z, Grow: float32(grown*grown) - float32(maxBoundRadius*maxBoundRadius), Widest: maxBoundRadius}
+	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHeight, Z: ball.Center.Z,
+		Grow: float32(grown*grown) - float32(maxBoundRadius*maxBoundRadius), Widest: maxBoundRadius}
 	return kernel.BallCandidates(at, &c, s.candidates[:0])
 }
 

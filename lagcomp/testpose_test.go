@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// TestVerdictIsRightFarOut holds Test against the distance of the ray and the axes of all bones in float64: whoever is nearer
-// than a bone's radius by 2 mm is hit, whoever is further from all by 2 mm is not, from a metre to two kilometres away.
+// TestVerdictIsRightFarOut holds Test against the distance of the ray and the axes of all bones in
+// float64: whoever is nearer than a bone's radius by 2 mm is hit, whoever is further from all by 2
+// mm is not, from a metre to two kilometres away.
 func TestVerdictIsRightFarOut(t *testing.T) {
 	hits := 0
 	c := newCrowd(11, 32, 20)
@@ -38,7 +39,8 @@ func TestVerdictIsRightFarOut(t *testing.T) {
 		case ok:
 			hits++
 			at := geom.Ray{Origin: r.At(hit.Distance), Max: 0}
-			if skin := apart(at, body[hit.Bone]) - float64(body[hit.Bone].Radius); hit.Distance > 0 && math.Abs(skin) > 5e-3 {
+			if skin := apart(at, body[hit.Bone]) - float64(body[hit.Bone].Radius); hit.Distance > 0 &&
+				math.Abs(skin) > 5e-3 {
 				t.Fatalf("%+v on %+v: the hit at %v m is %v m from the skin", r, p, hit.Distance, skin)
 			}
 		}
@@ -48,12 +50,14 @@ func TestVerdictIsRightFarOut(t *testing.T) {
 	}
 }
 
-// apart is the distance between a ray and a capsule's axis in float64, by ternary search over the ray: slow, and needs
-// no case distinctions.
+// apart is the distance between a ray and a capsule's axis in float64, by ternary search over the
+// ray: slow, and needs no case distinctions.
 func apart(r geom.Ray, c geom.Capsule) float64 {
 	toAxis := func(t float64) float64 {
-		p := [3]float64{float64(r.Origin.X) + t*float64(r.Dir.X), float64(r.Origin.Y) + t*float64(r.Dir.Y), float64(r.Origin.Z) + t*float64(r.Dir.Z)}
-		a, b := [3]float64{float64(c.A.X), float64(c.A.Y), float64(c.A.Z)}, [3]float64{float64(c.B.X), float64(c.B.Y), float64(c.B.Z)}
+		p := [3]float64{float64(r.Origin.X) + t*float64(r.Dir.X), float64(r.Origin.Y) + t*float64(r.Dir.Y),
+			float64(r.Origin.Z) + t*float64(r.Dir.Z)}
+		a, b := [3]float64{float64(c.A.X), float64(c.A.Y), float64(c.A.Z)}, [3]float64{float64(c.B.X),
+			float64(c.B.Y), float64(c.B.Z)}
 		var along, size float64
 		for i := range p {
 			along += (p[i] - a[i]) * (b[i] - a[i])

@@ -35,7 +35,8 @@ func (s *slowPledges) line(t tick.Tick) int64 {
 	return int64(t)*256 - from*128 - (to-from)*8*int64(t%16)
 }
 
-// TestPledgesAgreeWithTwin: packages come early, late, twice and not at all, and say one thing and then another.
+// TestPledgesAgreeWithTwin: packages come early, late, twice and not at all, and say one thing and
+// then another.
 func TestPledgesAgreeWithTwin(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 23))
@@ -66,7 +67,8 @@ func TestPledgesAgreeWithTwin(t *testing.T) {
 	}
 }
 
-// TestPledgesWithinLimits: what is believed is never more than the limit that holds when a span begins.
+// TestPledgesWithinLimits: what is believed is never more than the limit that holds when a span
+// begins.
 func TestPledgesWithinLimits(t *testing.T) {
 	var p ViewDelayTrack
 	for now := tick.Tick(32); now < 400; now++ {
@@ -83,7 +85,8 @@ func TestPledgesWithinLimits(t *testing.T) {
 
 // TestPledgedViewIsTheOnlyOne: whatever is claimed, it is judged at the pledged instant.
 func TestPledgedViewIsTheOnlyOne(t *testing.T) {
-	know := ClampLimits{Rate: 60, CapTicks: 24, Newest: 99, NewestAcked: 96, Oldest: 20, AnnouncedInstant: 88<<8 + 77, UnclampedInstant: 88<<8 + 77, From: 87, To: 90}
+	know := ClampLimits{Rate: 60, CapTicks: 24, Newest: 99, NewestAcked: 96, Oldest: 20,
+		AnnouncedInstant: 88<<8 + 77, UnclampedInstant: 88<<8 + 77, From: 87, To: 90}
 	own := ViewBetween(87, 90, know.AnnouncedInstant)
 	stood, limited := know, know
 	stood.From, stood.To = 0, 0

@@ -5,29 +5,31 @@ import (
 	"net/netip"
 )
 
-// MaxDatagram is the largest datagram sent and accepted, in bytes of UDP payload. It passes any path that carries
-// IPv6 without being cut to pieces: 1280, the least any such path takes, less 40 and 8 of headers. A sealed packet of
-// netcode 1.02 (at most 1225) fits.
+// MaxDatagram is the largest datagram sent and accepted, in bytes of UDP payload. It passes every
+// IPv6 path unfragmented: the minimum MTU of 1280, less 40 and 8 bytes of headers. A sealed
+// packet of netcode 1.02 has at most 1225 bytes.
 const MaxDatagram = 1232
 
-// BatchSize is the number of datagrams a Batch holds, and the most one system call moves.
+// BatchSize is the number of datagrams in a full Batch, and the most that one system call moves.
 const BatchSize = 64
 
-// slotBytes is the memory of one datagram: MaxDatagram and a little more, so that a longer one is noticed, rounded
-// to an odd number of cache lines. A power of two would put the first line of every slot into the same few cache sets.
+// slotBytes is the memory of one datagram: more than MaxDatagram, so that a longer one is
+// noticed, and an odd number of cache lines. A power of two would put the first line of every
+// slot into the same few cache sets.
 const slotBytes = 21 * 64
 
 type slotBuffer = [slotBytes]byte
 
-// slot is one datagram's place, in a batch or in a ring. Receiving exchanges buf pointers instead of copying bytes.
+// slot holds one datagram in a batch or a ring. Receiving exchanges buf pointers instead of
+// copying bytes.
 type slot struct {
 	addr netip.AddrPort
 	buf  *slotBuffer
-	n    int32 // bytes, as on the wire: more than buf holds if it was cut
+	n    int32 // bytes on the wire: more than buf holds for a truncated datagram
 }
 
-// Batch is up to BatchSize datagrams in memory that is used again and again (90 kB, allocated at first use).
-// The zero value is ready. A batch must not be copied, nor be used by two goroutines at once.
+// Batch is up to BatchSize datagrams in reused memory, 90 kB that are allocated at first use. The
+// zero value is ready. A batch must not be copied, and belongs to one goroutine at a time.
 type Batch struct {
 	n     int
 	slots [BatchSize]slot
@@ -47,13 +49,14 @@ func allocBuffers(slots []slot) {
 	}
 }
 
-// Len is the number of datagrams held.
+// Len returns the number of datagrams.
 func (b *Batch) Len() int { return b.n }
 
 // Full reports whether there is no room for another datagram.
 func (b *Batch) Full() bool { return b.n == BatchSize }
 
-// At returns datagram i of Len. Its data is the batch's memory: valid until the batch is received into or reset.
+// At returns datagram i of Len. Its data is the batch's memory, valid until the next Receive or
+// Reset.
 func (b *Batch) At(i int) Datagram {
 	if uint(i) >= uint(b.n) {
 		panic(fmt.Sprintf("netio: datagram %d of a batch of %d", i, b.n))
@@ -62,20 +65,20 @@ func (b *Batch) At(i int) Datagram {
 	return Datagram{Addr: s.addr, Data: s.buf[:s.n:s.n]}
 }
 
-// Data is the Data of datagram i of Len, and From its Addr: for loops that look at a part of many.
+// Data returns only the data of datagram i of Len, for loops that need no address.
 func (b *Batch) Data(i int) []byte {
 	s := &b.slots[:b.n][i]
 	return s.buf[:s.n:s.n]
 }
 
-// From is where datagram i of Len came from, see Data.
+// From returns only the address of datagram i of Len.
 func (b *Batch) From(i int) netip.AddrPort { return b.slots[:b.n][i].addr }
 
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() { b.n = 0 }
 
-// Next returns the memory for one more datagram, of length 0 and capacity MaxDatagram, to append to. It counts only
-// once committed; until then Next returns the same memory. A full batch gives nil.
+// Next returns memory for one more datagram, of length 0 and capacity MaxDatagram, to append to.
+// Commit adds it to the batch; until then Next returns the same memory. A full batch returns nil.
 func (b *Batch) Next() []byte {
 	if b.Full() {
 		return nil
@@ -84,8 +87,8 @@ func (b *Batch) Next() []byte {
 	return b.slots[b.n].buf[:0:MaxDatagram]
 }
 
-// Commit makes the first n bytes of the memory Next gave a datagram to the given peer. n beyond MaxDatagram panics:
-// whoever appended that much wrote somewhere else.
+// Commit makes the first n bytes of the memory from Next a datagram for a peer. It panics if n is
+// more than MaxDatagram, because an append that long has left the memory.
 func (b *Batch) Commit(n int, to netip.AddrPort) {
 	if b.Full() || n < 0 || n > MaxDatagram {
 		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d", n, b.n))
@@ -96,7 +99,8 @@ func (b *Batch) Commit(n int, to netip.AddrPort) {
 	b.n++
 }
 
-// Extend makes datagram i of Len n bytes longer, within MaxDatagram, and returns the memory that is new in it.
+// Extend makes datagram i of Len n bytes longer, within MaxDatagram, and returns the new memory
+// in it.
 func (b *Batch) Extend(i, n int) []byte {
 	s := &b.slots[i]
 	if uint(i) >= uint(b.n) || n < 0 || int(s.n)+n > MaxDatagram {
@@ -106,7 +110,7 @@ func (b *Batch) Extend(i, n int) []byte {
 	return s.buf[int(s.n)-n : s.n]
 }
 
-// Add copies data into one more datagram to the given peer. It reports false, and does nothing, if the batch is full.
+// Add copies data into one more datagram for a peer. It reports false if the batch is full.
 func (b *Batch) Add(data []byte, to netip.AddrPort) bool {
 	if b.Full() {
 		return false

@@ -24,7 +24,8 @@ func TestBatchHoldsWhatWasCommitted(t *testing.T) {
 		t.Fatal("a full batch takes more")
 	}
 	for i := range b.Len() {
-		if data := b.Data(i); len(data) != i || cap(data) != i || i > 0 && &data[0] != &b.At(i).Data[0] || b.From(i) != somewhere {
+		if data := b.Data(i); len(data) != i || cap(data) != i || i > 0 && &data[0] != &b.At(i).Data[0] ||
+			b.From(i) != somewhere {
 			t.Fatalf("datagram %d in parts: %d bytes from %v", i, len(data), b.From(i))
 		}
 		if d := b.At(i); len(d.Data) != i || cap(d.Data) != i || d.Addr != somewhere {

@@ -37,7 +37,8 @@ func (t *tally) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // wall time of both ends together says nothing
 }
 
-// gated holds a gnet loop at its first datagram until the socket is full, and stops the clock when it is empty.
+// gated holds a gnet loop at its first datagram until the socket is full, and stops the clock
+// when it is empty.
 type gated struct {
 	gnet.EventHandler
 	want    int
@@ -51,7 +52,8 @@ type gated struct {
 }
 
 func newGated(h gnet.EventHandler, counted func() int) *gated {
-	return &gated{EventHandler: h, full: make(chan bool), held: make(chan bool), empty: make(chan tally), counted: counted}
+	return &gated{EventHandler: h, full: make(chan bool), held: make(chan bool), empty: make(chan tally),
+		counted: counted}
 }
 
 func (g *gated) OnTraffic(c gnet.Conn) gnet.Action {
@@ -107,8 +109,9 @@ func (p *plain) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// BenchmarkReceive takes 64-byte datagrams that wait in the socket, each way from the socket to the owner's hands, and
-// reports the processor time of the receiving thread. The kernel's part is some nine tenths of it.
+// BenchmarkReceive takes 64-byte datagrams that wait in the socket, each way from the socket to
+// the owner's hands, and reports the processor time of the receiving thread. The kernel's part is
+// some nine tenths of it.
 func BenchmarkReceive(b *testing.B) {
 	b.Run("gnet-plain", func(b *testing.B) {
 		p := &plain{}
@@ -134,10 +137,11 @@ func BenchmarkReceive(b *testing.B) {
 			}
 			return n
 		}
-		c, err := listenGnet("127.0.0.1:0", Config{Moderation: -1}, func(h gnet.EventHandler) gnet.EventHandler {
-			g = newGated(h, take)
-			return g
-		})
+		c, err := listenGnet("127.0.0.1:0", Config{Moderation: -1},
+			func(h gnet.EventHandler) gnet.EventHandler {
+				g = newGated(h, take)
+				return g
+			})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -166,7 +170,8 @@ func BenchmarkReceive(b *testing.B) {
 	})
 }
 
-// bootOnly lets the drainer see the start, which ListenGnet waits for, and the other handler the traffic.
+// bootOnly lets the drainer see the start, which ListenGnet waits for, and the other handler the
+// traffic.
 type bootOnly struct {
 	*plain
 	boot *drainer
@@ -193,9 +198,10 @@ func prefilled(b *testing.B, to netip.AddrPort, receive func() int) {
 	sum.report(b)
 }
 
-// BenchmarkTrickle receives 30,000 datagrams a second, one by one as 500 players at 60 Hz send them, for an owner that
-// looks 60 times a second: processor time of all receiving threads, garbage collection included. Here a loop that is
-// woken for each datagram pays most for the waking.
+// BenchmarkTrickle receives 30,000 datagrams a second, one by one as 500 players at 60 Hz send
+// them, for an owner that looks 60 times a second: processor time of all receiving threads,
+// garbage collection included. Here a loop that is woken for each datagram pays most for the
+// waking.
 func BenchmarkTrickle(b *testing.B) {
 	const gap, look = time.Second / 30_000, time.Second / 60
 	for _, back := range backEnds {
@@ -203,7 +209,7 @@ func BenchmarkTrickle(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			c := mustListen(b, back.listen, "127.0.0.1:0", Config{})
-			f := mustFleet(b, c.LocalAddr(), 1)
+			f := mustPool(b, c.LocalAddr(), 1)
 			data, batch, owner := make([]byte, 64), new(Batch), int64(0)
 			before, others := mallocs(), processCPU()-cpuNow()
 			start := time.Now()
@@ -237,9 +243,10 @@ func processCPU() int64 {
 	return ts.Nano()
 }
 
-// BenchmarkSend sends 400 bytes to each of 512 clients in turn; on loopback the sender's thread also pays for the
-// delivery. The clients' sockets are emptied between rounds, off the clock, since a full one is cheaper to send to.
-// With three datagrams to each client, as in a lobby whose snapshot does not fit one, those of a client are a train.
+// BenchmarkSend sends 400 bytes to each of 512 clients in turn; on loopback the sender's thread
+// also pays for the delivery. The clients' sockets are emptied between rounds, off the clock,
+// since a full one is cheaper to send to. With three datagrams to each client, as in a lobby
+// whose snapshot does not fit one, those of a client are a train.
 func BenchmarkSend(b *testing.B) {
 	const clients, bytes = 512, 400
 	rounds := func(b *testing.B, f *ClientPool, send func()) {
@@ -260,7 +267,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 	batched := func(c Conn, each int) func(b *testing.B) {
 		return func(b *testing.B) {
-			f := mustFleet(b, c.LocalAddr(), clients/each)
+			f := mustPool(b, c.LocalAddr(), clients/each)
 			batches := make([]Batch, clients/BatchSize)
 			for i := range clients {
 				batches[i/BatchSize].Add(make([]byte, bytes), f.LocalAddr(i/each))
@@ -281,14 +288,14 @@ func BenchmarkSend(b *testing.B) {
 	b.Run("net-WriteToUDPAddrPort", batched(mustListen(b, ListenNet, "127.0.0.1:0", Config{}), 1))
 }
 
-// BenchmarkFleet is a round trip of every one of 2000 clients through an echo by recvmmsg and sendmmsg: the processor
-// time of the fleet's half of it.
-func BenchmarkFleet(b *testing.B) {
+// BenchmarkPool is a round trip of every one of 2000 clients through an echo by recvmmsg and
+// sendmmsg: the processor time of the pool's half of it.
+func BenchmarkPool(b *testing.B) {
 	const clients, bytes = 2000, 100
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := mustListen(b, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(b, c.LocalAddr(), clients)
+	f := mustPool(b, c.LocalAddr(), clients)
 	data := make([]byte, bytes)
 	var in Batch
 	var send, poll tally

@@ -2,10 +2,10 @@ package netio
 
 import "errors"
 
-// ErrNoClient says that a fleet has no client of that number, or no longer.
+// ErrNoClient: a pool has no client with that number.
 var ErrNoClient = errors.New("netio: no such client")
 
-// ClientPoolStats counts what passed a ClientPool since it was opened, over all clients, removed ones included.
+// ClientPoolStats counts the datagrams of a ClientPool since it was opened, over all clients.
 type ClientPoolStats struct {
 	DatagramsIn  uint64 // delivered to Poll's function
 	BytesIn      uint64

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// What the server sends as a train comes as the datagrams that it was made of: their bounds, their order, and whose they are.
-func TestFleetTakesTrainsApart(t *testing.T) {
+// What the server sends as a train comes as the datagrams that it was made of: their bounds,
+// their order, and whose they are.
+func TestPoolTakesTrainsApart(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), 3)
+	f := mustPool(t, c.LocalAddr(), 3)
 	var want [3][][]byte
 	var b Batch
 	for i, sizes := range [][]int{{500, 500, 500, 13}, {MaxDatagram, MaxDatagram, 1}, {7, 0, 9, 9, 9, 2}} {
@@ -42,10 +43,10 @@ func TestFleetTakesTrainsApart(t *testing.T) {
 }
 
 // Some clients' datagrams now and the rest later are all of them, once each.
-func TestFleetPollsSomeAndLaterTheRest(t *testing.T) {
+func TestPoolPollsSomeAndLaterTheRest(t *testing.T) {
 	const clients = 40
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), clients)
+	f := mustPool(t, c.LocalAddr(), clients)
 	var b Batch
 	for i := range clients {
 		b.Add([]byte{byte(i)}, f.LocalAddr(i))
@@ -80,9 +81,9 @@ func TestFleetPollsSomeAndLaterTheRest(t *testing.T) {
 	}
 }
 
-func TestFleetPollDoesNotAllocate(t *testing.T) {
+func TestPoolPollDoesNotAllocate(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), 8)
+	f := mustPool(t, c.LocalAddr(), 8)
 	var b Batch
 	for i := range 32 {
 		b.Add(make([]byte, 900), f.LocalAddr(i/4))

@@ -12,25 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// epollEvents is how many sockets one epoll_wait may name.
+// epollEvents is the most sockets that one epoll_wait returns.
 const epollEvents = 512
 
-// ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
-// Send. An epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
-// every 512. A socket is watched edge-triggered and emptied each time, so there is no call that finds nothing.
+// ClientPool is many client sockets, each connected to the same server from its own port. One
+// goroutine owns it; others may Send. An epoll set tells which sockets have datagrams, so a poll
+// costs system calls only for those: one for each, and one for every 512. A socket is watched
+// edge-triggered and emptied each time, so that no call finds nothing.
 type ClientPool struct {
 	remote  netip.AddrPort
 	epoll   int
 	clients []poolClient
-	free    []int // numbers that can be given out again, the last one first
+	free    []int // numbers to reuse, the last one first
 	events  []unix.EpollEvent
-	pending []unix.EpollEvent // of events: sockets that have something and were not asked yet
+	pending []unix.EpollEvent // of events: sockets that were not drained yet
 	in      *groReceiver
 	count   counters
 	closed  bool
 }
 
-// poolClient is one client's socket. The generation tells an event for the number's former owner from one for the present.
+// poolClient is one client's socket. The generation tells an event of the number's former client
+// from one of the present client.
 type poolClient struct {
 	fd         int // -1: none
 	generation int32
@@ -40,9 +42,10 @@ type poolClient struct {
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+		return nil, fmt.Errorf("netio: clients of %v: %w", remote, os.NewSyscallError("epoll_create1", err))
 	}
-	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents), in: newGROReceiver()}
+	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents),
+		in: newGROReceiver()}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -52,7 +55,8 @@ func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	return f, nil
 }
 
-// Add opens one more client and returns its number, that of the client removed last if there is one.
+// Add opens one more client and returns its number: that of the client removed last, or a new
+// one.
 func (f *ClientPool) Add() (int, error) {
 	if f.closed {
 		return -1, net.ErrClosed
@@ -97,7 +101,7 @@ func (f *ClientPool) open(i int) error {
 	return nil
 }
 
-// Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
+// Remove closes client i and drops what waits in its socket. It may be called from within Poll.
 func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
@@ -110,9 +114,9 @@ func (f *ClientPool) Remove(i int) error {
 
 func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.clients)) && f.clients[i].fd >= 0 }
 
-// Send sends data, at most MaxDatagram bytes, as client i. What the kernel does not take at once is lost and counted,
-// without an error. A refusal is an error (syscall.ECONNREFUSED when nobody listens at the other end, as told by an
-// answer to an earlier datagram), and the datagram is lost.
+// Send sends data, at most MaxDatagram bytes, as client i. A datagram that the kernel does not
+// take at once is lost and counted, without an error. A refusal is an error and loses the
+// datagram: syscall.ECONNREFUSED when an earlier datagram found no server.
 func (f *ClientPool) Send(i int, data []byte) error {
 	if !f.has(i) {
 		return ErrNoClient
@@ -121,7 +125,8 @@ func (f *ClientPool) Send(i int, data []byte) error {
 		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
 	}
 	for {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.clients[i].fd), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.clients[i].fd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(data))),
 			uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		switch errno {
 		case 0:
@@ -139,9 +144,9 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	}
 }
 
-// Poll calls fn for the datagrams that have arrived for at most limit clients, without waiting, and returns how many
-// there were and whether there may be more. Datagrams of one client come in order. data is valid until fn returns. fn
-// may call Send, Add and Remove, but not Poll.
+// Poll calls fn for the datagrams that have arrived for at most limit clients, without waiting.
+// It returns their number and whether there may be more. Datagrams of one client come in order.
+// data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
 func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int, more bool) {
 	for ; limit > 0 && !f.closed; limit-- {
 		if len(f.pending) == 0 {
@@ -156,10 +161,11 @@ func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int
 	return delivered, !f.closed
 }
 
-// wait asks which sockets have something.
+// wait returns the sockets that have datagrams, without waiting.
 func (f *ClientPool) wait() []unix.EpollEvent {
 	for {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll),
+			uintptr(unsafe.Pointer(&f.events[0])),
 			uintptr(len(f.events)), 0, 0, 0)
 		switch errno {
 		case 0:
@@ -171,7 +177,7 @@ func (f *ClientPool) wait() []unix.EpollEvent {
 	}
 }
 
-// drain takes everything from one client's socket, for as long as the number is the same client's.
+// drain delivers everything in one client's socket, as long as the number is the same client's.
 func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
 	for refusals := 0; refusals < 2; {
 		m := f.clients[i]
@@ -179,7 +185,7 @@ func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte))
 			break
 		}
 		n, errno := f.in.recv(m.fd)
-		if errno != 0 { // an earlier datagram was refused; data may wait behind that news
+		if errno != 0 { // an earlier datagram was refused; data may wait behind that error
 			refusals++
 			continue
 		}
@@ -193,13 +199,13 @@ func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte))
 	return delivered
 }
 
-// deliver hands on the datagrams of train k, which came to member m of number i.
+// deliver calls fn for the datagrams of GRO buffer k, which came to client m of number i.
 func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []byte)) (delivered int) {
-	train, segment := f.in.buffer(k)
+	buf, segment := f.in.buffer(k)
 	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
 	for {
-		data := train[:min(segment, len(train))]
-		train = train[len(data):]
+		data := buf[:min(segment, len(buf))]
+		buf = buf[len(data):]
 		f.count.in.Inc()
 		switch {
 		case len(data) > MaxDatagram:
@@ -208,13 +214,14 @@ func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []b
 			delivered++
 			fn(i, data[:len(data):len(data)])
 		}
-		if len(train) == 0 {
+		if len(buf) == 0 {
 			return delivered
 		}
 	}
 }
 
-// LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
+// LocalAddr returns the address that client i sends from; the zero AddrPort if there is no such
+// client.
 func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}

@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may Send.
-// Where Linux's epoll is missing, a goroutine a client reads into a queue that they share.
+// ClientPool is many client sockets, each connected to the same server from its own port. One
+// goroutine owns it; others may Send. Without epoll, one goroutine per client reads into a shared
+// queue.
 type ClientPool struct {
 	remote  netip.AddrPort
-	clients []*fleetMember // nil: none
+	clients []*poolClient // nil: none
 	free    []int
 	readers sync.WaitGroup
 	count   counters
@@ -27,19 +28,19 @@ type ClientPool struct {
 	spare   []*slotBuffer
 }
 
-type fleetMember struct {
+type poolClient struct {
 	udp *net.UDPConn
 	i   int
 }
 
 type arrival struct {
-	from *fleetMember
+	from *poolClient
 	buf  *slotBuffer
 	n    int
 }
 
-// fleetQueue is how many datagrams may wait for Poll.
-const fleetQueue = 1 << 16
+// maxQueued is the most datagrams that wait for Poll.
+const maxQueued = 1 << 16
 
 // OpenClientPool opens n clients of the server at remote, numbered from 0.
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
@@ -53,16 +54,18 @@ func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	return f, nil
 }
 
-// Add opens one more client and returns its number, that of the client removed last if there is one.
+// Add opens one more client and returns its number: that of the client removed last, or a new
+// one.
 func (f *ClientPool) Add() (int, error) {
 	if f.closed {
 		return -1, net.ErrClosed
 	}
 	udp, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(f.remote))
 	if err != nil {
-		return -1, fmt.Errorf("netio: client %d of %v: %w", len(f.clients)-len(f.free), f.remote, unwrapOp(err))
+		return -1, fmt.Errorf("netio: client %d of %v: %w", len(f.clients)-len(f.free), f.remote,
+			unwrapOp(err))
 	}
-	m := &fleetMember{udp: udp, i: len(f.clients)}
+	m := &poolClient{udp: udp, i: len(f.clients)}
 	if n := len(f.free); n > 0 {
 		m.i, f.free = f.free[n-1], f.free[:n-1]
 		f.clients[m.i] = m
@@ -75,7 +78,7 @@ func (f *ClientPool) Add() (int, error) {
 }
 
 // read is a client's goroutine, until its socket is closed.
-func (f *ClientPool) read(m *fleetMember) {
+func (f *ClientPool) read(m *poolClient) {
 	defer f.readers.Done()
 	buf := new(slotBuffer)
 	for {
@@ -88,7 +91,7 @@ func (f *ClientPool) read(m *fleetMember) {
 			continue
 		}
 		f.mu.Lock()
-		if len(f.arrived) < fleetQueue {
+		if len(f.arrived) < maxQueued {
 			f.arrived = append(f.arrived, arrival{m, buf, n})
 			buf = nil
 			if k := len(f.spare); k > 0 {
@@ -102,7 +105,7 @@ func (f *ClientPool) read(m *fleetMember) {
 	}
 }
 
-// Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
+// Remove closes client i and drops what waits in its socket. It may be called from within Poll.
 func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
@@ -115,7 +118,8 @@ func (f *ClientPool) Remove(i int) error {
 
 func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.clients)) && f.clients[i] != nil }
 
-// Send sends data, at most MaxDatagram bytes, as client i. A refusal is an error, and the datagram is lost.
+// Send sends data, at most MaxDatagram bytes, as client i. A refusal is an error, and the
+// datagram is lost.
 func (f *ClientPool) Send(i int, data []byte) error {
 	if !f.has(i) {
 		return ErrNoClient
@@ -132,8 +136,9 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	return nil
 }
 
-// Poll calls fn for all datagrams that have arrived, without waiting, and returns how many there were; more is false.
-// Datagrams of one client come in order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
+// Poll calls fn for all datagrams that have arrived, without waiting, and returns their number;
+// more is false. Datagrams of one client come in order. data is valid until fn returns. fn may
+// call Send, Add and Remove, but not Poll.
 func (f *ClientPool) Poll(_ int, fn func(i int, data []byte)) (delivered int, more bool) {
 	f.mu.Lock()
 	f.arrived, f.polled = f.polled[:0], f.arrived
@@ -159,7 +164,8 @@ func (f *ClientPool) Poll(_ int, fn func(i int, data []byte)) (delivered int, mo
 	return delivered, false
 }
 
-// LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
+// LocalAddr returns the address that client i sends from; the zero AddrPort if there is no such
+// client.
 func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}

@@ -24,10 +24,11 @@ func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (g
 	return got
 }
 
-// Clients come and go; a number that is given out again does not inherit its former owner's datagrams.
-func TestFleetMembersComeAndGo(t *testing.T) {
+// Clients come and go; a number that is given out again does not inherit its former owner's
+// datagrams.
+func TestPoolClientsComeAndGo(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), 3)
+	f := mustPool(t, c.LocalAddr(), 3)
 	var b Batch
 	for _, i := range []int{0, 1, 2} {
 		b.Add([]byte{byte(i)}, f.LocalAddr(i))
@@ -65,11 +66,11 @@ func TestFleetMembersComeAndGo(t *testing.T) {
 }
 
 // A client may leave in the middle of its own datagrams, and others with it.
-func TestFleetMembersLeaveWhilePolled(t *testing.T) {
+func TestPoolClientsLeaveWhilePolled(t *testing.T) {
 	const n = 20
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), n)
-	for range 3 * fleetDepthForTest {
+	f := mustPool(t, c.LocalAddr(), n)
+	for range 3 * groDepthForTest {
 		var b Batch
 		for i := range n {
 			b.Add([]byte("x"), f.LocalAddr(i))
@@ -111,7 +112,7 @@ func pollAll(f *ClientPool, fn func(i int, data []byte)) (delivered int) {
 	return delivered
 }
 
-const fleetDepthForTest = 8
+const groDepthForTest = 8
 
 func firstGone(gone map[int]bool) int {
 	for i := 0; ; i++ {
@@ -121,11 +122,12 @@ func firstGone(gone map[int]bool) int {
 	}
 }
 
-// A server that is not there is an error sooner or later, never a hang; and when it comes, the fleet finds it.
-func TestFleetOutlivesItsServer(t *testing.T) {
+// A server that is not there is an error sooner or later, never a hang; and when it comes, the
+// pool finds it.
+func TestPoolOutlivesItsServer(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	addr := c.LocalAddr()
-	f := mustFleet(t, addr, 2)
+	f := mustPool(t, addr, 2)
 	c.Close()
 	refused := 0
 	for range 20 {
@@ -141,24 +143,27 @@ func TestFleetOutlivesItsServer(t *testing.T) {
 	again := mustListen(t, ListenMmsg, addr.String(), Config{})
 	pollAll(f, func(int, []byte) {})
 	_ = f.Send(0, []byte("x")) // may still bring the news of the last refusal
-	echoFleet(t, again, f)
+	echoPool(t, again, f)
 }
 
-func echoFleet(t *testing.T, c Conn, f *ClientPool) {
+func echoPool(t *testing.T, c Conn, f *ClientPool) {
 	t.Helper()
 	if err := f.Send(1, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	var b Batch
 	found := false
-	receive(t, c, &b, 1, func(d Datagram) { found = found || string(d.Data) == "hello" && d.Addr == f.LocalAddr(1) })
+	receive(t, c, &b, 1, func(d Datagram) {
+		found = found || string(d.Data) == "hello" &&
+			d.Addr == f.LocalAddr(1)
+	})
 	if !found {
-		t.Fatal("the fleet's datagram did not arrive")
+		t.Fatal("the pool's datagram did not arrive")
 	}
 }
 
-func TestClosedFleetSaysSo(t *testing.T) {
-	f := mustFleet(t, netip.MustParseAddrPort("127.0.0.1:9"), 2)
+func TestClosedPoolSaysSo(t *testing.T) {
+	f := mustPool(t, netip.MustParseAddrPort("127.0.0.1:9"), 2)
 	for range 2 {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

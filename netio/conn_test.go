@@ -17,7 +17,7 @@ func TestDatagramsGoRound(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const clients, each = 5, 100
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), clients)
+		f := mustPool(t, c.LocalAddr(), clients)
 		for k := range each {
 			for i := range clients {
 				msg := binary.LittleEndian.AppendUint32(nil, uint32(k))
@@ -61,11 +61,13 @@ func TestDatagramsGoRound(t *testing.T) {
 			echoes[i]++
 		})
 		s := c.Stats()
-		if s.DatagramsIn != got64(got) || s.Delivered != got64(got) || s.DatagramsOut != got64(got) || s.Lost() != 0 {
+		if s.DatagramsIn != got64(got) || s.Delivered != got64(got) || s.DatagramsOut != got64(got) ||
+			s.Lost() != 0 {
 			t.Fatalf("counted %+v", s)
 		}
-		if fs := f.Stats(); fs.DatagramsIn != got64(got) || fs.DatagramsOut != got64(got) || fs.BytesOut != s.BytesIn {
-			t.Fatalf("fleet counted %+v", fs)
+		if fs := f.Stats(); fs.DatagramsIn != got64(got) || fs.DatagramsOut != got64(got) ||
+			fs.BytesOut != s.BytesIn {
+			t.Fatalf("pool counted %+v", fs)
 		}
 	})
 }
@@ -98,7 +100,7 @@ func TestEveryAddressMeetsIPv6(t *testing.T) {
 
 func echoOnce(t *testing.T, c Conn, remote netip.AddrPort) {
 	t.Helper()
-	f := mustFleet(t, remote, 1)
+	f := mustPool(t, remote, 1)
 	if err := f.Send(0, []byte("ping")); err != nil {
 		t.Fatal(err)
 	}
@@ -121,16 +123,18 @@ func echoOnce(t *testing.T, c Conn, remote netip.AddrPort) {
 	})
 }
 
-// The port is free again when Close has returned, and no duplicate of the old socket takes a share of what follows.
+// The port is free again when Close has returned, and no duplicate of the old socket takes a
+// share of what follows.
 func TestRestartOnTheSamePort(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
-		const clients, each = 40, 5 // many source ports: SO_REUSEPORT would spread them over all sockets of the port
+		// many source ports: SO_REUSEPORT would spread them over all sockets of the port
+		const clients, each = 40, 5
 		at := mustListen(t, listen, "127.0.0.1:0", Config{})
 		addr := at.LocalAddr()
 		at.Close()
 		for round := range 4 {
 			c := mustListen(t, listen, addr.String(), Config{RingDatagrams: 512})
-			f := mustFleet(t, addr, clients)
+			f := mustPool(t, addr, clients)
 			for range each {
 				for i := range clients {
 					if err := f.Send(i, []byte{byte(round)}); err != nil {
@@ -182,7 +186,8 @@ func TestBadAddressIsAnError(t *testing.T) {
 	})
 }
 
-// What is too long for a slot, or for the protocol, is dropped and counted; its neighbours are not harmed.
+// What is too long for a slot, or for the protocol, is dropped and counted; its neighbours are
+// not harmed.
 func TestOversizeIsDroppedAndCounted(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
@@ -213,8 +218,8 @@ func TestOversizeIsDroppedAndCounted(t *testing.T) {
 	})
 }
 
-// For an owner that sleeps the ring fills up; then gnet's loop leaves the rest in the kernel, and nothing is lost.
-// ListenNet drops the rest, and counts it.
+// For an owner that sleeps the ring fills up; then gnet's loop leaves the rest in the kernel, and
+// nothing is lost. ListenNet drops the rest, and counts it.
 func TestFullRing(t *testing.T) {
 	const ring, sent = 128, 500
 	for _, b := range backEnds {
@@ -224,19 +229,21 @@ func TestFullRing(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			want := uint64(sent)
 			c := mustListen(t, b.listen, "127.0.0.1:0", Config{RingDatagrams: ring})
-			f := mustFleet(t, c.LocalAddr(), 1)
+			f := mustPool(t, c.LocalAddr(), 1)
 			for k := range sent {
 				n := 8
 				if k%100 == 99 {
 					n = MaxDatagram
 				}
-				if err := f.Send(0, binary.LittleEndian.AppendUint64(make([]byte, 0, n), uint64(k))[:n]); err != nil {
+				if err := f.Send(0, binary.LittleEndian.AppendUint64(make([]byte, 0, n),
+					uint64(k))[:n]); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if _, drops := c.(*netConn); drops { // as all are where Linux's calls are missing
 				want = ring
-				if s := settle(t, c, sent); s.DatagramsIn != sent || s.RingFull != sent-ring || s.Delivered != 0 {
+				if s := settle(t, c, sent); s.DatagramsIn != sent || s.RingFull != sent-ring ||
+					s.Delivered != 0 {
 					t.Fatalf("counted %+v", s)
 				}
 			} else if s := settle(t, c, ring); s.DatagramsIn != ring || s.RingFull != 0 || s.Delivered != 0 {
@@ -250,21 +257,24 @@ func TestFullRing(t *testing.T) {
 				}
 				next++
 			})
-			if s := c.Stats(); next != want || s.Delivered != want || s.DatagramsIn != s.Delivered+s.RingFull {
+			if s := c.Stats(); next != want || s.Delivered != want ||
+				s.DatagramsIn != s.Delivered+s.RingFull {
 				t.Fatalf("%d of %d came, counted %+v", next, want, s)
 			}
 		})
 	}
 }
 
-// Row 1 of the threats at this level: whatever arrives, of any length, wanted or not, in a burst larger than ring and
-// socket hold, is counted once. received == delivered + dropped, and sent == received + what the kernel dropped.
+// Row 1 of the threats at this level: whatever arrives, of any length, wanted or not, in a burst
+// larger than ring and socket hold, is counted once. received == delivered + dropped, and sent ==
+// received + what the kernel dropped.
 func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const sent = 3000
-		c := mustListen(t, listen, "127.0.0.1:0", Config{RingDatagrams: 256, SocketBuffer: 1 << 17, Filter: func(d []byte) bool {
-			return len(d) > 0 && d[0] != 'j'
-		}})
+		c := mustListen(t, listen, "127.0.0.1:0", Config{RingDatagrams: 256, SocketBuffer: 1 << 17,
+			Filter: func(d []byte) bool {
+				return len(d) > 0 && d[0] != 'j'
+			}})
 		client, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(c.LocalAddr()))
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +291,8 @@ func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 		var in Batch
 		var s Stats
 		delivered, before := 0, uint64(1)
-		for tries := 0; tries < 100 && (tries < 10 || s.DatagramsIn != before); tries++ { // until no more comes
+		// until no more comes
+		for tries := 0; tries < 100 && (tries < 10 || s.DatagramsIn != before); tries++ {
 			before = s.DatagramsIn
 			delivered += receive(t, c, &in, 0, func(d Datagram) {
 				if len(d.Data) == 0 || len(d.Data) > MaxDatagram || d.Data[0] != 'g' {
@@ -305,13 +316,13 @@ func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	})
 }
 
-// A peer that has gone answers with an ICMP error. On the socket of a server that is nobody's news: what is sent
-// afterwards goes out, what arrives is received, and no call fails or waits.
+// A peer that has gone answers with an ICMP error. On the socket of a server that is nobody's
+// news: what is sent afterwards goes out, what arrives is received, and no call fails or waits.
 func TestGonePeerHurtsNobody(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const rounds = 50
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), 2)
+		f := mustPool(t, c.LocalAddr(), 2)
 		gone, here := f.LocalAddr(0), f.LocalAddr(1)
 		if err := f.Remove(0); err != nil {
 			t.Fatal(err)
@@ -337,7 +348,8 @@ func TestGonePeerHurtsNobody(t *testing.T) {
 			t.Fatalf("%d of %d reached the peer that is there", got, rounds)
 		}
 		s := c.Stats()
-		if s.DatagramsOut+s.SendFailed+s.SendAgain != 5*rounds || s.DatagramsOut < rounds || s.DatagramsIn != rounds {
+		if s.DatagramsOut+s.SendFailed+s.SendAgain != 5*rounds || s.DatagramsOut < rounds ||
+			s.DatagramsIn != rounds {
 			t.Fatalf("counted %+v", s)
 		}
 	})
@@ -348,7 +360,7 @@ func TestUnsendableIsCountedAlone(t *testing.T) {
 	for _, b := range backEnds {
 		t.Run(b.name, func(t *testing.T) {
 			c := mustListen(t, b.listen, "127.0.0.1:0", Config{})
-			f := mustFleet(t, c.LocalAddr(), 1)
+			f := mustPool(t, c.LocalAddr(), 1)
 			good := f.LocalAddr(0)
 			var out Batch
 			for _, to := range []netip.AddrPort{
@@ -363,7 +375,8 @@ func TestUnsendableIsCountedAlone(t *testing.T) {
 			if got := poll(t, f, 3, func(int, []byte) {}); got != 3 {
 				t.Fatalf("%d of 3 arrived", got)
 			}
-			if s := c.Stats(); s.DatagramsOut != 3 || s.SendFailed != 5 || s.SendAgain != 0 || s.BytesOut != 3 {
+			if s := c.Stats(); s.DatagramsOut != 3 || s.SendFailed != 5 || s.SendAgain != 0 ||
+				s.BytesOut != 3 {
 				t.Fatalf("counted %+v", s)
 			}
 		})
@@ -373,7 +386,7 @@ func TestUnsendableIsCountedAlone(t *testing.T) {
 func TestClosedConnSaysSo(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
-		f := mustFleet(t, c.LocalAddr(), 1)
+		f := mustPool(t, c.LocalAddr(), 1)
 		_ = f.Send(0, []byte("x"))
 		var b Batch
 		receive(t, c, &b, 1, func(Datagram) {})
@@ -391,7 +404,8 @@ func TestClosedConnSaysSo(t *testing.T) {
 		if n, err := c.Receive(&b); n != 0 || b.Len() != 0 || !errors.Is(err, net.ErrClosed) {
 			t.Fatalf("receive: %d, %v", n, err)
 		}
-		if after := c.Stats(); after.DatagramsOut != before.DatagramsOut || after.ReceiveBuffer != before.ReceiveBuffer {
+		if after := c.Stats(); after.DatagramsOut != before.DatagramsOut ||
+			after.ReceiveBuffer != before.ReceiveBuffer {
 			t.Fatalf("counted %+v, then %+v", before, after)
 		}
 	})

@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// drainRounds bounds one drain, so that a flood cannot keep the loop from hearing that it shall stop.
+	// drainRounds bounds one drain, so that a flood does not delay a shutdown.
 	drainRounds = 64
 
-	// idleTime is how long a drainer looks in vain before it gives the socket back to gnet's poller. It is longer
-	// than the gap between two datagrams of a single player at 20 Hz.
+	// idleTime is how long a drainer finds nothing before it returns the socket to gnet's poller.
+	// It is longer than the gap between two datagrams of a single player at 20 Hz.
 	idleTime = 60 * time.Millisecond
 
-	// A trickle of fewer than few datagrams a drain may gather for longer, up to slowest times the moderation; many shorten it again. The
-	// owner reads what it needs from the socket itself, so the loop only keeps the socket's buffer from overflowing, and each wake-up of its
-	// thread takes the processor from whoever else runs there.
+	// Fewer than fewDatagrams per drain lengthen the pause up to maxSlowdown times; more than
+	// manyDatagrams shorten it. The owner reads what it needs from the socket itself, so the loop
+	// only keeps the socket's buffer from overflowing, and each wake-up of its thread takes a
+	// processor from other work.
 	fewDatagrams, manyDatagrams = 16, 64
 	maxSlowdown                 = 4
 
@@ -33,40 +34,44 @@ const (
 	fullPause = 500 * time.Microsecond
 )
 
-// drainer is what gnet calls. gnet reads one datagram a wake-up and allocates five times for it; the drainer takes
-// that one, then reads all others from the same socket with recvmmsg, lets new ones gather for a moment, and goes on
-// until none has come for idleTime. So under traffic gnet's own path is not walked at all.
+// drainer handles gnet's callbacks. gnet reads one datagram per wake-up and allocates five times
+// for it; the drainer takes that one, reads all others from the same socket with recvmmsg, pauses
+// for a moment, and goes on until none has come for idleTime. So under traffic gnet's own path is
+// not used.
 //
-// Between drains the socket is anybody's who takes turn: the owner, having emptied the ring, reads what has gathered since
-// (see gnetConn.Receive), so a datagram waits for the owner only, never for the loop.
+// Between drains the owner may take the socket (holder): when the ring is empty it reads new
+// datagrams itself, see gnetConn.Receive. A datagram waits for the owner only, never for the
+// loop.
 //
-// When the ring is full it stops reading, and waits for the owner: the socket's buffer holds more for less, and what
-// that has no room for costs a flooded server the least if it never leaves the kernel.
+// When the ring is full, the drainer stops reading and waits for the owner. The socket's buffer
+// holds more for less memory, and a flood costs the least if it never leaves the kernel.
 type drainer struct {
 	gnet.BuiltinEventEngine
 	booted    chan booted
 	ring      *ring
 	in        *mmsg
-	scrap     [1]slot // where gnet's datagram goes if the ring has no room for it
+	scrap     [1]slot // takes gnet's datagram if the ring is full
 	count     *counters
 	filter    func([]byte) bool
-	pause     time.Duration // negative: give the socket back after each drain
-	slowdown  time.Duration // as often as that pause, 1 to slowest
+	pause     time.Duration // negative: return the socket after each drain
+	slowdown  time.Duration // factor of pause, 1 to maxSlowdown
 	closing   atomic.Bool
-	holder    atomic.Int32 // whose the socket is
+	holder    atomic.Int32 // who may read the socket: a value below
 	ownerRead atomic.Bool  // the owner has read datagrams from the socket
 }
 
-// Values of turn. The owner may read only while the loop stays in its callback: before that, gnet holds a datagram that
-// must come first.
+// Values of turn. The owner may read only while the loop stays in its callback: before that, gnet
+// holds a datagram that must come first.
 const (
+	// Values of holder. The owner may read only while the loop is in its callback: before that,
+	// gnet holds a datagram that must come first.
 	heldByGnet   = iota // gnet polls the socket, or has just read from it
 	heldByNobody        // the loop sleeps
 	heldByLoop          // the loop reads
 	heldByOwner         // the owner reads
 )
 
-// booted is what the engine's start has brought to light.
+// booted is the result of the engine's start.
 type booted struct {
 	engine gnet.Engine
 	fd     int
@@ -97,7 +102,7 @@ func (d *drainer) OnBoot(engine gnet.Engine) gnet.Action {
 	return gnet.None
 }
 
-// OnShutdown is called before the engine closes its socket, whoever stopped it.
+// OnShutdown is called before the engine closes its socket.
 func (d *drainer) OnShutdown(gnet.Engine) { d.closing.Store(true) }
 
 // OnTraffic is called when the socket is readable and gnet has read one datagram from it.
@@ -109,7 +114,7 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	for idle := time.Duration(0); !d.closing.Load(); {
 		n, full := d.drain(c.Fd())
 		switch {
-		case full: // gnet's poller would call again at once, to no purpose
+		case full: // gnet's poller would call again at once
 			idle = 0
 			d.sleep(max(d.pause, fullPause))
 			continue
@@ -128,7 +133,7 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// moderate chooses how long datagrams may gather, after a drain of n.
+// moderate chooses the length of the next pause, after a drain of n datagrams.
 func (d *drainer) moderate(n int) {
 	switch {
 	case n < fewDatagrams:
@@ -138,18 +143,18 @@ func (d *drainer) moderate(n int) {
 	}
 }
 
-// sleep lets go of the socket for a while.
+// sleep releases the socket for a pause and takes it again.
 func (d *drainer) sleep(pause time.Duration) {
 	d.holder.Store(heldByNobody)
 	for time.Sleep(pause); !d.holder.CompareAndSwap(heldByNobody, heldByLoop); time.Sleep(pause) {
 	}
 }
 
-// takeFirst takes the datagram that gnet has read into a buffer of its own.
+// takeFirst copies the datagram that gnet has read into the ring.
 func (d *drainer) takeFirst(data []byte, from net.Addr) {
 	free := d.ring.run()
 	full := len(free) == 0
-	if full { // only if the loop was called although the ring is full: not while it waits for the owner
+	if full { // the loop was called although the ring is full
 		free = d.scrap[:]
 	}
 	free[0].n = int32(len(data))
@@ -165,15 +170,15 @@ func (d *drainer) takeFirst(data []byte, from net.Addr) {
 	}
 }
 
-// drain empties the socket, for as long as the ring has room, and returns how many datagrams that were and whether the
-// ring is full.
+// drain empties the socket as long as the ring has room. It returns the number of datagrams and
+// whether the ring is full.
 func (d *drainer) drain(fd int) (total int, full bool) {
 	for range drainRounds {
 		free := d.ring.run()
 		if len(free) == 0 {
 			return total, true
 		}
-		n, _ := d.in.recv(fd, free) // an error is the socket's end, which gnet will notice
+		n, _ := d.in.recv(fd, free) // gnet notices an error of the socket
 		d.count.receives.Inc()
 		if n > 0 {
 			d.ring.publish(d.count.received(free[:n], d.filter))
@@ -186,7 +191,8 @@ func (d *drainer) drain(fd int) (total int, full bool) {
 	return total, false
 }
 
-// numericZone writes the zone of a link-local address as a number, as getSockaddr does: a peer has one address.
+// numericZone writes the zone of a link-local address as a number, as getSockaddr does, so that a
+// peer has one address.
 func numericZone(a netip.AddrPort) netip.AddrPort {
 	zone := a.Addr().Zone()
 	if zone == "" {
@@ -198,9 +204,10 @@ func numericZone(a netip.AddrPort) netip.AddrPort {
 	return a
 }
 
-// listeningFd finds the descriptor of the engine's only socket, which gnet tells nobody before the first datagram.
-// Sending through a duplicate would do, but one that is open when the engine stops keeps the port bound and swallows
-// half of the next server's datagrams. So the duplicate serves to recognise the original by its inode, and is closed.
+// listeningFd finds the descriptor of the engine's socket, which gnet does not expose before the
+// first datagram. A duplicate that is open when the engine stops keeps the port bound and takes
+// half of the next server's datagrams. So the duplicate only identifies the original by its
+// inode, and is closed.
 func listeningFd(engine gnet.Engine) (int, error) {
 	dup, err := engine.Dup()
 	if err != nil {
@@ -219,7 +226,8 @@ func listeningFd(engine gnet.Engine) (int, error) {
 	return -1, fmt.Errorf("gnet's socket has no descriptor beside its duplicate %d", dup)
 }
 
-// silence is a gnet logger: a library does not write to its user's terminal. What matters comes back as an error.
+// silence is a gnet logger that discards everything: a library does not write to the terminal,
+// and errors come back as values.
 type silence struct{}
 
 func (silence) Debugf(string, ...any) {}

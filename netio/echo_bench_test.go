@@ -17,24 +17,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkEcho is goal F: a server takes 400-byte datagrams and sends each back to where it came from. Reported is the
-// processor time of all threads but the generator's, which has a core of its own: whatever runs to serve, the sleeps
-// of loop and owner, the runtime's timers and the collection of garbage included. The 256 clients take
-// turns, so no two datagrams that go to one peer lie side by side and no train is formed.
+// BenchmarkEcho is goal F: a server takes 400-byte datagrams and sends each back to where it came
+// from. Reported is the processor time of all threads but the generator's, which has a core of
+// its own: whatever runs to serve, the sleeps of loop and owner, the runtime's timers and the
+// collection of garbage included. The 256 clients take turns, so no two datagrams that go to one
+// peer lie side by side and no train is formed.
 //
-// On loopback the sender's system call pays for the delivery as well: some two fifths of the whole, see BenchmarkTunnel.
+// On loopback the sender's system call pays for the delivery as well: some two fifths of the
+// whole, see BenchmarkTunnel.
 func BenchmarkEcho(b *testing.B) {
 	for _, s := range []struct {
 		name  string
 		start func(b *testing.B) (at netip.AddrPort, stop func())
 	}{
-		{"gnet-drain-sendmmsg", func(b *testing.B) (netip.AddrPort, func()) { return ownEcho(b, ListenGnet) }},
+		{"gnet-drain-sendmmsg", func(b *testing.B) (netip.AddrPort,
+			func()) {
+			return ownEcho(b, ListenGnet)
+		}},
 		{"mmsg", func(b *testing.B) (netip.AddrPort, func()) { return ownEcho(b, ListenMmsg) }},
 		{"gnet-plain-Write", plainEcho},
 		{"net-ReadFrom-WriteTo", netEcho},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // one is the generator's, which never lets go of it
+			// one is the generator's, which never lets go of it
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 			restore := onto(b, 0)
 			defer restore()
 			at, stop := s.start(b)
@@ -44,8 +50,9 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkTunnel is the sending half of BenchmarkEcho without the delivery: sendmmsg to 256 peers behind a tunnel device
-// whose queue is full, where a datagram ends as it would on a network card. It needs the right to make such a device.
+// BenchmarkTunnel is the sending half of BenchmarkEcho without the delivery: sendmmsg to 256
+// peers behind a tunnel device whose queue is full, where a datagram ends as it would on a
+// network card. It needs the right to make such a device.
 func BenchmarkTunnel(b *testing.B) {
 	tunnel, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -89,8 +96,8 @@ func BenchmarkTunnel(b *testing.B) {
 	t.report(b)
 }
 
-// onto puts every thread of the process on one core, and the caller's on the other if there is one. Threads that the
-// runtime starts later inherit either.
+// onto puts every thread of the process on one core, and the caller's on the other if there is
+// one. Threads that the runtime starts later inherit either.
 func onto(b *testing.B, core int) (restore func()) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet
@@ -144,7 +151,8 @@ func generate(b *testing.B, at netip.AddrPort) {
 	round := func() {
 		for i := range echoDepth * echoClients {
 			fd := clients[i%echoClients]
-			if _, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&data[0])), echoBytes); errno != 0 {
+			if _, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd),
+				uintptr(unsafe.Pointer(&data[0])), echoBytes); errno != 0 {
 				b.Fatal(errno)
 			}
 		}
@@ -152,8 +160,10 @@ func generate(b *testing.B, at netip.AddrPort) {
 		for i := range echoDepth * echoClients {
 			fd := clients[i%echoClients]
 			for {
-				// Spinning: a sleep would set the runtime's scheduler to work, on the server's account.
-				n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&data[0])), echoBytes)
+				// Spinning: a sleep would set the runtime's scheduler to work, on the server's
+				// account.
+				n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd),
+					uintptr(unsafe.Pointer(&data[0])), echoBytes)
 				if errno == 0 && n == echoBytes {
 					break
 				}
@@ -212,7 +222,8 @@ func (*writeBack) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// bootTo lets the drainer see the start, which ListenGnet waits for, and another handler the traffic.
+// bootTo lets the drainer see the start, which ListenGnet waits for, and another handler the
+// traffic.
 type bootTo struct {
 	gnet.EventHandler
 	boot *drainer

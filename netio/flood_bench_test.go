@@ -24,15 +24,18 @@ const (
 	floodDebt    = 50 * time.Millisecond // how far the generator may fall behind and catch up
 	playerBytes  = 100
 	junkBytes    = 64
-	playerMark   = 0x15 // first byte of a player's datagram, as a netcode payload's with a sequence of one byte
+	// first byte of a player's datagram, as a netcode payload's with a sequence of one byte
+	playerMark = 0x15
 )
 
-// BenchmarkFlood is goal 7: 200 players send 60 numbered datagrams a second each, beside a flood of random junk at the
-// same port from eight others. A tick looks 60 times a second and computes for 4 ms, on the one core that all of the
-// server's threads share. The naive server reads and handles one datagram after another with package net and the socket
-// buffer that the system gives, and ticks beside that. Each datagram costs all servers the same, one hash.
+// BenchmarkFlood is goal 7: 200 players send 60 numbered datagrams a second each, beside a flood
+// of random junk at the same port from eight others. A tick looks 60 times a second and computes
+// for 4 ms, on the one core that all of the server's threads share. The naive server reads and
+// handles one datagram after another with package net and the socket buffer that the system
+// gives, and ticks beside that. Each datagram costs all servers the same, one hash.
 //
-// "lost-%" is of the players' datagrams, over all reasons. "junk/s" is what the generator reached, from the other core.
+// "lost-%" is of the players' datagrams, over all reasons. "junk/s" is what the generator
+// reached, from the other core.
 func BenchmarkFlood(b *testing.B) {
 	plausible := func(d []byte) bool { return d[0]&15 <= 6 && d[0]>>4 <= 8 && len(d) >= 18 }
 	for _, c := range []struct {
@@ -71,7 +74,8 @@ func BenchmarkFlood(b *testing.B) {
 	}
 }
 
-// floodSeen is what a server does with a datagram: authenticate it, and know its sender by its number.
+// floodSeen is what a server does with a datagram: authenticate it, and know its sender by its
+// number.
 type floodSeen struct {
 	next    [floodPlayers]uint32
 	players int
@@ -98,7 +102,8 @@ func floodTick() {
 	}
 }
 
-func floodOwn(listen func(string, Config) (Conn, error), cfg Config) func(*testing.B, *floodSeen) (netip.AddrPort, func() Stats) {
+func floodOwn(listen func(string, Config) (Conn, error), cfg Config) func(*testing.B,
+	*floodSeen) (netip.AddrPort, func() Stats) {
 	return func(b *testing.B, seen *floodSeen) (netip.AddrPort, func() Stats) {
 		c := mustListen(b, listen, "127.0.0.1:0", cfg)
 		stop := ticking(func() {
@@ -161,8 +166,9 @@ func ticking(receive func()) (stop func()) {
 	return func() { over.Store(true); <-done }
 }
 
-// flood sends both kinds for floodTime, evenly, from this thread, and returns how many datagrams of each went out. A
-// generator that falls behind catches up by at most floodDebt; beyond that the flood is the thinner, see "junk/s".
+// flood sends both kinds for floodTime, evenly, from this thread, and returns how many datagrams
+// of each went out. A generator that falls behind catches up by at most floodDebt; beyond that
+// the flood is the thinner, see "junk/s".
 func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 	var players [floodPlayers]int
 	for i := range players {
@@ -203,7 +209,8 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 			who := sent % floodPlayers
 			binary.LittleEndian.PutUint32(data[1:], uint32(who))
 			binary.LittleEndian.PutUint32(data[5:], uint32(sent/floodPlayers))
-			if _, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(players[who]), uintptr(unsafe.Pointer(&data[0])), playerBytes); errno != 0 {
+			if _, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(players[who]),
+				uintptr(unsafe.Pointer(&data[0])), playerBytes); errno != 0 {
 				b.Fatal(errno)
 			}
 		}

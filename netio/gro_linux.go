@@ -10,19 +10,20 @@ import (
 )
 
 const (
-	// groDepth is how many trains one recvmmsg may take from a socket; fewer say that it is empty.
+	// groDepth is the most buffers that one recvmmsg takes from a socket; fewer mean that it is
+	// empty.
 	groDepth = 4
 
-	// groBufferSize holds any train: an IP packet of 64 KiB.
+	// groBufferSize holds the largest buffer, an IP packet of 64 KiB.
 	groBufferSize = 64 << 10
 
-	// groControlSize holds the one control message that comes with a train: its segments' length.
+	// groControlSize holds the control message of a buffer: the length of its datagrams.
 	groControlSize = 24
 )
 
-// groReceiver receives trains of datagrams as the kernel has them (UDP_GRO): what left the server as one, or came in at a network card in a
-// row, is one buffer here, which one walk through the kernel's stack has brought. Where the kernel does not know how, each datagram is
-// a train of one.
+// groReceiver receives datagrams in the buffers in which the kernel has them (UDP_GRO): datagrams
+// that left the server in one GSO send, or came to a network card in a row, are one buffer and
+// one pass through the kernel's stack. Without UDP_GRO, each datagram is one buffer.
 type groReceiver struct {
 	hdrs    [groDepth]mmsghdr
 	iovs    [groDepth]unix.Iovec
@@ -44,10 +45,10 @@ func newGROReceiver() *groReceiver {
 	return in
 }
 
-// enable has a socket give its trains whole.
+// enable turns on UDP_GRO for a socket.
 func (in *groReceiver) enable(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_UDP, unix.UDP_GRO, 1) }
 
-// recv takes what waits in the socket, at most groDepth trains, and returns how many.
+// recv takes at most groDepth buffers from the socket and returns their number.
 func (in *groReceiver) recv(fd int) (int, unix.Errno) {
 	for i := range in.hdrs {
 		in.hdrs[i].hdr.SetControllen(groControlSize)
@@ -55,8 +56,8 @@ func (in *groReceiver) recv(fd int) (int, unix.Errno) {
 	return call(unix.SYS_RECVMMSG, fd, in.hdrs[:], unix.MSG_DONTWAIT|unix.MSG_TRUNC)
 }
 
-// buffer returns the bytes of train i of the last recv, and the length of its datagrams but the last, which may be shorter.
-// A single datagram may be longer than the bytes, if it was cut.
+// buffer returns the bytes of buffer i of the last recv, and the length of its datagrams; the
+// last one may be shorter. A truncated datagram is longer than the bytes.
 func (in *groReceiver) buffer(i int) (data []byte, segment int) {
 	n := int(in.hdrs[i].n)
 	segment = max(n, 1) // one datagram, perhaps an empty one

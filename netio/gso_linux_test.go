@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the lengths and peers of a batch, each peer gets its datagrams whole and in order, coupled or not.
+// Whatever the lengths and peers of a batch, each peer gets its datagrams whole and in order,
+// coupled or not.
 func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	const peers = 3
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), peers)
+	f := mustPool(t, c.LocalAddr(), peers)
 	if !c.(*mmsgConn).out.gso.supported {
 		t.Skip("this kernel does not cut trains apart")
 	}
@@ -61,7 +62,8 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 			}
 			for k := range got[i] {
 				if !bytes.Equal(got[i][k], want[i][k]) {
-					t.Fatalf("peer %d: datagram %d has %d bytes of %d, want %d of %d", i, k, len(got[i][k]), got[i][k][0], len(want[i][k]), want[i][k][0])
+					t.Fatalf("peer %d: datagram %d has %d bytes of %d, want %d of %d", i, k, len(got[i][k]),
+						got[i][k][0], len(want[i][k]), want[i][k][0])
 				}
 			}
 		}
@@ -71,7 +73,8 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	}
 }
 
-// A refusal of a train turns trains off, and all its datagrams count as failed; those that follow go alone.
+// A refusal of a train turns trains off, and all its datagrams count as failed; those that follow
+// go alone.
 func TestTrainsGiveUpOnRefusal(t *testing.T) {
 	m := newMmsg(2)
 	m.gso.supported = true

@@ -20,7 +20,8 @@ func TestSockaddrKeepsTheAddress(t *testing.T) {
 		port := rapid.Uint16().Draw(t, "port")
 		ip4 := netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "ip4")))
 		ip6 := netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "ip6")))
-		for _, ip := range []netip.Addr{ip4, ip6, netip.AddrFrom16(ip4.As16()), netip.MustParseAddr("fe80::1%3")} {
+		for _, ip := range []netip.Addr{ip4, ip6, netip.AddrFrom16(ip4.As16()),
+			netip.MustParseAddr("fe80::1%3")} {
 			for _, family := range []uint16{unix.AF_INET, unix.AF_INET6} {
 				var sa sockaddr
 				want := netip.AddrPortFrom(ip.Unmap(), port)
@@ -90,7 +91,8 @@ func TestDrainAllocatesNothing(t *testing.T) {
 	var b Batch
 	if n := testing.AllocsPerRun(200, func() {
 		from.send(t, 2*BatchSize)
-		if n, _ := d.drain(fd); n != 2*BatchSize || d.ring.take(&b) != BatchSize || d.ring.take(&b) != BatchSize {
+		if n, _ := d.drain(fd); n != 2*BatchSize || d.ring.take(&b) != BatchSize ||
+			d.ring.take(&b) != BatchSize {
 			t.Fatal("not all arrived")
 		}
 	}); n != 0 {
@@ -98,8 +100,8 @@ func TestDrainAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The whole way through a running gnet loop: what gnet allocates at a wake-up is all that is allocated, and under
-// traffic there is next to no wake-up.
+// The whole way through a running gnet loop: what gnet allocates at a wake-up is all that is
+// allocated, and under traffic there is next to no wake-up.
 func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{})
 	from := newCrowd(t, c.LocalAddr(), 64)
@@ -138,10 +140,10 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-func TestFleetAllocatesNothing(t *testing.T) {
+func TestPoolAllocatesNothing(t *testing.T) {
 	const n = 64
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	f := mustFleet(t, c.LocalAddr(), n)
+	f := mustPool(t, c.LocalAddr(), n)
 	var in, out Batch
 	data := make([]byte, 100)
 	got := 0
@@ -198,8 +200,9 @@ func TestCloseUnderTraffic(t *testing.T) {
 	}
 }
 
-// A server that may administrate the network gets the buffers it asks for; one that may not gets the system's limit,
-// and can tell. The right is the thread's: it is laid down for the length of a test.
+// A server that may administrate the network gets the buffers it asks for; one that may not gets
+// the system's limit, and can tell. The right is the thread's: it is laid down for the length of
+// a test.
 func TestSocketBuffersAsLargeAsMayBe(t *testing.T) {
 	const asked = 1 << 28 // beyond any limit that is set
 	for _, b := range backEnds[:3] {
@@ -212,8 +215,10 @@ func TestSocketBuffersAsLargeAsMayBe(t *testing.T) {
 					receive, send = limit(t, "rmem_max"), limit(t, "wmem_max")
 				}
 				s := c.Stats()
-				if s.BufferRequested != asked || s.ReceiveBuffer != receive || s.SendBuffer != send || s.SmallBuffers() != limited {
-					t.Fatalf("limited %v: asked for %d, got %d and %d of %d and %d", limited, s.BufferRequested, s.ReceiveBuffer, s.SendBuffer, receive, send)
+				if s.BufferRequested != asked || s.ReceiveBuffer != receive || s.SendBuffer != send ||
+					s.SmallBuffers() != limited {
+					t.Fatalf("limited %v: asked for %d, got %d and %d of %d and %d", limited,
+						s.BufferRequested, s.ReceiveBuffer, s.SendBuffer, receive, send)
 				}
 			}
 			runtime.LockOSThread()
@@ -274,15 +279,18 @@ func TestSmallBuffers(t *testing.T) {
 	}
 }
 
-// A socket with no room, and one whose peer is gone, as sendmmsg sees them: each datagram is counted once, none is tried
-// again, and the number of calls is bounded. A pair of local sockets stands for a network that is full.
+// A socket with no room, and one whose peer is gone, as sendmmsg sees them: each datagram is
+// counted once, none is tried again, and the number of calls is bounded. A pair of local sockets
+// stands for a network that is full.
 func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) // blocking: send must not rely on it
+	// blocking: send must not rely on it
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(pair[0])
-	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1); err != nil { // as small as can be
+	// as small as can be
+	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1); err != nil {
 		t.Fatal(err)
 	}
 	m := newMmsg(unix.AF_INET)
@@ -296,7 +304,8 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 	m.send(pair[0], b.slots[:], &full)
 	m.send(pair[0], b.slots[:], &full)
 	s := full.stats()
-	if s.DatagramsOut == 0 || s.SendAgain == 0 || s.DatagramsOut+s.SendAgain != 2*BatchSize || s.SendFailed != 0 || s.Sends > 5 {
+	if s.DatagramsOut == 0 || s.SendAgain == 0 || s.DatagramsOut+s.SendAgain != 2*BatchSize ||
+		s.SendFailed != 0 || s.Sends > 5 {
 		t.Fatalf("full: counted %+v", s)
 	}
 	unix.Close(pair[1])
@@ -308,10 +317,11 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 	}
 }
 
-// While the loop rests, the owner reads for itself: a datagram does not wait for the loop, and counts as heard by it.
+// While the loop rests, the owner reads for itself: a datagram does not wait for the loop, and
+// counts as heard by it.
 func TestOwnerReadsPastARestingLoop(t *testing.T) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
-	f := mustFleet(t, c.LocalAddr(), 1)
+	f := mustPool(t, c.LocalAddr(), 1)
 	var b Batch
 	for k := range 2 { // the first one wakes the loop, which then rests
 		if err := f.Send(0, []byte{byte(k)}); err != nil {
@@ -324,7 +334,8 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 		}); got != 1 {
 			t.Fatalf("%d datagrams", got)
 		}
-		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody && time.Now().Before(end); {
+		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody &&
+			time.Now().Before(end); {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}

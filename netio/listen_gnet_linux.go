@@ -12,13 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ListenGnet binds addr ("host:port"; an empty host is every address, port 0 any port) to a gnet event loop that
-// gathers datagrams in a ring while the owner does other things. Receive takes them from the ring, and when that is empty
-// from the socket itself; Send goes straight to the loop's socket with sendmmsg.
-//
-// gnet binds with SO_REUSEPORT, under which two servers can share a port without knowing and each gets half of the
-// datagrams. So the port is first bound for a moment without it, and if that fails the error names the address. Two
-// servers that start within the same few microseconds can still slip past each other.
+// ListenGnet binds addr ("host:port"; an empty host is every address, port 0 any port) with a
+// gnet event loop that gathers datagrams in a ring. Receive takes them from the ring, and reads
+// the socket itself when the ring is empty. gnet shares its port (SO_REUSEPORT), and a second
+// server on it would take half of the datagrams. So ListenGnet first binds the port without
+// sharing, and returns an error with the address if that fails. Two servers that start within the
+// same few microseconds can still get the same port.
 func ListenGnet(addr string, cfg Config) (Conn, error) { return listenGnet(addr, cfg, nil) }
 
 // listenGnet puts wrap, if any, between the loop and its handler.
@@ -47,9 +46,9 @@ func listenGnet(addr string, cfg Config, wrap func(gnet.EventHandler) gnet.Event
 	return c, nil
 }
 
-// probe binds at for a moment, to see that nobody has the port, and returns what gnet shall listen on. Port 0 becomes
-// the one that the kernel chose for the probe: asked by two sockets that share ports, as gnet's do, it may give both
-// the same.
+// probe binds at for a moment, to find the port free, and returns the URL for gnet. Port 0
+// becomes the port that the kernel chose for the probe, because the kernel may give the same port
+// to two sockets that share ports.
 func probe(at netip.AddrPort) (url string, err error) {
 	fd, family, err := bindUDP(at)
 	if err != nil {
@@ -76,7 +75,7 @@ type gnetConn struct {
 	done   chan error // what gnet.Run returned
 	fd     int
 	local  netip.AddrPort
-	in     *mmsg // for reading past the loop
+	in     *mmsg // for reads by the owner
 	out    *mmsg
 	count  counters
 	gauge  socketStats
@@ -125,8 +124,8 @@ func (c *gnetConn) Receive(b *Batch) (int, error) {
 	return n, nil
 }
 
-// read takes what the loop has not fetched yet, if it is resting. The ring is looked at once more, now that nothing can
-// be added to it: what lies there is older.
+// read takes datagrams from the socket while the loop sleeps. It looks at the ring once more
+// first: with the socket held nothing can be added to it, and what lies there is older.
 func (c *gnetConn) read(b *Batch) int {
 	d := c.drain
 	if d.closing.Load() || !d.holder.CompareAndSwap(heldByNobody, heldByOwner) {
@@ -135,13 +134,13 @@ func (c *gnetConn) read(b *Batch) int {
 	defer d.holder.Store(heldByNobody)
 	n := d.ring.take(b)
 	for n == 0 {
-		came, _ := c.in.recv(c.fd, b.slots[:]) // an error is the socket's end, which gnet will notice
+		came, _ := c.in.recv(c.fd, b.slots[:]) // gnet notices an error of the socket
 		c.count.receives.Inc()
 		if came == 0 {
 			break
 		}
 		d.ownerRead.Store(true)
-		n = c.count.received(b.slots[:came], d.filter) // 0: all were dropped, there may be more behind them
+		n = c.count.received(b.slots[:came], d.filter) // 0: all were dropped; more may wait
 	}
 	b.n = n
 	return n
@@ -174,14 +173,14 @@ func (c *gnetConn) Close() error {
 	return c.stop()
 }
 
-// stop ends the engine and waits until it has closed its socket. Engine.Stop would look only twice a second whether
-// it is done, so it is given no time to wait and the end of Run is awaited instead.
+// stop ends the engine and waits until it has closed its socket. Engine.Stop polls only twice a
+// second, so it gets no time to wait, and stop waits for the end of Run instead.
 func (c *gnetConn) stop() error {
 	c.drain.closing.Store(true)
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = c.engine.Stop(now)
 	err := <-c.done
-	c.drain.ring = nil // gnet remembers its handlers by address for ever: leave it the shell
+	c.drain.ring = nil // gnet keeps its handlers for ever: release the memory
 	return err
 }

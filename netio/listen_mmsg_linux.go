@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ListenMmsg binds addr ("host:port"; an empty host is every address, port 0 any port) to a plain socket that the
-// owner itself drains with recvmmsg and fills with sendmmsg. No goroutine and no ring stand between: datagrams wait in
-// the kernel until Receive. A port in use, or any other obstacle, is an error that names the address.
+// ListenMmsg binds addr ("host:port"; an empty host is every address, port 0 any port) to a plain
+// socket that the owner itself reads with recvmmsg and writes with sendmmsg. There is no
+// goroutine and no ring: datagrams wait in the kernel until Receive. An error names the address.
 func ListenMmsg(addr string, cfg Config) (Conn, error) {
 	at, err := resolve(addr)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *mmsgConn) Receive(b *Batch) (int, error) {
 			return 0, nil
 		}
 		b.n = c.count.received(b.slots[:n], c.filter)
-		if b.n > 0 { // else all were dropped: there may be more behind them
+		if b.n > 0 { // else all were dropped; more may wait
 			c.count.delivered.Add(uint64(b.n))
 			return b.n, nil
 		}

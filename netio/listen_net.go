@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// ListenNet binds addr ("host:port"; an empty host is every address, port 0 any port) with package net and a goroutine
-// that reads into a ring. It works wherever Go does, at one system call a datagram. What the ring cannot hold is dropped
-// here, where it is counted, and not left to a kernel that may not tell.
+// ListenNet binds addr ("host:port"; an empty host is every address, port 0 any port) with
+// package net and a goroutine that reads into a ring. It works on every system, at one system
+// call per datagram. It drops and counts what the ring cannot hold, instead of leaving that to a
+// kernel that may not tell.
 func ListenNet(addr string, cfg Config) (Conn, error) {
 	at, err := resolve(addr)
 	if err != nil {
@@ -26,13 +27,14 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	cfg = cfg.withDefaults()
 	_ = udp.SetReadBuffer(cfg.SocketBuffer)
 	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
-	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), filter: cfg.Filter, asked: cfg.SocketBuffer, done: make(chan struct{})}
+	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), filter: cfg.Filter, asked: cfg.SocketBuffer,
+		done: make(chan struct{})}
 	c.local = canonical(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	go c.read()
 	return c, nil
 }
 
-// unwrapOp strips the address that package net puts into its errors; ours is put in front.
+// unwrapOp removes the address that package net puts into its errors.
 func unwrapOp(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -48,7 +50,7 @@ type netConn struct {
 	count  counters
 	filter func([]byte) bool
 	asked  int           // SocketBuffer
-	done   chan struct{} // closed when the reader has gone
+	done   chan struct{} // closed when the reader has ended
 	closed bool
 }
 
@@ -68,7 +70,7 @@ func (c *netConn) read() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // a passing ailment, such as a refusal from a peer that has gone
+		if err != nil { // a transient error, such as a refusal by a former peer
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -92,7 +94,7 @@ func (c *netConn) Receive(b *Batch) (int, error) {
 	return n, nil
 }
 
-// Send may wait for a moment where the kernel's buffer is full, which package net does not let us forbid.
+// Send may wait for a moment while the kernel's buffer is full, because package net always waits.
 func (c *netConn) Send(b *Batch) error {
 	if c.closed {
 		return net.ErrClosed

@@ -9,7 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
+// gnet's worker pool starts at its package's init and never ends; whatever else is left over is
+// ours.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 // backEnds are the sockets every test of the seam runs against.
@@ -18,7 +19,11 @@ var backEnds = []struct {
 	listen func(addr string, cfg Config) (Conn, error)
 }{
 	{"gnet", ListenGnet},
-	{"gnet, unmoderated", func(addr string, cfg Config) (Conn, error) { cfg.Moderation = -1; return ListenGnet(addr, cfg) }},
+	{"gnet, unmoderated", func(addr string, cfg Config) (Conn,
+		error) {
+		cfg.Moderation = -1
+		return ListenGnet(addr, cfg)
+	}},
 	{"mmsg", ListenMmsg},
 	{"net", ListenNet},
 }
@@ -39,7 +44,7 @@ func mustListen(t testing.TB, listen func(string, Config) (Conn, error), addr st
 	return c
 }
 
-func mustFleet(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
+func mustPool(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 	t.Helper()
 	f, err := OpenClientPool(remote, n)
 	if err != nil {
@@ -52,7 +57,8 @@ func mustFleet(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 // patience bounds every wait for a datagram on loopback.
 const patience = 3 * time.Second
 
-// receive collects until want datagrams have come, and then for a moment more, that a surplus may show.
+// receive collects until want datagrams have come, and then for a moment more, that a surplus may
+// show.
 func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got int) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {

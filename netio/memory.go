@@ -6,25 +6,25 @@ import (
 	"net/netip"
 )
 
-// Memory is a network inside one goroutine: what is sent arrives at once, in order, and nothing is ever lost but to a
-// full queue. It is the net for tests in virtual time; put netio/impair between for a bad one. The zero value is not
-// usable, see NewMemory.
+// Memory is a network inside one goroutine: datagrams arrive at once and in order, and only a
+// full queue drops any. It is for tests in virtual time; package impair adds a bad link. Use
+// NewMemory.
 type Memory struct {
-	ends map[netip.AddrPort]*memoryConn // looked up, never walked: no order can be seen
+	ends map[netip.AddrPort]*memoryConn // looked up, never iterated
 	port uint16
 }
 
 // NewMemory returns a network without endpoints.
 func NewMemory() *Memory { return &Memory{ends: make(map[netip.AddrPort]*memoryConn), port: 49151} }
 
-// ErrAddrInUse says that another endpoint of a Memory network has the address.
+// ErrAddrInUse: another endpoint of a Memory network has the address.
 var ErrAddrInUse = errors.New("address already in use")
 
 // memoryRing is the default queue of an endpoint: 720 kB, since a test may hold dozens.
 const memoryRing = 512
 
-// Listen opens an endpoint. Port 0 takes the next free port from 49152 up. Of cfg only RingDatagrams counts, by
-// default 512; what a full ring cannot hold is dropped (Stats.RingFull).
+// Listen opens an endpoint. Port 0 takes the next free port from 49152 up. It uses only
+// RingDatagrams of cfg, by default 512; a full ring drops datagrams (Stats.RingFull).
 func (m *Memory) Listen(addr netip.AddrPort, cfg Config) (Conn, error) {
 	addr = canonical(addr)
 	for auto := addr.Port() == 0; auto; {
@@ -70,7 +70,7 @@ func (c *memoryConn) Send(b *Batch) error {
 	for i := range b.Len() {
 		d := b.At(i)
 		end := c.network.ends[canonical(d.Addr)]
-		if end == nil { // a real network would take it and lose it; here nobody is so easily known
+		if end == nil { // a real network would take it and lose it
 			c.count.sendFailed.Inc()
 			continue
 		}

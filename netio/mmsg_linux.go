@@ -15,9 +15,9 @@ type mmsghdr struct {
 	n   uint32
 }
 
-// mmsg is what recvmmsg and sendmmsg read: one header, one vector and one address a datagram. It belongs to one
-// direction of one socket. The kernel is given pointers into the Go heap, which does not move, for the length of a
-// call that cannot block.
+// mmsg is the memory of recvmmsg and sendmmsg: one header, one vector and one address per
+// datagram. It belongs to one direction of one socket. The kernel gets pointers into the Go heap,
+// which does not move, for the length of a call that cannot block.
 type mmsg struct {
 	hdrs   [BatchSize]mmsghdr
 	iovs   [BatchSize]unix.Iovec
@@ -38,11 +38,11 @@ func newMmsg(family uint16) *mmsg {
 	return m
 }
 
-// recv fills slots, at most BatchSize, with what waits in the socket and returns how many. Lengths are those on the
-// wire, also of datagrams that were cut. EAGAIN comes back as 0 and no error.
+// recv fills slots, at most BatchSize, from the socket and returns their number. Lengths are
+// those on the wire, also of truncated datagrams. EAGAIN is 0 and no error.
 //
-// The raw form of the call is used because it cannot block: the scheduler need not be told, and a thread that keeps
-// time does not lose its place on the processor.
+// It uses a raw system call, because the call cannot block: the scheduler need not know, and a
+// thread that keeps time keeps its processor.
 func (m *mmsg) recv(fd int, slots []slot) (int, unix.Errno) {
 	for i := range slots {
 		m.iovs[i].Base = &slots[i].buf[0]
@@ -57,7 +57,7 @@ func (m *mmsg) recv(fd int, slots []slot) (int, unix.Errno) {
 	return n, errno
 }
 
-// send gives slots to the kernel, counting each one once.
+// send gives slots to the kernel and counts each one once.
 func (m *mmsg) send(fd int, slots []slot, count *counters) {
 	ready := m.address(slots, count)
 	for from := 0; from < ready; {
@@ -71,11 +71,11 @@ func (m *mmsg) send(fd int, slots []slot, count *counters) {
 		count.bytesOut.Add(bytes)
 		from += n
 		switch {
-		case n > 0: // a short count hides why: ask again from there
-		case errno == 0 || errno == unix.ENOBUFS: // no room now, and none for those behind it
+		case n > 0: // a short count hides the error: call again from there
+		case errno == 0 || errno == unix.ENOBUFS: // no room now
 			count.sendAgain.Add(m.gso.datagrams(from, ready))
 			return
-		default: // this one cannot be sent; the next may go elsewhere
+		default: // this one cannot be sent; the next may have another peer
 			m.gso.refused(from)
 			count.sendFailed.Add(m.gso.datagrams(from, from+1))
 			from++
@@ -83,8 +83,8 @@ func (m *mmsg) send(fd int, slots []slot, count *counters) {
 	}
 }
 
-// address points the headers at the slots that this socket can reach, a train of datagrams to one peer at one header,
-// and returns how many headers that takes.
+// address points headers at the slots that this socket can reach, one header for a GSO batch, and
+// returns the number of headers.
 func (m *mmsg) address(slots []slot, count *counters) int {
 	n, vectors := 0, 0
 	var peer netip.AddrPort // of header n-1
@@ -112,10 +112,12 @@ func (m *mmsg) address(slots []slot, count *counters) int {
 	return n
 }
 
-// call is recvmmsg or sendmmsg on a socket; interrupted calls are repeated, EAGAIN is 0 and no error.
+// call is recvmmsg or sendmmsg on a socket. It repeats interrupted calls; EAGAIN is 0 and no
+// error.
 func call(trap uintptr, fd int, hdrs []mmsghdr, flags uintptr) (int, unix.Errno) {
 	for {
-		n, _, errno := unix.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&hdrs[0])), uintptr(len(hdrs)), flags, 0, 0)
+		n, _, errno := unix.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&hdrs[0])),
+			uintptr(len(hdrs)), flags, 0, 0)
 		switch errno {
 		case 0:
 			return int(n), 0

@@ -2,11 +2,11 @@ package netio
 
 import "sync/atomic"
 
-// ring hands datagrams from the one goroutine that receives them to the one that owns the Conn. It is counted in
-// datagrams and not in batches, so that a trickle of single datagrams cannot fill it with nearly empty batches.
+// ring passes datagrams from the goroutine that receives them to the owner of the Conn. It counts
+// datagrams and not batches, so that single datagrams do not fill it with nearly empty batches.
 //
 //	producer  run() -> slots to fill -> publish(n)
-//	owner     take(b): exchanges the buffers of filled slots for those of b; no byte is copied
+//	owner     take(b): exchanges the buffers of filled slots for those of b; copies no bytes
 type ring struct {
 	slots []slot
 	mask  uint64
@@ -18,7 +18,8 @@ type ring struct {
 	_    [56]byte
 }
 
-// newRing makes a ring for at least the given number of datagrams, rounded up to a power of two from BatchSize.
+// newRing makes a ring for at least that many datagrams, rounded up to a power of two from
+// BatchSize.
 func newRing(datagrams int) *ring {
 	size := BatchSize
 	for size < datagrams {
@@ -29,7 +30,8 @@ func newRing(datagrams int) *ring {
 	return r
 }
 
-// run returns the next free slots that lie side by side, at most BatchSize of them; none when the ring is full.
+// run returns the next free slots that are contiguous, at most BatchSize; none when the ring is
+// full.
 func (r *ring) run() []slot {
 	head := r.head.Load()
 	free := uint64(len(r.slots)) - (head - r.tail.Load())
@@ -38,10 +40,10 @@ func (r *ring) run() []slot {
 	return r.slots[at : at+n]
 }
 
-// publish shows the first n slots of the last run to the owner.
+// publish passes the first n slots of the last run to the owner.
 func (r *ring) publish(n int) { r.head.Store(r.head.Load() + uint64(n)) }
 
-// take fills b with what has arrived.
+// take fills b with the datagrams that have arrived.
 func (r *ring) take(b *Batch) int {
 	b.alloc()
 	b.n = 0

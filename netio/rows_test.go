@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Eighty clients with sockets of their own, over IPv4 and IPv6, by every back end: each datagram arrives once, from the
-// address of its client, and its answer goes back to that client and no other.
+// Eighty clients with sockets of their own, over IPv4 and IPv6, by every back end: each datagram
+// arrives once, from the address of its client, and its answer goes back to that client and no
+// other.
 func TestRow17UDPTransportEightyClients(t *testing.T) {
 	for _, family := range []string{"127.0.0.1:0", "[::1]:0"} {
 		if family[0] == '[' {
@@ -19,7 +20,7 @@ func TestRow17UDPTransportEightyClients(t *testing.T) {
 			if c.LocalAddr().Addr().Is4() != (family[0] != '[') {
 				t.Fatalf("listening at %v", c.LocalAddr())
 			}
-			f := mustFleet(t, c.LocalAddr(), clients)
+			f := mustPool(t, c.LocalAddr(), clients)
 			owner := map[netip.AddrPort]int{}
 			for i := range clients {
 				owner[f.LocalAddr(i)] = i
@@ -36,7 +37,8 @@ func TestRow17UDPTransportEightyClients(t *testing.T) {
 					v := binary.LittleEndian.Uint32(d.Data)
 					i, known := owner[d.Addr]
 					if !known || i != int(v&0xffff) || heard[i] != int(v>>16) {
-						t.Fatalf("%v sent %d of client %d, of which %d came before", d.Addr, v>>16, v&0xffff, heard[i])
+						t.Fatalf("%v sent %d of client %d, of which %d came before", d.Addr, v>>16,
+							v&0xffff, heard[i])
 					}
 					heard[i]++
 					out.Add(d.Data, d.Addr)
@@ -52,8 +54,10 @@ func TestRow17UDPTransportEightyClients(t *testing.T) {
 				}
 				out.Reset()
 				poll(t, f, clients, func(i int, data []byte) {
-					if v := binary.LittleEndian.Uint32(data); int(v&0xffff) != i || int(v>>16) != answered[i] {
-						t.Fatalf("client %d got answer %d of client %d, after %d", i, v>>16, v&0xffff, answered[i])
+					if v := binary.LittleEndian.Uint32(data); int(v&0xffff) != i ||
+						int(v>>16) != answered[i] {
+						t.Fatalf("client %d got answer %d of client %d, after %d", i, v>>16, v&0xffff,
+							answered[i])
 					}
 					answered[i]++
 				})

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockaddr is a socket address as the kernel writes it. An IPv4 address lies in the first bytes of the larger form:
+// sockaddr is a socket address as the kernel writes it. An IPv4 address lies in the first bytes
+// of the larger form:
 //
 //	family  2  host order            family  2
 //	port    2  network order         port    2
@@ -19,13 +20,14 @@ import (
 //	                                 scope   4  host order, of link-local addresses
 type sockaddr = unix.RawSockaddrInet6
 
-// networkPort exchanges a port between host and network order; it is its own inverse.
+// networkPort converts a port between host and network order; it is its own inverse.
 func networkPort(p uint16) uint16 {
 	b := [2]byte{byte(p >> 8), byte(p)}
 	return *(*uint16)(unsafe.Pointer(&b))
 }
 
-// putSockaddr writes a for a socket of the given family and returns its length, or 0 if such a socket cannot reach a.
+// putSockaddr writes a for a socket of the given family and returns its length, or 0 if such a
+// socket cannot reach a.
 func putSockaddr(sa *sockaddr, a netip.AddrPort, family uint16) uint32 {
 	ip := a.Addr()
 	if family == unix.AF_INET {
@@ -50,7 +52,8 @@ func putSockaddr(sa *sockaddr, a netip.AddrPort, family uint16) uint32 {
 	return unix.SizeofSockaddrInet6
 }
 
-// getSockaddr reads an address in its short form; the zero AddrPort if the family is neither IPv4 nor IPv6.
+// getSockaddr reads an address in canonical form; the zero AddrPort if the family is neither IPv4
+// nor IPv6.
 func getSockaddr(sa *sockaddr) netip.AddrPort {
 	switch sa.Family {
 	case unix.AF_INET:

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUDP opens a non-blocking UDP socket for addr's family and returns it with that family. The unspecified IPv6
-// address also takes IPv4, or only IPv4 on a machine without IPv6.
+// openUDP opens a non-blocking UDP socket for addr's family and returns it with that family. The
+// unspecified IPv6 address also takes IPv4, or only IPv4 on a machine without IPv6.
 func openUDP(addr netip.Addr) (fd int, family uint16, err error) {
 	family = unix.AF_INET
 	if addr.Is6() {
@@ -32,12 +32,12 @@ func openUDP(addr netip.Addr) (fd int, family uint16, err error) {
 		if addr.IsUnspecified() {
 			only = 0
 		}
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only) // else bind will tell
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only) // bind returns the error
 	}
 	return fd, family, nil
 }
 
-// bindUDP opens a socket and binds it, without sharing the port with anybody.
+// bindUDP opens a socket and binds it without sharing the port.
 func bindUDP(addr netip.AddrPort) (fd int, family uint16, err error) {
 	fd, family, err = openUDP(addr.Addr())
 	if err != nil {
@@ -50,7 +50,7 @@ func bindUDP(addr netip.AddrPort) (fd int, family uint16, err error) {
 	return fd, family, nil
 }
 
-// bindOrConnect is bind or connect.
+// bindOrConnect is the system call trap, bind or connect.
 func bindOrConnect(trap uintptr, fd int, addr netip.AddrPort, family uint16) unix.Errno {
 	var sa sockaddr
 	if family == unix.AF_INET && addr.Addr() == netip.IPv6Unspecified() {
@@ -64,18 +64,20 @@ func bindOrConnect(trap uintptr, fd int, addr netip.AddrPort, family uint16) uni
 	return errno
 }
 
-// localAddr asks the kernel what fd is bound to.
+// localAddr asks the kernel for the bound address of fd.
 func localAddr(fd int) (netip.AddrPort, uint16, error) {
 	var sa sockaddr
 	size := uint32(unix.SizeofSockaddrInet6)
-	_, _, errno := unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
+	_, _, errno := unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)),
+		uintptr(unsafe.Pointer(&size)))
 	if errno != 0 {
 		return netip.AddrPort{}, 0, os.NewSyscallError("getsockname", errno)
 	}
 	return getSockaddr(&sa), sa.Family, nil
 }
 
-// setBufferSizes asks for socket buffers of the given size: beyond the system's limit where the process may, else up to it.
+// setBufferSizes requests socket buffers of the given size: beyond the system's limit where the
+// process may, else up to it.
 func setBufferSizes(fd, bytes int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
@@ -85,20 +87,20 @@ func setBufferSizes(fd, bytes int) {
 	}
 }
 
-// setDontFragment sets the don't-fragment bit on all that is sent and makes the kernel keep no path MTU: a datagram fits any path
-// there should be, and a forged report that one does not must change nothing. It also spares the kernel the drawing of a
-// fragment identification for every IPv4 datagram.
+// setDontFragment sets the don't-fragment bit on everything sent and makes the kernel keep no
+// path MTU: MaxDatagram fits every path, and a forged report of a smaller MTU must change
+// nothing. It also spares the kernel a fragment identification per IPv4 datagram.
 func setDontFragment(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
 }
 
-// socketStats reads what only the kernel knows about a socket, until the socket is closed and from then on what it was.
-// Its lock keeps a reader from asking about a descriptor that meanwhile belongs to something else.
+// socketStats reads what only the kernel knows about a socket, and keeps the last values after
+// the socket is closed. Its lock keeps a reader from asking about a descriptor that was reused.
 type socketStats struct {
 	mu   sync.Mutex
 	fd   int
-	last Stats // only the fields that fill sets
+	last Stats // only the fields that fill copies
 	shut bool
 }
 
@@ -125,8 +127,9 @@ func (g *socketStats) shutdown() {
 func (g *socketStats) read() {
 	received, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	sent, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
-	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles what it is asked for
-	var info [16]uint32                                          // SO_MEMINFO; drops are its ninth word since Linux 4.12
+	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles the requested size
+	// SO_MEMINFO; drops are its ninth word since Linux 4.12
+	var info [16]uint32
 	size := uint32(unsafe.Sizeof(info))
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(g.fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)

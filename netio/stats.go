@@ -2,45 +2,49 @@ package netio
 
 import "github.com/tickrate/tickrate/internal/meter"
 
-// Stats counts what passed a Conn since it was opened. Every datagram that came out of the socket is counted once:
+// Stats counts the datagrams of a Conn since it was opened. Every datagram that came out of the
+// socket is counted once:
 //
-//	DatagramsIn  ==  Delivered + Oversize + Refused + RingFull + (what still waits in the ring)
+//	DatagramsIn  ==  Delivered + Oversize + Filtered + RingFull + (datagrams in the ring)
 //
 // and so is every datagram of a batch given to Send: DatagramsOut, SendAgain or SendFailed.
 type Stats struct {
-	DatagramsIn uint64 // taken from the socket, whatever became of them
+	DatagramsIn uint64 // taken from the socket
 	BytesIn     uint64 // their payload
 	Delivered   uint64 // handed to the owner by Receive
 	Oversize    uint64 // dropped: longer than MaxDatagram
-	Filtered    uint64 // dropped: Config.Filter did not want it
-	RingFull    uint64 // dropped: the owner was too slow and the ring was full
-	KernelDrops uint64 // never reached us: the socket's own buffer was full; 0 where the kernel does not tell
+	Filtered    uint64 // dropped by Config.Filter
+	RingFull    uint64 // dropped: the ring was full
+	KernelDrops uint64 // dropped by the kernel: the socket's buffer was full; 0 if unknown
 
 	DatagramsOut uint64 // taken by the kernel
 	BytesOut     uint64 // their payload
 	SendAgain    uint64 // lost: the kernel had no room at that moment (EAGAIN, ENOBUFS)
-	SendFailed   uint64 // lost: the kernel refused this one (no route, wrong address family, ...)
+	SendFailed   uint64 // lost: refused by the kernel (no route, wrong address family, ...)
 
-	Wakeups  uint64 // callbacks of the event loop, each of which costs gnet five small allocations; 0 for others
-	Receives uint64 // system calls that asked for datagrams
-	Sends    uint64 // system calls that sent datagrams
+	Wakeups  uint64 // callbacks of gnet's event loop, five small allocations each
+	Receives uint64 // system calls that received
+	Sends    uint64 // system calls that sent
 
 	Buffers
 }
 
-// Buffers are the sizes of a socket's buffers in bytes: what was asked for (Config.SocketBuffer), and what the kernel
-// gave for receiving and for sending; 0 where unknown. Linux sets aside twice that, for its own bookkeeping.
+// Buffers are the sizes of a socket's buffers in bytes: what was requested (Config.SocketBuffer),
+// and what the kernel gave for receiving and for sending; 0 where unknown. Linux reserves twice
+// that, for its own bookkeeping.
 type Buffers struct {
 	BufferRequested, ReceiveBuffer, SendBuffer int
 }
 
-// SmallBuffers reports whether the kernel gave less than was asked for, so that bursts may be lost that the socket was
-// meant to hold. Config.SocketBuffer says what to do about it.
+// SmallBuffers reports whether the kernel gave less than requested, so that bursts may be lost.
+// Config.SocketBuffer says what to do about it.
 func (s Stats) SmallBuffers() bool {
-	return s.ReceiveBuffer > 0 && s.ReceiveBuffer < s.BufferRequested || s.SendBuffer > 0 && s.SendBuffer < s.BufferRequested
+	return s.ReceiveBuffer > 0 && s.ReceiveBuffer < s.BufferRequested || s.SendBuffer > 0 &&
+		s.SendBuffer < s.BufferRequested
 }
 
-// Lost is the number of datagrams known to be lost on this side, for any reason but that Config.Filter did not want them.
+// Lost returns the number of datagrams lost on this side, without those that Config.Filter
+// dropped.
 func (s Stats) Lost() uint64 {
 	return s.Oversize + s.RingFull + s.KernelDrops + s.SendAgain + s.SendFailed
 }
@@ -62,8 +66,8 @@ func (c *counters) stats() Stats {
 	}
 }
 
-// received counts the datagrams that came out of a socket into slots, moves those that are too long, or that keep (if
-// any) does not want, behind the others, and returns how many others there are.
+// received counts the datagrams that came out of a socket into slots. It moves those that are too
+// long, or that filter drops, behind the others, and returns how many others there are.
 func (c *counters) received(slots []slot, keep func([]byte) bool) (kept int) {
 	var sum, long, refused uint64
 	for i := range slots {

@@ -2,19 +2,19 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// ChatKind says what a line is.
+// ChatKind is the kind of a chat line.
 type ChatKind uint8
 
 // The kinds of lines that a server sends.
 const (
 	ChatAll          ChatKind = iota
 	ChatTeam                  // to the sender's team
-	ChatWhisper               // to one player, and back to who said it
-	ChatNotice                // of the server, about what the client said
-	ChatAnnouncement          // of the server, to all
-	ChatAnswer                // of the server's console, to who asked it
-	ChatIdle                  // a warning without a text: who does nothing is removed when Seconds are over
-	NumChatKinds              // how many there are
+	ChatWhisper               // to one player, and back to the sender
+	ChatNotice                // from the server, about a line of the client
+	ChatAnnouncement          // from the server, to all
+	ChatAnswer                // from the server's console, to the client that asked
+	ChatIdle                  // a warning without text: an idle player is removed after Seconds
+	NumChatKinds              // number of kinds
 )
 
 // MaxLine is the longest text of a line, in bytes.
@@ -23,8 +23,9 @@ const MaxLine = 256
 // chatHead is the length of a Chat without its text.
 const chatHead = 1 + 1 + 4 + 4 + 4
 
-// Chat is a line that a client is to show, or the first part of it: if the event is packet.MaxMessageSize bytes long, the next one is the rest of
-// the text behind MessageChatContinued, which may be nothing.
+// Chat is a line for a client to show, or the first part of one. A message of
+// packet.MaxMessageSize bytes is followed by the rest of the text in a MessageChatContinued,
+// which may be empty.
 //
 //	1  tag      0xc1
 //	1  kind
@@ -39,9 +40,9 @@ type Chat struct {
 	Text     []byte
 }
 
-// Append writes c at the end of dst, with as much of its text as there is room for, and returns the rest of it. more tells whether
-// that has to follow, though it may be nothing.
-func (c *Chat) Append(dst []byte) (event, rest []byte, more bool) {
+// Append writes c at the end of dst, with as much of its text as fits, and returns the rest. more
+// reports whether the rest must follow in another message, even if it is empty.
+func (c *Chat) Append(dst []byte) (message, rest []byte, more bool) {
 	dst = append(dst, MessageChat, byte(c.Kind))
 	dst = le.AppendUint32(dst, c.Seconds)
 	dst = le.AppendUint32(dst, c.From)
@@ -50,21 +51,24 @@ func (c *Chat) Append(dst []byte) (event, rest []byte, more bool) {
 	return append(dst, c.Text[:n]...), c.Text[n:], n == packet.MaxMessageSize-chatHead
 }
 
-// ParseChat reads a Chat, whose text lies in src. The error is a packet.Drop. more tells whether the rest of the text follows.
+// ParseChat reads a Chat, whose text lies in src. more reports whether the rest of the text
+// follows. The error is a packet.Drop.
 func ParseChat(src []byte) (c Chat, more bool, err error) {
-	if len(src) < chatHead || len(src) > packet.MaxMessageSize || src[0] != MessageChat || src[1] >= byte(NumChatKinds) {
+	if len(src) < chatHead || len(src) > packet.MaxMessageSize || src[0] != MessageChat ||
+		src[1] >= byte(NumChatKinds) {
 		return c, false, packet.DropMessage
 	}
 	c = Chat{ChatKind(src[1]), le.Uint32(src[2:]), le.Uint32(src[6:]), le.Uint32(src[10:]), src[chatHead:]}
 	return c, len(src) == packet.MaxMessageSize, nil
 }
 
-// MaxLinePart is the most of a line that one event from a client carries.
+// MaxLinePart is the longest part of a line in one message from a client.
 const MaxLinePart = packet.MaxMessageSize - 1
 
-// AppendLine writes the first part of a line behind a tag, MessageSay or MessageConsole, at the end of dst and returns the rest. A part of
-// MaxLinePart bytes is followed by another, which may be empty; a shorter one ends the line.
-func AppendLine(dst []byte, tag byte, line []byte) (event, rest []byte, more bool) {
+// AppendLine writes the first part of a line behind a tag, MessageSay or MessageConsole, at the
+// end of dst and returns the rest. Another part, which may be empty, follows a part of
+// MaxLinePart bytes; a shorter one ends the line.
+func AppendLine(dst []byte, tag byte, line []byte) (message, rest []byte, more bool) {
 	n := min(len(line), MaxLinePart)
 	return append(append(dst, tag), line[:n]...), line[n:], n == MaxLinePart
 }

@@ -2,14 +2,14 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Content is what a server can give a client that lacks it.
+// Content is what a client can fetch from the server.
 type Content uint8
 
 // The contents. Zero is none.
 const (
-	ContentModel   Content = 1 // the compression models, as the file that tickrate codec train writes
+	ContentModel   Content = 1 // the compression models, as a model file
 	ContentArena   Content = 2 // the arena, as a map file
-	ContentKillcam Content = 3 // from now on, after each of its deaths, the last seconds of the match as a recording; of a client that is ready
+	ContentKillcam Content = 3 // a recording of the last seconds after each death of the player
 	lastContent            = ContentKillcam
 )
 
@@ -26,7 +26,7 @@ func (c Content) String() string {
 	return "?"
 }
 
-// MaxContent is the largest content that is sent, unpacked, in bytes.
+// MaxContent is the largest content that is sent, in bytes before compression.
 const MaxContent = 1 << 20
 
 // Valid reports whether there is such a content.
@@ -35,8 +35,8 @@ func (c Content) Valid() bool { return c >= ContentModel && c <= lastContent }
 // FetchSize is the length of a Fetch.
 const FetchSize = 1 + 1
 
-// Fetch is an event from a client that is not ready: it lacks what the Welcome named by its hash. Of one that is ready: it wants
-// killcams.
+// Fetch is a message from a client. A client that is not ready asks for content that the Welcome
+// names by its hash; a client that is ready asks for killcams.
 //
 //	1  tag      0xf4
 //	1  content  1 the model, 2 the arena, 3 killcams
@@ -53,20 +53,21 @@ func ParseFetch(src []byte) (f Fetch, err error) {
 	return Fetch{Content(src[1])}, nil
 }
 
-// ContentTransferHead is the length of a ContentTransfer without what is packed in it.
+// ContentTransferHead is the length of a ContentTransfer without its content.
 const ContentTransferHead = 1 + 1 + 4
 
-// ContentTransfer is the blob that answers a Fetch; a killcam is stored, as its recording is packed.
+// ContentTransfer is the transfer that answers a Fetch. A killcam is stored, because its
+// recording is compressed.
 //
 //	1  content
-//	1  method   how it is packed
-//	4  size     of it unpacked, not 0
-//	n  packed   1 byte or more
+//	1  compression
+//	4  size        before compression, not 0
+//	n  compressed  1 byte or more
 type ContentTransfer struct {
 	Content     Content
-	Compression uint8 // as package dict numbers them
+	Compression uint8 // a method of package dict
 	Size        uint32
-	Compressed  []byte // of ParseContentTransfer: in src
+	Compressed  []byte // ParseContentTransfer leaves it in src
 }
 
 // Append writes p at the end of dst.
@@ -76,7 +77,8 @@ func (p *ContentTransfer) Append(dst []byte) []byte {
 	return append(dst, p.Compressed...)
 }
 
-// ParseContentTransfer reads a ContentTransfer, and says nothing about method and size but that the size is not 0. The error is a packet.Drop.
+// ParseContentTransfer reads a ContentTransfer. It checks neither the compression nor the size,
+// but that the size is not 0. The error is a packet.Drop.
 func ParseContentTransfer(src []byte) (p ContentTransfer, err error) {
 	if len(src) <= ContentTransferHead || !Content(src[0]).Valid() || le.Uint32(src[2:]) == 0 {
 		return p, packet.DropFragment

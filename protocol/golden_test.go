@@ -10,19 +10,22 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// golden says what the golden packages of PROTOCOL.md mean; their bytes are read from there.
+// golden says what the golden packets of PROTOCOL.md mean; their bytes are read from there.
 var golden = []struct {
 	name  string
 	value interface{ Append([]byte) []byte }
 }{
-	{"header", &packet.Header{Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
+	{"header", &packet.Header{Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506,
+		Echo: 0x0708}},
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"welcome with content", goldenContent("arena-64")},
 	{"ready", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
-	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304, Compressed: []byte{0xb0, 0xb1, 0xb2}}},
-	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
+	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
+		Compressed: []byte{0xb0, 0xb1, 0xb2}}},
+	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728,
+		Name: "Zoë"}},
 }
 
 func goldenContent(arena string) *Welcome {
@@ -32,20 +35,22 @@ func goldenContent(arena string) *Welcome {
 }
 
 func goldenWelcome(arena string) *Welcome {
-	return &Welcome{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344, TickRate: 60,
+	return &Welcome{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344,
+		TickRate:     60,
 		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
 }
 
-// document reads the golden packages of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+// document reads the golden packets of PROTOCOL.md: a name at the margin, its bytes below it,
+// indented.
 func document(t testing.TB) map[string][]byte {
 	text, err := os.ReadFile("../PROTOCOL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```golden-packages\n")
+	_, block, _ := strings.Cut(string(text), "```golden-packets\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
-		t.Fatal("PROTOCOL.md has no block golden-packages")
+		t.Fatal("PROTOCOL.md has no block golden-packets")
 	}
 	all, name := map[string][]byte{}, ""
 	for line := range strings.Lines(block) {
@@ -56,7 +61,7 @@ func document(t testing.TB) map[string][]byte {
 		all[name] = append(all[name], unhex(t, strings.TrimSpace(line))...)
 	}
 	if len(all) != len(golden) {
-		t.Fatalf("PROTOCOL.md has %d golden packages, want %d", len(all), len(golden))
+		t.Fatalf("PROTOCOL.md has %d golden packets, want %d", len(all), len(golden))
 	}
 	return all
 }
@@ -124,8 +129,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A decoder that was written from the drawings of the document alone, offset by offset, finds the fields that the table
-// above names.
+// A decoder that was written from the drawings of the document alone, offset by offset, finds the
+// fields that the table above names.
 func TestGoldenByHand(t *testing.T) {
 	doc := document(t)
 	number := func(b []byte, at, size int) (n uint64) {
@@ -178,18 +183,20 @@ func TestGoldenByHand(t *testing.T) {
 			t.Errorf("%d %s: %d bytes at %d are %x, want %x", i, c.name, c.size, c.at, got, c.want)
 		}
 	}
-	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111, "welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
+	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111,
+		"welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
 	}
 }
 
-// Every length but the right one is refused, and so is every other tag; a header takes any sections that fit.
+// Every length but the right one is refused, and so is every other tag; a header takes any
+// sections that fit.
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
-		if g.name == "parcel" { // no event, see TestParcels
+		if g.name == "parcel" { // no reliable message, see TestParcels
 			continue
 		}
 		whole, want := doc[g.name], packet.DropMessage
@@ -215,22 +222,24 @@ func TestLengthsAndTags(t *testing.T) {
 			if shortest == ReadySize && len(whole)+n <= MaxReady {
 				continue
 			}
-			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != packet.DropMessage {
-				t.Errorf("%s with %d bytes more: %x, %v, want events", g.name, n, got, err)
+			if got, err := rewrite(g.name,
+				append(bytes.Clone(whole), make([]byte, n)...)); err != packet.DropMessage {
+				t.Errorf("%s with %d bytes more: %x, %v, want reliable messages", g.name, n, got, err)
 			}
 		}
 		for tag := range 256 {
 			b := bytes.Clone(whole)
 			b[0] = byte(tag)
 			if _, err := rewrite(g.name, b); byte(tag) != whole[0] && err != packet.DropMessage {
-				t.Errorf("%s with tag %d: %v, want events", g.name, tag, err)
+				t.Errorf("%s with tag %d: %v, want reliable messages", g.name, tag, err)
 			}
 		}
 	}
 	for i, c := range []struct {
 		sections int
 		want     error
-	}{{0, nil}, {packet.MaxSectionBytes, nil}, {packet.MaxSectionBytes + 1, packet.DropSize}, {65_507, packet.DropSize}} {
+	}{{0, nil}, {packet.MaxSectionBytes, nil}, {packet.MaxSectionBytes + 1, packet.DropSize},
+		{65_507, packet.DropSize}} {
 		_, rest, err := packet.ParseHeader(append(bytes.Clone(doc["header"]), make([]byte, c.sections)...))
 		if err != c.want || err == nil && len(rest) != c.sections {
 			t.Errorf("%d: header and %d bytes: %d remain, %v, want %v", i, c.sections, len(rest), err, c.want)
@@ -243,7 +252,8 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 	for n := range MaxArenaName + 1 {
 		w := *goldenWelcome(strings.Repeat("x", n))
 		b := w.Append(nil)
-		if got, err := ParseWelcome(b); err != nil || got != w || len(b) != MinWelcome+n || len(b) > MaxWelcome {
+		if got, err := ParseWelcome(b); err != nil || got != w || len(b) != MinWelcome+n ||
+			len(b) > MaxWelcome {
 			t.Errorf("name of %d bytes: %d bytes, read as %+v, %v", n, len(b), got, err)
 		}
 	}
@@ -269,8 +279,8 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 	}
 }
 
-// Whoever has another version is told apart from one who sends garbage, whatever follows the version; a server reads a Ready
-// of any version, as it must say which one it wants.
+// Whoever has another version is told apart from one who sends garbage, whatever follows the
+// version; a server reads a Ready of any version, as it must say which one it wants.
 func TestOtherVersions(t *testing.T) {
 	doc := document(t)
 	for v := range 256 {
@@ -284,7 +294,8 @@ func TestOtherVersions(t *testing.T) {
 		}
 		r := bytes.Clone(doc["ready"])
 		r[1] = byte(v)
-		if got, err := ParseReady(r); err != nil || got.Version != byte(v) || got.Schema != 0x1112131415161718 {
+		if got, err := ParseReady(r); err != nil || got.Version != byte(v) ||
+			got.Schema != 0x1112131415161718 {
 			t.Fatalf("ready of version %d: %+v, %v", v, got, err)
 		}
 	}
@@ -301,14 +312,17 @@ func TestBadFields(t *testing.T) {
 		name, bytes string
 		want        packet.Drop
 	}{
-		0:  {"nothing", "", packet.DropMessage},
-		1:  {"a tag", "f1", packet.DropMessage},
-		2:  {"tag of a Ready", "f2 03" + zeros(61), packet.DropMessage},
-		3:  {"version 1", "f1 01" + zeros(61), packet.DropVersion},
-		4:  {"version 255 and no more", "f1 ff", packet.DropVersion},
-		5:  {"tick rate 0", "f1 03" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), packet.DropMessage},
-		6:  {"interval 0", "f1 03" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), packet.DropMessage},
-		7:  {"zeros but for rates and players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), packet.DropNone},
+		0: {"nothing", "", packet.DropMessage},
+		1: {"a tag", "f1", packet.DropMessage},
+		2: {"tag of a Ready", "f2 03" + zeros(61), packet.DropMessage},
+		3: {"version 1", "f1 01" + zeros(61), packet.DropVersion},
+		4: {"version 255 and no more", "f1 ff", packet.DropVersion},
+		5: {"tick rate 0", "f1 03" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33),
+			packet.DropMessage},
+		6: {"interval 0", "f1 03" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33),
+			packet.DropMessage},
+		7: {"zeros but for rates and players",
+			"f1 03" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), packet.DropNone},
 		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), packet.DropMessage},
 		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), packet.DropMessage},
 		10: {"arena longer than it says", welcome + "01 4141", packet.DropMessage},
@@ -332,7 +346,8 @@ func TestBadFields(t *testing.T) {
 		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", packet.DropMessage},
 		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), packet.DropMessage},
 		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", packet.DropMessage},
-		24: {"4097 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), packet.DropMessage},
+		24: {"4097 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33),
+			packet.DropMessage},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))
 		if err == nil && c.want != packet.DropNone || err != nil && err != c.want {
@@ -372,7 +387,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// parseSink reads b with every parser of an event.
+// parseSink reads b with every parser of an reliable message.
 func parseSink(b []byte) (n int) {
 	_, welcome := ParseWelcome(b)
 	_, ready := ParseReady(b)
@@ -388,11 +403,12 @@ func parseSink(b []byte) (n int) {
 }
 
 // What is no content, says it has no size or has no bytes, is no Fetch and no ContentTransfer.
-func TestParcels(t *testing.T) {
+func TestContentTransfers(t *testing.T) {
 	whole := document(t)["parcel"]
 	for n := range len(whole) + 20 {
 		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
-		if p, err := ParseContentTransfer(b); (err == nil) != (n > ContentTransferHead) || err != nil && err != packet.DropFragment || err == nil && len(p.Compressed) != n-ContentTransferHead {
+		if p, err := ParseContentTransfer(b); (err == nil) != (n > ContentTransferHead) || err != nil &&
+			err != packet.DropFragment || err == nil && len(p.Compressed) != n-ContentTransferHead {
 			t.Errorf("%d bytes: %+v, %v", n, p, err)
 		}
 	}
@@ -420,8 +436,8 @@ func checked(t *testing.T, src []byte, err error) {
 	}
 }
 
-// fuzzed tries any bytes as what the document calls name: what parses, writes back to the same bytes, is nothing else at the
-// same time, and nothing panics.
+// fuzzed tries any bytes as what the document calls name: what parses, writes back to the same
+// bytes, is nothing else at the same time, and nothing panics.
 func fuzzed(f *testing.F, name string) {
 	for _, b := range document(f) {
 		f.Add(b)
@@ -435,7 +451,7 @@ func fuzzed(f *testing.F, name string) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
 		if err == nil && name != "header" && name != "parcel" && parseSink(src) != 1 {
-			t.Fatalf("%x is two events", src)
+			t.Fatalf("%x is two reliable messages", src)
 		}
 	})
 }

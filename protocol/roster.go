@@ -2,32 +2,34 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Tags of the events that carry what players are to each other. They lie apart from those of the game and of a session's beginning.
+// Tags of the messages about players and their lines. Messages of the game and of a session's
+// start have other tags.
 const (
-	MessageRoster        byte = 0xc0 // server to client: who is there
-	MessageChat          byte = 0xc1 // server to client: what was said
+	MessageRoster        byte = 0xc0 // server to client: players
+	MessageChat          byte = 0xc1 // server to client: a line
 	MessageChatContinued byte = 0xc2 // server to client: the rest of a text that did not fit
 	MessageSay           byte = 0xc4 // client to server: a line for the chat
 	MessageConsole       byte = 0xc5 // client to server: a line for the console
 )
 
-// Bounds of names. Servers hold them to 16 characters as well.
+// Bounds of names. A server allows 16 characters.
 const (
 	MaxName      = 64 // bytes
 	rosterRow    = 6  // bytes before the name
 	MaxRosterRow = rosterRow + MaxName
 )
 
-// rosterNewBit is the bit beside the length of a name that marks who has just come in.
+// rosterNewBit marks a player that came in after the client was ready, beside the length of the
+// name.
 const rosterNewBit = 0x80
 
-// RosterRow is what one player is called. An event of rows begins with MessageRoster and has one or more, without a count. Each says all
-// that there is to say of its player, so that the last one is right.
+// RosterRow is the name and team of one player. A roster message is MessageRoster and one or more
+// rows, without a count. Each row is complete, so that the last one is right.
 //
 //	4  net id  not 0
-//	1  team    signed; negative for who looks on
+//	1  team    signed; negative for spectators
 //	1  bits 0 to 6: length of the name, 0 to 64; 0: the player has left
-//	   bit 7: it has come in since the client was ready
+//	   bit 7: the player came in after the client was ready
 //	n  name    printable UTF-8
 type RosterRow struct {
 	NetID uint32
@@ -36,7 +38,7 @@ type RosterRow struct {
 	Name  string // "" if the player has left
 }
 
-// Size is how many bytes Append writes.
+// Size returns the number of bytes that Append writes.
 func (r *RosterRow) Size() int { return rosterRow + len(r.Name) }
 
 // Append writes r at the end of dst, behind the tag or another row. The name must pass ValidText.
@@ -50,7 +52,8 @@ func (r *RosterRow) Append(dst []byte) []byte {
 	return append(dst, r.Name...)
 }
 
-// ParseRosterRow reads the row at the front of what stands behind the tag, and returns what follows it. The error is a packet.Drop.
+// ParseRosterRow reads a row behind the tag or another row, and returns what follows it. The
+// error is a packet.Drop.
 func ParseRosterRow(src []byte) (r RosterRow, rest []byte, err error) {
 	if len(src) < rosterRow {
 		return r, nil, packet.DropMessage

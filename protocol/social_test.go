@@ -9,10 +9,11 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// social is what the golden events of names and lines mean.
+// social is what the golden reliable messages of names and lines mean.
 var (
-	goldenRoster = []RosterRow{{NetID: 0x201, New: true, Name: "Ann"}, {NetID: 0x501, Team: 1, Name: "Zoë"}, {NetID: 0x902}}
-	goldenChat   = Chat{Kind: ChatWhisper, Seconds: 65, From: 0x501, To: 0x201, Text: []byte("hi")}
+	goldenRoster = []RosterRow{{NetID: 0x201, New: true, Name: "Ann"}, {NetID: 0x501, Team: 1, Name: "Zoë"},
+		{NetID: 0x902}}
+	goldenChat = Chat{Kind: ChatWhisper, Seconds: 65, From: 0x501, To: 0x201, Text: []byte("hi")}
 )
 
 func goldenSocial(t testing.TB) map[string][]byte {
@@ -41,7 +42,7 @@ func rosterEvent(rows []RosterRow) []byte {
 	return event
 }
 
-// rows reads all of an event.
+// rows reads all of an reliable message.
 func rosterRows(event []byte) (rows []RosterRow, err error) {
 	for rest := event[1:]; len(rest) > 0; {
 		var r RosterRow
@@ -58,17 +59,20 @@ func TestGoldenNamesAndLines(t *testing.T) {
 	line, _, _ := goldenChat.Append(nil)
 	say, _, _ := AppendLine(nil, MessageSay, []byte("/w Ab hi"))
 	ask, _, _ := AppendLine(nil, MessageConsole, []byte("status"))
-	for name, got := range map[string][]byte{"roster": rosterEvent(goldenRoster), "line": line, "say": say, "ask": ask} {
+	for name, got := range map[string][]byte{"roster": rosterEvent(goldenRoster), "line": line, "say": say,
+		"ask": ask} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
 		}
 	}
 	rows, err := rosterRows(doc["roster"])
-	if err != nil || len(rows) != 3 || rows[0] != goldenRoster[0] || rows[1] != goldenRoster[1] || rows[2] != goldenRoster[2] {
+	if err != nil || len(rows) != 3 || rows[0] != goldenRoster[0] || rows[1] != goldenRoster[1] ||
+		rows[2] != goldenRoster[2] {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	c, more, err := ParseChat(doc["line"])
-	if err != nil || more || c.From != 0x501 || c.To != 0x201 || c.Seconds != 65 || c.Kind != ChatWhisper || string(c.Text) != "hi" {
+	if err != nil || more || c.From != 0x501 || c.To != 0x201 || c.Seconds != 65 || c.Kind != ChatWhisper ||
+		string(c.Text) != "hi" {
 		t.Errorf("%+v, %v, %v", c, more, err)
 	}
 	for n := range len(doc["line"]) - 2 {
@@ -78,18 +82,22 @@ func TestGoldenNamesAndLines(t *testing.T) {
 	}
 }
 
-// Texts and lines of every length are whole again after they travelled, in one event or two.
+// Texts and lines of every length are whole again after they travelled, in one reliable message
+// or two.
 func TestLinesOfEveryLength(t *testing.T) {
 	text := []byte(strings.Repeat("0123456789", 30))
 	for n := range MaxLine + 1 {
 		c := Chat{Kind: ChatAll, From: 1, Text: text[:n]}
 		event, rest, more := c.Append(nil)
 		got, goesOn, err := ParseChat(event)
-		if err != nil || goesOn != more || len(event) > packet.MaxMessageSize || len(rest) > packet.MaxMessageSize-1 || string(got.Text)+string(rest) != string(text[:n]) || !more && len(rest) > 0 {
+		if err != nil || goesOn != more || len(event) > packet.MaxMessageSize ||
+			len(rest) > packet.MaxMessageSize-1 || string(got.Text)+string(rest) != string(text[:n]) ||
+			!more && len(rest) > 0 {
 			t.Fatalf("text of %d: %d bytes, %v, %d more, %v", n, len(event), goesOn, len(rest), err)
 		}
 		event, rest, more = AppendLine(nil, MessageSay, text[:n])
-		if more != (len(event) == packet.MaxMessageSize) || !more && len(rest) > 0 || len(rest) > 1 || string(event[1:])+string(rest) != string(text[:n]) {
+		if more != (len(event) == packet.MaxMessageSize) || !more && len(rest) > 0 || len(rest) > 1 ||
+			string(event[1:])+string(rest) != string(text[:n]) {
 			t.Fatalf("line of %d: %d bytes, %v, %d more", n, len(event), more, len(rest))
 		}
 	}
@@ -97,17 +105,20 @@ func TestLinesOfEveryLength(t *testing.T) {
 
 func TestBadNames(t *testing.T) {
 	for i, c := range []string{
-		"c0 01", "c0 00000000 00 00", "c0 01020000 00 01", "c0 01020000 00 80", "c0 01020000 00 01 0a", "c0 01020000 00 01 ff",
+		"c0 01", "c0 00000000 00 00", "c0 01020000 00 01", "c0 01020000 00 80", "c0 01020000 00 01 0a",
+		"c0 01020000 00 01 ff",
 		"c0 01020000 00 03 e280ae", "c0 01020000 00 41" + strings.Repeat("41", 65), "c0 01020000 00 01 41 00",
 	} {
 		if rows, err := rosterRows(unhex(t, c)); err != packet.DropMessage {
 			t.Errorf("%d: %+v, %v", i, rows, err)
 		}
 	}
-	if _, _, err := ParseChat(append([]byte{MessageChat, byte(NumChatKinds)}, make([]byte, 12)...)); err != packet.DropMessage {
+	if _, _, err := ParseChat(append([]byte{MessageChat, byte(NumChatKinds)},
+		make([]byte, 12)...)); err != packet.DropMessage {
 		t.Errorf("a kind that there is not: %v", err)
 	}
-	if _, _, err := ParseChat(append([]byte{MessageChat, 0}, make([]byte, 255)...)); err != packet.DropMessage {
+	if _, _, err := ParseChat(append([]byte{MessageChat, 0},
+		make([]byte, 255)...)); err != packet.DropMessage {
 		t.Errorf("a line of 257 bytes: %v", err)
 	}
 }

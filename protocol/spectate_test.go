@@ -7,10 +7,11 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-func TestGoldenWatches(t *testing.T) {
+func TestGoldenSpectate(t *testing.T) {
 	doc := goldenSocial(t)
 	target, watch := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
-	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint), "watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
+	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint),
+		"watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
 		}
@@ -26,9 +27,10 @@ func TestGoldenWatches(t *testing.T) {
 	}
 }
 
-func TestBadWatches(t *testing.T) {
+func TestBadSpectate(t *testing.T) {
 	for i, c := range []string{
-		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00", "c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
+		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00",
+		"c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
 	} {
 		src := unhex(t, c)
 		for _, tag := range []byte{MessageViewpoint, MessageSpectate} {
@@ -51,7 +53,7 @@ func TestBadWatches(t *testing.T) {
 }
 
 // The worlds of a session are numbered from 1, and never 0 again.
-func TestElsewhere(t *testing.T) {
+func TestMapChange(t *testing.T) {
 	w := goldenContent("arena-64")
 	world := uint8(0)
 	for n := range 600 {
@@ -77,7 +79,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-func FuzzWatch(f *testing.F) {
+func FuzzSpectate(f *testing.F) {
 	for _, b := range goldenSocial(f) {
 		f.Add(b)
 	}
@@ -90,7 +92,8 @@ func FuzzWatch(f *testing.F) {
 		if tempo, err := ParseTimescale(src); err == nil && !bytes.Equal(AppendTimescale(nil, tempo), src) {
 			t.Fatalf("%x was read as %d", src, tempo)
 		}
-		if world, event, err := ParseMapChange(src); err == nil && !bytes.Equal(append(AppendMapChange(nil, world), event...), src) {
+		if world, event, err := ParseMapChange(src); err == nil &&
+			!bytes.Equal(append(AppendMapChange(nil, world), event...), src) {
 			t.Fatalf("%x was read as world %d and %x", src, world, event)
 		}
 	})

@@ -11,9 +11,9 @@ const MaxArenaName = 64
 // MaxModeName is the longest name of a mode, in bytes.
 const MaxModeName = 64
 
-// ValidText reports whether s is UTF-8 made of printable runes only and at most limit bytes long. Control characters and those that
-// turn the direction of writing (U+202E) are not printable, so a name cannot disguise the line of a log it stands in.
-// Whoever shows a text on a web page must still escape it.
+// ValidText reports whether s is UTF-8 of printable runes only and at most limit bytes long.
+// Control characters and those that change the direction of writing (U+202E) are not printable,
+// so a name cannot disguise the line of a log. A web page must still escape the text.
 func ValidText(s []byte, limit int) bool {
 	if len(s) > limit {
 		return false

@@ -2,10 +2,11 @@ package protocol
 
 import "encoding/binary"
 
-// Version of the protocol. Both ends must have the same.
+// Version is the version of the protocol. Both ends must have the same.
 const Version = 3
 
-// ProtocolID is what this game's tokens and datagrams name themselves by in netcode: "tickrat" and the version.
+// ProtocolID is the netcode protocol id of this game's tokens and datagrams: "tickrat" and the
+// version.
 const ProtocolID = 0x7469636b72617400 | Version
 
 var le = binary.LittleEndian

@@ -2,39 +2,41 @@ package protocol
 
 import "github.com/tickrate/tickrate/netio/packet"
 
-// Tags of the events that begin a session. They lie apart from those of the game.
+// Tags of the messages that begin a session. Messages of the game have other tags.
 const (
 	MessageWelcome byte = 0xf1 // server to client
 	MessageReady   byte = 0xf2 // client to server
-	MessageSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
-	MessageFetch   byte = 0xf4 // client to server, before its Ready: it lacks what the Welcome names
+	// server to client after a Ready that does not match: 1 to 255 bytes of its schemas
+	MessageSchemas byte = 0xf3
+	MessageFetch   byte = 0xf4 // client to server before its Ready: it lacks content
 )
 
-// MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.
+// MaxPlayers is the most players of a lobby. It bounds the memory of a client.
 const MaxPlayers = 4096
 
-// Sizes of a Welcome: without names and content, and with all, the names the longest.
+// Sizes of a Welcome: without names and content, and with the longest of all.
 const (
 	MinWelcome = 1 + 1 + 8 + 8 + 4 + 1 + 1 + 4 + 2 + 32 + 1
 	MaxWelcome = MinWelcome + MaxArenaName + 32 + 1 + MaxModeName
 )
 
-// Welcome is the first event from a server: who the client is, and what it must have to play.
+// Welcome is the first message from a server: the player of the client, and what it must have to
+// play.
 //
 //	 1  tag        0xf1
 //	 1  version    the layout up to here never changes
 //	 8  schema     hash of all schemas
 //	 8  model      hash of the compression model
-//	 4  net id     of the client's player entity; from its index, the client's slot
+//	 4  net id     of the client's player entity; its index is the client's slot
 //	 1  tick rate  simulation steps a second, never 0
 //	 1  interval   ticks from one snapshot to the next, never 0
-//	 4  tick       of the server when this was written
-//	 2  players    how many the lobby takes, 1 to 4096
+//	 4  tick       of the server when it wrote this
+//	 2  players    slots of the lobby, 1 to 4096
 //	32  arena hash
 //	 1  length of the arena's name, 0 to 64
 //	 n  arena name printable UTF-8
-//	    and if the game is of a content pack:
-//	32  content    hash of what both ends need of the pack
+//	    and if the game has a content pack:
+//	32  content    hash of the parts of the pack that both ends need
 //	 1  length of the mode's name, 1 to 64
 //	 n  mode       printable UTF-8
 type Welcome struct {
@@ -48,11 +50,11 @@ type Welcome struct {
 	MaxPlayers   uint16
 	ArenaHash    [32]byte
 	ArenaName    string
-	Content      [32]byte // of a game of no pack 0
+	Content      [32]byte // 0: no pack
 	Mode         string   // "": no pack
 }
 
-// Append writes w at the end of dst. The names must pass ValidText.
+// Append writes w at the end of dst. It panics unless the names pass ValidText.
 func (w *Welcome) Append(dst []byte) []byte {
 	if !ValidText([]byte(w.ArenaName), MaxArenaName) || !ValidText([]byte(w.Mode), MaxModeName) {
 		panic("protocol: welcome with a name that is not valid")
@@ -75,7 +77,8 @@ func (w *Welcome) Append(dst []byte) []byte {
 	return append(dst, w.Mode...)
 }
 
-// ParseWelcome reads a Welcome. The error is a Drop: packet.DropVersion if it is of another version, and then only Version is set.
+// ParseWelcome reads a Welcome. The error is a packet.Drop: packet.DropVersion for another
+// version, and then only Version is set.
 func ParseWelcome(src []byte) (w Welcome, err error) {
 	if len(src) < 2 || src[0] != MessageWelcome {
 		return w, packet.DropMessage
@@ -98,14 +101,15 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 	if err = w.parseContent(rest); err != nil {
 		return w, err
 	}
-	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers || !ValidText(name, MaxArenaName) {
+	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers ||
+		!ValidText(name, MaxArenaName) {
 		return w, packet.DropMessage
 	}
 	w.ArenaName = string(name)
 	return w, nil
 }
 
-// parseContent reads what stands behind the arena's name: nothing, or of which pack the game is and which mode.
+// parseContent reads what follows the arena's name: nothing, or the pack's hash and the mode.
 func (w *Welcome) parseContent(src []byte) error {
 	if len(src) == 0 {
 		return nil

@@ -16,7 +16,8 @@ type Summary struct {
 	Census      Census
 }
 
-// ReplicationSample counts what became of players and objects in the snapshots that were sampled, by Reason.
+// ReplicationSample counts what became of players and objects in the snapshots that were sampled,
+// by Reason.
 type ReplicationSample struct {
 	Snapshots uint64                             // sampled, one of Bandwidth.Every on average
 	Players   [NumReasons]uint64                 // pairs of client and player
@@ -36,7 +37,8 @@ type Census struct {
 	AcceptsNewcomer bool // another player may join
 }
 
-// account gathers what the tick publishes. It belongs to the goroutine of the lobby, but for shared.
+// account gathers what the tick publishes. It belongs to the goroutine of the lobby, but for
+// shared.
 type account struct {
 	bandwidth   metrics.BandwidthMeter
 	replication ReplicationSample
@@ -62,16 +64,17 @@ func (l *Lobby) Sample(every int) {
 	l.account.snapshots.Restart(every)
 }
 
-// Observe turns measuring on or off; it is on from the start. A lobby that is not observed plays and sends
-// the same, but reads no clock, keeps no histogram and no byte account, and counts no commands. Counters of
-// datagrams and events go on. Benchmarks use it to price the measuring. Call it between ticks.
+// Observe turns measuring on or off; it is on from the start. A lobby that is not observed plays
+// and sends the same, but reads no clock, keeps no histogram and no byte account, and counts no
+// commands. Counters of datagrams and events go on. Benchmarks use it to price the measuring. Call
+// it between ticks.
 func (l *Lobby) Observe(on bool) { l.timer.Off = !on }
 
 // Timer measures the ticks of the lobby. Only the goroutine of the lobby may use it.
 func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 
-// Bandwidth is the account of all bytes sent until now, without cells. It is not a copy: only the goroutine
-// of the lobby may read it, between ticks.
+// Bandwidth is the account of all bytes sent until now, without cells. It is not a copy: only the
+// goroutine of the lobby may read it, between ticks.
 func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Total() }
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
@@ -90,9 +93,9 @@ func (l *Lobby) endTick() {
 	}
 }
 
-// Publish makes the current figures those that Summary returns, unless somebody is copying them at this
-// moment. The tick calls it once a second. It allocates nothing and waits for nobody. Only the goroutine of
-// the lobby may call it.
+// Publish makes the current figures those that Summary returns, unless somebody is copying them at
+// this moment. The tick calls it once a second. It allocates nothing and waits for nobody. Only the
+// goroutine of the lobby may call it.
 func (l *Lobby) Publish() {
 	a := &l.account
 	if !a.mu.TryLock() {
@@ -101,11 +104,12 @@ func (l *Lobby) Publish() {
 	defer a.mu.Unlock()
 	s := &a.shared
 	cells := a.bandwidth.AppendCells(s.Bandwidth.Cells[:0])
-	s.Bandwidth, s.Replication, s.Census = *a.bandwidth.Total(), a.replication, l.census()
+	s.Bandwidth, s.Replication, s.Census = *a.bandwidth.Total(), a.replication, l.join.census()
 	s.Bandwidth.Cells = cells
 }
 
-// Summary returns a copy of the figures as they were at most a second ago. Any goroutine may call it.
+// Summary returns a copy of the figures as they were at most a second ago. Any goroutine may call
+// it.
 func (l *Lobby) Summary() Summary {
 	a := &l.account
 	a.mu.Lock()
@@ -115,14 +119,14 @@ func (l *Lobby) Summary() Summary {
 	return s
 }
 
-// census counts who is here.
-func (l *Lobby) census() Census {
+// census counts connections and slots.
+func (j *join) census() Census {
 	n := Census{
-		Reconnectable: len(l.reconnectable), Arriving: len(l.join.arrivals),
-		PlayerSlots: l.cfg.Players - l.cfg.Spectators, SpectatorSlots: l.cfg.Spectators,
+		Reconnectable: len(j.reconnectable), Arriving: len(j.arrivals),
+		PlayerSlots: j.cfg.Players - j.cfg.Spectators, SpectatorSlots: j.cfg.Spectators,
 	}
-	for _, slot := range l.live {
-		c := &l.conns[slot]
+	for _, slot := range j.live {
+		c := &j.conns[slot]
 		if c.roster.role == roleSpectator {
 			n.Spectators++
 		} else {
@@ -135,6 +139,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(rolePlayer)
+	n.AcceptsNewcomer = j.l.replication.level < overload.NoNewPlayers && j.hasSlot(rolePlayer)
 	return n
 }

@@ -16,10 +16,17 @@ type ackTag uint64
 // groupRange is count groups from first on.
 type groupRange struct{ first, count int }
 
-func makeAckTag(t tick.Tick, owner bool, players, objects groupRange) ackTag {
-	a := ackTag(t)<<32 | ackTag(players.first&0xff)<<24 | ackTag(players.count&0x1ff)<<15 |
-		ackTag(objects.first&0x7f)<<7 | ackTag(objects.count&0x7f)
-	if owner {
+// packetContent is what a packet carries of a snapshot.
+type packetContent struct {
+	tick             tick.Tick
+	owner            bool
+	players, objects groupRange
+}
+
+func (p packetContent) ackTag() ackTag {
+	a := ackTag(p.tick)<<32 | ackTag(p.players.first&0xff)<<24 | ackTag(p.players.count&0x1ff)<<15 |
+		ackTag(p.objects.first&0x7f)<<7 | ackTag(p.objects.count&0x7f)
+	if p.owner {
 		a |= 1 << 14
 	}
 	return a

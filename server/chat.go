@@ -33,7 +33,7 @@ type chatLines struct {
 	rest    [packet.MaxMessageSize]byte
 }
 
-// line is a line of which a connection has sent a part so far.
+// line is the part of a line that a connection has sent so far.
 type line struct {
 	tag  byte // 0: none
 	text []byte
@@ -146,6 +146,3 @@ func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
 		s.Stats.Count[metrics.ChatDelivered].Inc()
 	}
 }
-
-// Announce sends a line of the server to every connection that is ready. Call it between ticks.
-func (l *Lobby) Announce(now time.Duration, text string) { l.chat.announce(now, text) }

@@ -87,7 +87,7 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 	if l.count(metrics.ChatLines) != 18 || refused != 8 || l.count(metrics.ChatUndelivered) != 0 {
 		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines), refused, l.count(metrics.ChatUndelivered))
 	}
-	l.lobby.Announce(l.now, "the round\nbegins")
+	l.lobby.chat.announce(l.now, "the round\nbegins")
 	l.settle(10)
 	for n, who := range all {
 		if _, lines := who.told(); lines[len(lines)-1] != "4 : the round begins" {
@@ -106,7 +106,7 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	seconds := func() uint32 {
 		t.Helper()
 		ann.events = ann.events[:1]
-		l.lobby.Announce(l.now, "now")
+		l.lobby.chat.announce(l.now, "now")
 		l.settle(5)
 		for _, e := range ann.events[1:] {
 			if e[0] == protocol.MessageChat {

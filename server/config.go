@@ -21,8 +21,8 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// Config describes a lobby. Arena, ArenaName and the key and addresses of Netcode are required; zero in
-// any other field means the default that is named.
+// Config describes a lobby. Arena, ArenaName and the key and addresses of Netcode are required;
+// zero in any other field means the default that is named.
 type Config struct {
 	// The match.
 
@@ -41,7 +41,8 @@ type Config struct {
 
 	// Sessions.
 
-	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the slots.
+	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the
+	// slots.
 	Netcode netcode.ServerConfig
 
 	Name        string         // shown by the console and server browsers, at most 255 bytes
@@ -56,12 +57,12 @@ type Config struct {
 	Kbps          int             // kbit/s of UDP payload to a client, 16 to 1,000,000; 0 for no limit
 	Models        netstate.Models // compression; default netstate.Trained
 	Codec         schema.Codec    // of public rows; default that of Models, which is Huffman
-	JoinBytes     int             // bytes of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
-	ChecksumEvery int             // one snapshot in so many has a checksum; default 20, -1 none
+	JoinBytes     int             // of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
+	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
-	// ObjectPaces are the snapshots between two changes of an object's row, by class; default
-	// netstate.DefaultUpdateIntervals.
-	ObjectPaces netstate.UpdateIntervals
+	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class;
+	// default netstate.DefaultUpdateIntervals.
+	ObjectUpdateIntervals netstate.UpdateIntervals
 
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need
 	// RelevanceGrid.
@@ -92,7 +93,7 @@ type Config struct {
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
 
-	// SampleEvery has one datagram in so many accounted to the bit, and one snapshot in so many
+	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int
 }
@@ -118,6 +119,12 @@ const (
 	defaultContentKbps = 8000
 	maxKbps            = 1_000_000
 )
+
+// Check reports what is wrong with a configuration.
+func (c Config) Check() error {
+	_, err := c.withDefaults()
+	return err
+}
 
 // withDefaults fills and checks a configuration. Players of the result has the slots of spectators,
 // too.
@@ -161,7 +168,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c.withRelevance()
 }
 
-// checkNumbers checks the ranges of a filled configuration with slots for so many players.
+// checkNumbers checks the ranges of a filled configuration. players are its slots without
+// spectators.
 func (c *Config) checkNumbers(players int) error {
 	switch {
 	case !c.Rules.Rate.Valid():
@@ -187,7 +195,7 @@ func (c *Config) checkNumbers(players int) error {
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
 		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
-		return fmt.Errorf("idle players warned after %v, kicked after %v: expected 0 for never, or at most %v",
+		return fmt.Errorf("idle: warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)
 	}
 	return nil

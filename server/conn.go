@@ -58,8 +58,10 @@ func (s *connSession) open(now time.Duration) {
 // changeMap keeps the session and begins the handshake of another map. prevMapEnd is the last tick
 // of the old one.
 func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
-	*s = connSession{peer: s.peer, client: s.client, addr: s.addr, token: s.token, since: s.since, lostAt: s.lostAt,
-		mapEpoch: s.mapEpoch, prevMapEnd: prevMapEnd, loadingSince: now}
+	*s = connSession{
+		peer: s.peer, client: s.client, addr: s.addr, token: s.token, since: s.since, lostAt: s.lostAt,
+		mapEpoch: s.mapEpoch, prevMapEnd: prevMapEnd, loadingSince: now,
+	}
 }
 
 // role is what a connection is in the match.

@@ -86,7 +86,7 @@ func (r *connReplication) open(cfg *Config) {
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
-	r.pacing = connPacing{every: p.every, spacing: p.spacing, requestedKbps: p.requestedKbps, bucket: p.bucket}
+	r.pacing = connPacing{every: p.every, spacing: p.spacing, bucket: p.bucket, requestedKbps: p.requestedKbps}
 }
 
 // clear empties the state. It keeps the memory of all but the views.
@@ -98,7 +98,10 @@ func (r *connReplication) clear(cfg *Config) {
 	r.schedule.reset()
 	clear(r.view.combat)
 	a := &r.acks
-	*a = connAcks{tracker: a.tracker, history: a.history, owner: a.owner, objects: objectAcks{tracker: a.objects.tracker}}
+	*a = connAcks{
+		tracker: a.tracker, history: a.history, owner: a.owner,
+		objects: objectAcks{tracker: a.objects.tracker},
+	}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}

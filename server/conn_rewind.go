@@ -26,11 +26,12 @@ type lagSwitchState struct {
 	acks      int // packets acknowledged since the last silence
 }
 
-// update takes whether the client is silent. It reports whether the client has just become suspect.
-func (g *lagSwitchState) update(silent bool) (suspect bool) {
+// update takes for how long the client has been silent. It reports whether the client has just become
+// suspect.
+func (g *lagSwitchState) update(silence time.Duration) (suspect bool) {
 	was := g.suspected
 	switch {
-	case silent:
+	case silence > lagSwitchSilence:
 		g.suspected, g.acks = true, 0
 	case g.acks >= lagSwitchClearAcks:
 		g.suspected = false

@@ -33,7 +33,7 @@ type lobbyConsole struct {
 type consoleVars struct {
 	name               *console.Var
 	respawn            *console.Var
-	respawnSet         bool // somebody changed respawn: from then on it overrides that of the mode
+	respawnSet         bool // respawn was changed: from then on it overrides that of the mode
 	kbps               *console.Var
 	idleWarn, idleKick *console.Var
 }
@@ -105,8 +105,8 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
 }
 
-// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own
-// console.
+// addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's
+// own console.
 func (s *lobbyConsole) addCommands() {
 	for _, c := range []struct {
 		needs       console.Rank
@@ -134,7 +134,7 @@ func (s *lobbyConsole) addCommands() {
 	} {
 		s.console.AddCommand(console.Command{
 			Entry: console.Entry{Name: c.name, Help: c.help, Flags: console.Remote, Needs: c.needs},
-			Usage: c.usage, Least: c.least, Most: c.most, Run: c.run,
+			Usage: c.usage, MinArgs: c.least, MaxArgs: c.most, Run: c.run,
 		})
 	}
 }
@@ -178,7 +178,7 @@ func (s *lobbyConsole) apply() {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
 			c := &l.conns[slot]
-			c.repl.pacing.setPace(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
+			c.repl.pacing.setRate(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
 		}
 	}
 }
@@ -268,7 +268,7 @@ func (s *lobbyConsole) status(call *console.Call) error {
 	switch m := &l.maps; {
 	case m.pending.poll != nil:
 		call.Say("on the way to %s on %s", m.pending.spec.Mode, m.pending.spec.Map)
-	case m.failure != "" && call.Who.Rank >= console.Moderator:
+	case m.failure != "" && call.Caller.Rank >= console.Moderator:
 		call.Say("the last change of the map failed: %s", m.failure)
 	}
 	return nil
@@ -284,7 +284,7 @@ func (s *lobbyConsole) list(call *console.Call) error {
 			continue
 		}
 		address := ""
-		if call.Who.Rank >= console.Moderator {
+		if call.Caller.Rank >= console.Moderator {
 			address = fmt.Sprintf(" %v client %d", c.session.addr, c.roster.user)
 		}
 		call.Say("%d %s team %d %d/%d %d ms %d s%s",
@@ -294,22 +294,16 @@ func (s *lobbyConsole) list(call *console.Call) error {
 	return nil
 }
 
-// errNobody is the error for a name or id that no player has.
-var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
+// errNoPlayer is the error for a word that names no player.
+var errNoPlayer = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
 
-// find returns the player with a name, in upper or lower case, or an id. It may be disconnected and
-// reconnectable.
+// find returns the connection of the player that a word names, see Lobby.FindPlayer.
 func (s *lobbyConsole) find(word string) (*conn, error) {
-	l := s.l
-	slot, ok := l.roster.slotByName(word)
-	if id, err := netid.Parse(word); !ok && err == nil {
-		slot = int32(id.Index())
-		ok = int(slot) < len(l.conns) && l.conns[slot].id == id && l.match.Vital(id) != nil
+	id, err := s.l.FindPlayer(word)
+	if err != nil {
+		return nil, err
 	}
-	if !ok {
-		return nil, errNobody
-	}
-	return &l.conns[slot], nil
+	return &s.l.conns[id.Index()], nil
 }
 
 // kick is the command kick.
@@ -376,7 +370,7 @@ func (s *lobbyConsole) mute(call *console.Call) error {
 
 // say is the command say: the words of the line, with one space between two.
 func (s *lobbyConsole) say(call *console.Call) error {
-	s.l.Announce(s.now, strings.Join(call.Args, " "))
+	s.l.chat.announce(s.now, strings.Join(call.Args, " "))
 	return nil
 }
 
@@ -403,8 +397,8 @@ func (s *lobbyConsole) changeMode(call *console.Call) error {
 }
 
 func (s *lobbyConsole) change(call *console.Call, spec MapSpec) error {
-	if call.Who.Rank < console.Admin {
-		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Who.Rank)
+	if call.Caller.Rank < console.Admin {
+		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Caller.Rank)
 	}
 	if err := s.l.ChangeMap(spec); err != nil {
 		return err

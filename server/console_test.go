@@ -42,11 +42,11 @@ func TestConsoleOfALobby(t *testing.T) {
 		7:  {"net.kbps 400", console.Moderator, "error: net.kbps: needs rank admin, yours is moderator"},
 		8:  {"game.respawndelay 100ms", console.Admin, `error: game.respawndelay "100ms": expected a time, 400ms to 1m0s`},
 		9:  {"game.respawndelay 2s", console.Admin, ""},
-		10: {"server.name \"a \u202eb\"", console.Admin, "error: line with bytes that are no printable text: expected UTF-8 without control characters"},
+		10: {"server.name \"a \u202eb\"", console.Admin, "error: line is not printable text: expected UTF-8 without control characters"},
 		11: {"server.name there", console.Admin, ""},
 		12: {"kick Bob", console.Guest, "error: kick: needs rank moderator, yours is guest"},
-		13: {"kick Carl", console.Moderator, "error: kick Carl: expected the name or id (8.1, or 2049) of somebody who is here; see list"},
-		14: {"kick 77777", console.Admin, "error: kick 77777: expected the name or id (8.1, or 2049) of somebody who is here; see list"},
+		13: {"kick Carl", console.Moderator, "error: kick Carl: expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list"},
+		14: {"kick 77777", console.Admin, "error: kick 77777: expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list"},
 		15: {"saveconfig", console.Admin, "error: saveconfig: not for remote callers"},
 		16: {"saveconfig", console.Operator, `error: saveconfig "user.cfg": there is nowhere to write to`},
 		17: {"game.idlekick 5s", console.Admin, ""},
@@ -54,7 +54,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		19: {"mute ann", console.Moderator, ""},
 		20: {"mute ann on", console.Moderator, "error: mute on: expected off or nothing behind the name"},
 		21: {"say hello  you", console.Moderator, ""},
-		22: {"kick 1.2", console.Admin, "error: kick 1.2: expected the name or id (8.1, or 2049) of somebody who is here; see list"},
+		22: {"kick 1.2", console.Admin, "error: kick 1.2: expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list"},
 	} {
 		if got := run(c.line, c.who); got != c.want {
 			t.Errorf("%d %s: %q, want %q", i, c.line, got, c.want)

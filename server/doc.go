@@ -1,7 +1,19 @@
-// Package server runs lobbies. Lobby is one match with its players' connections: datagrams and their arrival times go
-// in, datagrams come out; one goroutine owns it. Host is the shell around it: the socket, the clock that paces the
-// ticks, and the HTTP port for health, numbers and profiles.
+// Package server runs a lobby: one match and the connections of its players.
 //
-// Everything but host.go, report.go and http.go is sans-I/O: the same Lobby runs in production, in tests and in
-// virtual time.
+// Datagrams and their arrival times go in; datagrams come out. A lobby opens no socket, starts no
+// goroutine and reads no clock, so the same code runs in production, in tests and in virtual time.
+// One goroutine owns a lobby and calls Tick; any goroutine may read Stats and call Summary.
+// Package server/host runs a lobby as a process, and server/httpapi is its HTTP port.
+//
+// A tick, see Lobby.Ticks:
+//
+//	inbound       datagrams -> acks, messages and commands
+//	rewind        what each client may have seen, for the shots of the tick
+//	sim.Match     commands -> state
+//	replication   state and acks -> snapshots
+//	outbound      messages and snapshots -> datagrams
+//
+// Beside that path, join gives sessions their players, and roster, chat, console, idle, spectate,
+// transfers, recording and maps do what their names say. Each part has the core: the configuration,
+// the match, the connections and the way out.
 package server

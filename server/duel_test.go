@@ -21,16 +21,16 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// trick is how a duellist lies about time. All have the same hands, and look at the same picture.
+// trick is how a shooter lies about time. All aim equally well, at the same picture.
 type trick int
 
 const (
 	honest      trick = iota
-	backtracker       // claims, of all instants that it knows, one at which its shot hits, and pledges now more and now less
-	constant          // pledges to look as far back as the server lets it, and aims there
-	switcher          // keeps its packages for 300 ms of each second, and sends them at once
-	fakeRTT           // both of these, that also lies about how long it held echoes, so that the path seems long and unsteady
-	fakeAcks          // backtracker that also acknowledges only every third package it gets, unless its shot hits if it has them all
+	backtracker       // claims an instant at which its shot hits, and announces varying delays
+	constant          // announces the longest view delay that the server allows, and aims there
+	switcher          // holds its packets back for 300 ms of each second
+	fakeRTT           // both of these, and lies about how long it held echoes, so that its path seems long and unsteady
+	fakeAcks          // backtracker that acknowledges every third packet only, unless its shot hits with all of them
 	tricks
 )
 
@@ -60,13 +60,13 @@ func duelField(t testing.TB) *arena.Arena {
 	return a
 }
 
-// letter is something on its way.
+// letter is a datagram on its way.
 type letter struct {
 	due  tick.Tick
 	data []byte
 }
 
-// duellist is a shooter with a path of 100 ms, and whom it shoots at.
+// duellist is a shooter with a round trip of 100 ms, and its victim.
 type duellist struct {
 	*caller
 	trick    trick
@@ -80,7 +80,7 @@ type duellist struct {
 	strafe   uint8
 }
 
-// duels lets 16 shooters of one sort fight for so many duels, and counts their shots and hits.
+// duels lets 16 shooters of one kind fight so many duels, and counts their shots and hits.
 func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 	t.Helper()
 	game := sim.DefaultGame()
@@ -209,7 +209,7 @@ func (d *duellist) forge(pack []byte) []byte {
 	return append(h.Append(nil), rest...)
 }
 
-// at is the view at an instant between the snapshots that came.
+// at is the view at an instant between received snapshots.
 func (d *duellist) at(instant int64) (v tick.View, ok bool) {
 	for i := len(d.told) - 1; i > 0; i-- {
 		a, b := d.told[i-1], d.told[i]
@@ -220,7 +220,8 @@ func (d *duellist) at(instant int64) (v tick.View, ok bool) {
 	return v, false
 }
 
-// pledge is what a duellist says of its delay, in half ticks: those who lie choose it anew for each span of 16 ticks.
+// pledge is the view delay that a shooter announces, in half ticks. Liars choose it anew for each
+// span of 16 ticks.
 func (d *duellist) pledge(t tick.Tick) uint8 {
 	const honestly = 2 * (2*oneWay + 7) // two intervals behind the newest snapshot
 	switch d.trick {
@@ -232,13 +233,13 @@ func (d *duellist) pledge(t tick.Tick) uint8 {
 	return honestly
 }
 
-// fire aims at what the picture shows, with an unsteady hand, and claims what its trick says.
+// fire aims at the picture, with an error, and claims what its trick says.
 func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 	m := d.lab.lobby.match
 	d.pledges.Announce(cmd.Tick, d.pledge(cmd.Tick), cmd.Tick)
 	line, _, _ := d.pledges.InstantAt(cmd.Tick, 1<<20)
 	know := m.ClampLimits(d.id())
-	if d.trick != honest && know.AnnouncedInstant != 0 { // it looks where the server will
+	if d.trick != honest && know.AnnouncedInstant != 0 { // it aims at the view that the server will use
 		line = max(line, int64(cmd.Tick)<<8-(int64(m.Tick())<<8-know.AnnouncedInstant))
 	}
 	v, ok := d.at(line)
@@ -260,7 +261,7 @@ func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 	}
 }
 
-// best is, of all views that history holds, one by which the shot hits: nearest to the picture first.
+// best is the view of the history by which the shot hits that is nearest to the picture.
 func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
 	m := d.lab.lobby.match
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
@@ -276,15 +277,17 @@ func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View 
 	return v
 }
 
-// admits reports whether a shot hits between the two snapshots around its line that the bot has, though it has not said so of all: then it says so with the shot.
+// admits reports whether a shot hits between the two received snapshots around its view. Then the
+// bot acknowledges both with the shot.
 func (d *duellist) admits(cmd *sim.Command, pos geom.Vec3) bool {
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
 	_, hit := d.lab.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
 	return hit
 }
 
-// TestDuels lets liars and honest shooters with the same hands fight at the same round trip. To look further back, or to hold the line shut, gains
-// nothing, and to claim another instant once it is known which one hits gains nothing, as it was pledged before. By default 320 duels of a second each; TICKRATE_DUELS says how many, `make duels` 10,000.
+// TestDuels lets liars and honest shooters of equal skill fight at the same round trip. Longer view
+// delays, lag switches and claims of other instants gain nothing, as the view was announced before.
+// By default 320 duels of a second each; TICKRATE_DUELS says how many, `make duels` 10,000.
 func TestDuels(t *testing.T) {
 	count := 320
 	if v := os.Getenv("TICKRATE_DUELS"); v != "" {
@@ -312,7 +315,7 @@ func TestDuels(t *testing.T) {
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
 		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])
 	}
-	chance := 2 * math.Sqrt(2*rate[honest]*(1-rate[honest])/float64(count*8)) // what dice may give in so few
+	chance := 2 * math.Sqrt(2*rate[honest]*(1-rate[honest])/float64(count*8)) // the expected error of so few
 	for k := honest + 1; k < tricks; k++ {
 		if gain := rate[k] - rate[honest]; gain > max(0.01, chance) {
 			t.Errorf("%v: %.3f more hits than honest shooters, expected at most %.3f", k, gain, max(0.01, chance))
@@ -320,7 +323,7 @@ func TestDuels(t *testing.T) {
 	}
 }
 
-// quantile is what so large a part of a histogram's values do not exceed, as far as its buckets tell.
+// quantile is the upper limit of the bucket with a quantile of a histogram.
 func quantile(h *meter.Native, q float64) time.Duration {
 	n := h.Read()
 	sum := n.Zero

@@ -66,7 +66,7 @@ func (b *packetBatch) padForGSO(from int) {
 }
 
 // sendPackets seals the waiting packets and sends them.
-func (l *Lobby) sendPackets(now time.Duration, sock netio.Conn) error {
+func (l *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 	e := &l.egress
 	l.timer.Enter(metrics.StageSeal)
 	for i := range e.packets.len() {
@@ -104,7 +104,7 @@ type snapshotSize struct {
 
 // addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
 // before.
-func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
+func (l *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
 	s := &l.egress.snapshot
 	if ends.First || slot != s.slot {
 		l.recordSnapshotSize()
@@ -114,7 +114,7 @@ func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds
 }
 
 // recordSnapshotSize records the size of the snapshot that was sent last.
-func (l *Lobby) recordSnapshotSize() {
+func (l *outbound) recordSnapshotSize() {
 	if l.egress.snapshot.bytes > 0 {
 		l.Stats.SnapshotBytes.Record(int64(l.egress.snapshot.bytes))
 	}

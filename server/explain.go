@@ -19,7 +19,7 @@ const (
 	ReasonSent             Reason = iota
 	ReasonRange                   // beyond Config.ViewDistance
 	ReasonOccluded                // hidden by walls or Config.CellVisible
-	ReasonClipped                 // the client's bandwidth carries fewer rows, and others are nearer
+	ReasonClipped                 // the client's bandwidth carries fewer rows
 	ReasonBudget                  // the snapshot was full; the entity waits and gains priority
 	ReasonJoining                 // likewise in the join burst
 	ReasonLowDetail               // overload: others are nearer, and it was not the entity's turn
@@ -44,8 +44,8 @@ var reasonTexts = [NumReasons]struct{ name, text string }{
 	ReasonOccluded:         {"occluded", "hidden by walls"},
 	ReasonClipped:          {"clipped", "the client's bandwidth carries fewer rows, and others are nearer"},
 	ReasonBudget:           {"budget", "the byte budget was spent on entities of higher priority"},
-	ReasonJoining:          {"joining", "the client is joining, and entities of higher priority took the bytes"},
-	ReasonLowDetail:        {"low_detail", "the lobby is overloaded: others are nearer, and it was not its turn"},
+	ReasonJoining:          {"joining", "entities of higher priority took the bytes of the join burst"},
+	ReasonLowDetail:        {"low_detail", "the lobby is overloaded, and it was not its turn"},
 	ReasonFreeCamera:       {"free_camera", "the client is a free-camera spectator"},
 	ReasonViewpointChanged: {"viewpoint_changed", "the client spectates another player since then"},
 	ReasonNew:              {"new", "it is newer than the client's newest snapshot"},
@@ -124,16 +124,16 @@ type Explanation struct {
 	Age      uint32      `json:"age_ticks"`
 	Interval uint32      `json:"interval_ticks"`  // from one snapshot of the client to the next
 	Delay    DelayReason `json:"delay,omitempty"` // why the snapshot after it is late
-	Acked    uint32      `json:"acked"`           // newest acknowledged snapshot with the entity, of late
+	Acked    uint32      `json:"acked"`           // newest acknowledged snapshot with the entity
 
-	// Where not all rows fit: what the entity has gained since it was sent, the least priority of the
-	// snapshot, the intervals that it has waited, and those after which it goes first.
+	// Where not all rows fit: what the entity has gained since it was sent, the least priority of
+	// the snapshot, the intervals that it has waited, and those after which it goes first.
 	Priority  int `json:"priority,omitempty"`
 	Threshold int `json:"threshold,omitempty"`
 	Waited    int `json:"waited,omitempty"`
 	MaxWait   int `json:"max_wait,omitempty"`
 
-	Metres int    `json:"metres,omitempty"`      // level distance from the viewpoint; -1: free camera
+	Metres int    `json:"metres,omitempty"`      // level distance; -1: free camera
 	Stale  uint32 `json:"stale_ticks,omitempty"` // age of an object's row within the snapshot
 }
 
@@ -222,20 +222,20 @@ func (l *Lobby) Explain(client, entity netid.ID) Explanation {
 // ExplainObject is Explain for objects, including static ones, which have no net id. Call it
 // between ticks.
 func (l *Lobby) ExplainObject(client netid.ID, ref ObjectRef) Explanation {
-	return l.explainObject(client, ref, l.replication.objects.table.slotOf(ref))
+	return l.explainObject(&l.replication, client, ref, l.replication.objects.table.slotOf(ref))
 }
 
 // explainObject explains the object in a slot, -1 for none.
-func (l *Lobby) explainObject(client netid.ID, ref ObjectRef, slot int) Explanation {
+func (k *core) explainObject(r *replication, client netid.ID, ref ObjectRef, slot int) Explanation {
 	e := Explanation{Client: uint32(client), Object: ref.String(), Slot: -1}
 	if ref.Kind.Flies() {
 		e.Entity = ref.N
 	}
-	c, why := l.clientToExplain(client)
+	c, why := k.clientToExplain(client)
 	if why != ReasonSent {
 		return e.because(why)
 	}
-	return l.replication.explainObject(c, ref, slot, e)
+	return r.explainObject(c, ref, slot, e)
 }
 
 // ExplainAll appends the explanations of all players and objects for one client to dst; a single
@@ -250,24 +250,24 @@ func (l *Lobby) ExplainAll(dst []Explanation, client netid.ID) []Explanation {
 		}
 	}
 	l.replication.objects.table.each(func(slot int, ref ObjectRef) {
-		dst = append(dst, l.explainObject(client, ref, slot))
+		dst = append(dst, l.explainObject(&l.replication, client, ref, slot))
 	})
 	return dst
 }
 
 // clientToExplain returns the state of a client that gets snapshots, with ReasonSent; else why it
 // gets none.
-func (l *Lobby) clientToExplain(client netid.ID) (*connReplication, Reason) {
+func (k *core) clientToExplain(client netid.ID) (*connReplication, Reason) {
 	slot := client.Index()
-	if client == 0 || slot >= len(l.conns) || l.conns[slot].id != client || l.match.Vital(client) == nil {
+	if client == 0 || slot >= len(k.conns) || k.conns[slot].id != client || k.match.Vital(client) == nil {
 		return nil, ReasonNoClient
 	}
-	for _, s := range l.reconnectable {
+	for _, s := range k.reconnectable {
 		if int(s) == slot {
 			return nil, ReasonTimedOut
 		}
 	}
-	c := &l.conns[slot]
+	c := &k.conns[slot]
 	if !c.session.ready {
 		return nil, ReasonLoading
 	}

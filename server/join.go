@@ -78,8 +78,8 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 	j.forgetArrival(e.Client)
 }
 
-// empty reports whether the lobby has no arrival and the match nobody: no connection, nobody that
-// may reconnect, no bot.
+// empty reports whether the lobby has no arrival and the match no entity: no connection, no player
+// that may reconnect, no bot.
 func (j *join) empty() bool { return len(j.arrivals) == 0 && j.match.World.Len() == 0 }
 
 // forgetArrival removes a client from the arrivals.
@@ -138,7 +138,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		c = &j.conns[id.Index()]
 		c.assign(id, s.ClientID, r)
 	} else {
-		if j.leaving == 0 && len(j.reconnectable) > 0 { // players without a session keep nobody out
+		if j.leaving == 0 && len(j.reconnectable) > 0 { // a new player goes before one without a session
 			j.expireAt(0)
 		}
 		return false
@@ -253,8 +253,8 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
-	l.round.sendTo(c)
-	c.roster.view.owed = c.roster.role == roleSpectator
+	l.outbound.round.sendTo(c)
+	c.roster.view.unsent = c.roster.role == roleSpectator
 	l.queueUpdateIntervals(c)
 }
 
@@ -354,7 +354,7 @@ func (k *core) connected(c *conn) bool {
 func (j *join) disconnect(c *conn) {
 	j.l.transfers.done(c)
 	j.l.recording.forget(c)
-	j.l.tally(c)
+	j.tally(c)
 	slot := c.id.Index()
 	j.detach(int32(slot), c.session.client)
 	j.forgetSlot(slot)
@@ -395,7 +395,14 @@ func (j *join) expireAt(i int) {
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
 }
 
-// Close tells every connection why the lobby ends, and admits nobody any more.
+// CloseSome tells some connections why the lobby ends, and reports whether there are more: a
+// datagram that finds the buffer of the socket full is lost. No session begins after the first
+// call.
+func (l *Lobby) CloseSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
+	return l.join.closeSome(now, sock, why)
+}
+
+// Close tells every connection why the lobby ends, and admits no more.
 func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) error {
 	for more := true; more; {
 		var err error

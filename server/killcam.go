@@ -58,7 +58,7 @@ func (c *Config) givesKillcams() bool {
 type killcams struct {
 	viewers int       // connections that want killcams
 	made    tick.Tick // when the last was made
-	next    int       // in live: whose turn it is
+	next    int       // index in live of the last one served
 }
 
 // killcamViewer is what a connection is to be shown.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/console"
+
 	"github.com/tickrate/tickrate/server/metrics"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -42,6 +44,9 @@ var (
 func labGate() netcode.ServerConfig {
 	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
+
+// operator is the caller of console lines that the owner of the process types.
+var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
 // alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
 // short ones of all that a lobby does.

@@ -13,25 +13,26 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Lobby is one match and the connections of its players.
+// Lobby is one match and the connections of its players, made of parts. A part has its own state
+// and a pointer to the core. The memory of a Lobby does not move: parts point at each other.
 type Lobby struct {
-	core
-	inbound     inbound
-	join        join
-	maps        maps
-	transfers   transfers
-	roster      roster
-	chat        chatLines
+	core                  // configuration, match, connections, transport, counters
+	inbound     inbound   // datagrams to commands and messages
+	outbound    outbound  // events and snapshots to packets
+	join        join      // sessions to players, and back
+	maps        maps      // the next map
+	transfers   transfers // models and arenas that clients lack
+	roster      roster    // names and teams
+	chat        chatLines // lines of players
 	console     lobbyConsole
 	idle        idlePlayers
-	round       roundNews
 	spectate    spectators
-	recording   recording
-	replication replication
-	rewind      rewind
+	recording   recording   // of the match, and killcams
+	replication replication // the match to snapshots
+	rewind      rewind      // lag compensation of shots
 }
 
-// NewLobby makes a lobby with nobody in it.
+// NewLobby returns an empty lobby, or the error of an invalid configuration.
 func NewLobby(cfg Config) (*Lobby, error) {
 	given := cfg
 	cfg, err := cfg.withDefaults()
@@ -48,8 +49,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
-	l.inbound = inbound{core: c, l: l}
-	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
+	l.inbound, l.join = inbound{core: c, l: l}, join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
+	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
+		chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
 	l.roster = newRoster(c)
@@ -77,22 +79,22 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// Netcode is what lets clients in: for looking, between ticks.
+// Netcode returns the netcode server, to read between ticks.
 func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 
-// Match is the lobby's match: for looking, between ticks.
+// Match returns the match, to read between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
-// ticks.
+// ShotLog returns the records of how shots were judged, to read between ticks; nil if none are
+// kept.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
-// Tick.
+// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid
+// until the next tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
-// may have counts of other lobbies.
+// CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may
+// have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.countSymbols(n)
 	for _, slot := range l.live {
@@ -100,8 +102,8 @@ func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	}
 }
 
-// LastSeen is the newest snapshot that showed a player to another's client and is known to have arrived, of the last
-// snapshot.Window; 0 for none, and for a viewer without a client.
+// LastSeen is the newest snapshot that showed a player to another's client and is known to have
+// arrived, of the last snapshot.Window; 0 for none, and for a viewer without a client.
 func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {
 	if c := &l.conns[viewer.Index()]; c.id == viewer {
 		return l.replication.lastSeen(&c.repl, player)
@@ -109,7 +111,8 @@ func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {
 	return 0
 }
 
-// Sent is the newest snapshot that was sent to a player's client; 0 before the first, and without a client.
+// Sent is the newest snapshot that was sent to a player's client; 0 before the first, and without a
+// client.
 func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	if c := &l.conns[id.Index()]; c.id == id {
 		return c.repl.pacing.sent
@@ -117,12 +120,13 @@ func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	return 0
 }
 
-// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone;
+// valid until the next Tick.
 func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame { return l.replication.objects.frames.At(t) }
 
 // queueUpdateIntervals tells a connection that has become ready how often objects are sent.
 func (k *core) queueUpdateIntervals(c *conn) {
-	if c.session.peer.QueueReliable(k.cfg.ObjectPaces.Append(k.message[:0])) != nil {
+	if c.session.peer.QueueReliable(k.cfg.ObjectUpdateIntervals.Append(k.message[:0])) != nil {
 		k.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

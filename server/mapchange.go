@@ -38,9 +38,9 @@ func (c *conn) mustQueue(now time.Duration, message []byte) {
 	}
 }
 
-// here reports whether a packet was sent after its client had changed to the map that its player is
-// on: it acknowledges a packet that was sent after the client's Ready.
-func (c *conn) here(data []byte) bool {
+// onCurrentMap reports whether a packet was sent after its client had changed to the map that its
+// player is on: it acknowledges a packet that was sent after the client's Ready.
+func (c *conn) onCurrentMap(data []byte) bool {
 	if c.session.mapEpoch == 0 || c.session.epochSettled {
 		return true
 	}
@@ -56,8 +56,8 @@ func (c *conn) here(data []byte) bool {
 // maxAhead is a distance of sequences at which no older packet is accepted any more.
 const maxAhead = 1024
 
-// opens notes the first packet with a snapshot of the connection's map.
-func (c *conn) opens(seq uint16) {
+// noteFirstSnapshot notes the first packet with a snapshot of the connection's map.
+func (c *conn) noteFirstSnapshot(seq uint16) {
 	if c.session.firstSnapshot == 0 {
 		c.session.firstSnapshot = 1<<16 | uint32(seq)
 	}

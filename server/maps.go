@@ -195,18 +195,6 @@ func (l *Lobby) PrepareMap(m *LoadedMap) (err error) {
 	return err
 }
 
-// pollMap changes to the pending map once it is loaded.
-func (l *Lobby) pollMap(now time.Duration) {
-	loaded, err := l.maps.poll()
-	if loaded == nil && err == nil {
-		return
-	}
-	if err == nil {
-		err = l.InstallMap(now, *loaded)
-	}
-	l.maps.finish(err)
-}
-
 // InstallMap moves every connection to another map, or to the same one anew. Sessions, names and
 // chat stay. The match is a new one, whose ticks follow those of the old. Each client gets a
 // reliable message, fetches what it lacks, and answers Ready again; until then it is sent no
@@ -261,5 +249,5 @@ func (l *Lobby) install(s *mapState) {
 	l.match.SetShotLog(l.rewind.log)
 	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
-	l.round, l.leaving = roundNews{core: &l.core}, 0
+	l.outbound.round, l.leaving = roundNews{core: &l.core}, 0
 }

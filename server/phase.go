@@ -15,9 +15,9 @@ func (p Phase) String() string { return [...]string{"idle", "loading", "active"}
 
 // Phase returns the phase that the lobby is in.
 //
-//	Idle     no session and no player. With Config.SleepWhenEmpty the match stands still until one comes
-//	Loading  the server loads a map while the old one is played, or a client that was on the old one
-//	         has not said Ready for the new one
+//	Idle     no session and no player. With Config.SleepWhenEmpty the match stands still
+//	Loading  the server loads a map while the old one is played, or a client that was on
+//	         the old one has not said Ready for the new one
 //	Active   the map is played
 func (l *Lobby) Phase() Phase {
 	if l.maps.pending.poll != nil {

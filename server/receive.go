@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -30,8 +31,8 @@ func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error
 		l.join.event(now, e)
 	}
 	l.join.expire(now)
-	l.housekeeping(now)
-	l.pollMap(now)
+	in.housekeeping(now)
+	in.pollMap(now)
 	l.join.admit(now)
 	if err := in.sendOutbox(now, sock); err != nil {
 		return err
@@ -57,6 +58,41 @@ func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error
 		}
 	}
 	return nil
+}
+
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
+// the slots, so that each has its turn once a second, the team in the roster and the idle player.
+func (in *inbound) housekeeping(now time.Duration) {
+	l := in.l
+	l.console.run(now)
+	rate := int(l.cfg.Rules.Rate)
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
+		if !l.roster.viewers[slot].ready {
+			continue
+		}
+		l.roster.updateTeam(slot)
+		c := &l.conns[slot]
+		switch l.idle.due(slot) {
+		case idle.Warn:
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
+		case idle.Kick:
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
+		}
+	}
+}
+
+// pollMap changes to the pending map once it is loaded.
+func (in *inbound) pollMap(now time.Duration) {
+	loaded, err := in.l.maps.poll()
+	if loaded == nil && err == nil {
+		return
+	}
+	if err == nil {
+		err = in.l.InstallMap(now, *loaded)
+	}
+	in.l.maps.finish(err)
 }
 
 // takeEvent does what one opened datagram says, and reports whether it held a packet that was
@@ -108,7 +144,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	if _, closed := c.session.peer.Closed(); closed {
 		in.l.join.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
-		if !c.here(data) { // made on a map that is not played any more
+		if !c.onCurrentMap(data) { // made on a map that is not played any more
 			in.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
@@ -144,7 +180,7 @@ func (in *inbound) takeCommands(c *conn, data, src []byte) error {
 	}
 	inbox := in.match.CommandBuffer(c.id)
 	inbox.OfferWindow(in.window[:n])
-	in.l.countInputs(c, inbox)
+	in.countInputs(c, inbox)
 	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
 		in.l.idle.input(slot, in.window[:n])
 	}
@@ -171,7 +207,7 @@ func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
 		c.repl.acks.resyncRequested = true
 		in.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.repl.pacing.setPace(every, int(kbps), &in.cfg)
+		c.repl.pacing.setRate(every, int(kbps), &in.cfg)
 	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) {
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		in.l.join.fetch(now, c, f.Content)

@@ -18,7 +18,7 @@ type recording struct {
 	*core
 	recorded *sim.Match       // the match that rec records; a new match has a new recording
 	head     *replay.Head     // of this recording alone: a writer may read it after the next begins
-	rec      *replay.Recorder // nil: nobody wants a recording
+	rec      *replay.Recorder // nil: no recording is wanted
 	last     *replay.Killcam  // the last seconds
 	round    uint16
 	begun    bool

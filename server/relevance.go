@@ -10,24 +10,26 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Relevance says who is told of whom.
+// Relevance says which rows clients are sent.
 type Relevance uint8
 
 // The kinds of relevance.
 const (
-	// RelevanceAuto is RelevanceGrid where something may hide somebody: there are Config.PVS or a Config.Visible, or Config.ViewDistance is
-	// less than the map is wide. Elsewhere it is RelevanceAll: a grid would cost time and hide nobody.
+	// RelevanceAuto is RelevanceGrid where something may hide players: there is a Config.PVS or a
+	// Config.CellVisible, or Config.ViewDistance is below the size of the map. Else it is
+	// RelevanceAll: a grid would cost time and hide nothing.
 	RelevanceAuto Relevance = iota
 
-	// RelevanceOff: everybody is told everything, in snapshots that are sent whole or not at all.
+	// RelevanceOff sends all rows, in snapshots that are sent whole or not at all.
 	RelevanceOff
 
-	// RelevanceAll: everybody sees everybody, so what is coded is shared. Whose line does not take it all, or who has just
-	// come in, is told first what matters most to it.
+	// RelevanceAll sends all rows, so that clients share encoded blocks. A client that is joining,
+	// or whose bandwidth is below that, is sent rows by priority.
 	RelevanceAll
 
-	// RelevanceGrid: one sees who is in range and in sight of one's cell, one's team, and who was seen a moment ago. Of others
-	// there is nothing in the bytes. The budget is as of RelevanceAll.
+	// RelevanceGrid sends the players in view distance and in sight of the client's cell, its team,
+	// and those that were visible a moment ago. Of others there is nothing in the bytes. Budgets
+	// are as with RelevanceAll.
 	RelevanceGrid
 )
 
@@ -51,7 +53,7 @@ func ParseRelevance(name string) (Relevance, error) {
 	return 0, fmt.Errorf("relevance %q: expected auto, off, all or grid", name)
 }
 
-// Limits of Config's fields about relevance.
+// Limits of the fields of Config about relevance.
 const (
 	maxHysteresis = 15
 	minJoinBytes  = 1200
@@ -60,7 +62,7 @@ const (
 	maxCells      = 256 // along each side of a grid
 )
 
-// DefaultHysteresis is a lobby's Linger, in snapshots: a fifth of a second at 20 Hz.
+// DefaultHysteresis is the default of Config.Hysteresis: a fifth of a second at 20 Hz.
 const DefaultHysteresis = 4
 
 const (
@@ -68,15 +70,18 @@ const (
 	defaultJoinBytes = 4800
 )
 
-// GridConfig is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.CellSize; what Config.Visible is asked
-// for are its cells, and pvs.Fit makes the same. 0 metres means the default: 8, or more where a side would have more than 256 cells.
+// GridConfig is the grid that covers a map with cells of so many metres, as a lobby makes it for
+// Config.CellSize. Config.CellVisible is asked for its cells, and pvs.Fit makes the same grid. 0
+// metres means the default: 8, or more where a side would have more than 256 cells.
 func GridConfig(a *arena.Arena, metres float32) interest.Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	if metres == 0 {
 		metres = max(defaultCell, float32(math.Ceil(float64(max(size.X, size.Z)/maxCells))))
 	}
 	side := func(length float32) int { return max(1, int(math.Ceil(float64(length/metres)))) }
-	return interest.Config{MinX: a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: metres, Wide: side(size.X), Deep: side(size.Z)}
+	return interest.Config{
+		MinX: a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: metres, Wide: side(size.X), Deep: side(size.Z),
+	}
 }
 
 // withRelevance fills and checks what a configuration says of relevance.
@@ -85,16 +90,44 @@ func (c Config) withRelevance() (Config, error) {
 	case c.Relevance > RelevanceGrid:
 		return c, fmt.Errorf("relevance %d: expected auto, off, all or grid", c.Relevance)
 	case !(c.ViewDistance >= 0 && c.ViewDistance <= 4*arena.Limit): // NaN is neither
-		return c, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", c.ViewDistance, 4*arena.Limit)
+		return c, fmt.Errorf("view distance of %g m: expected 0 to %d, 0 for no limit",
+			c.ViewDistance, 4*arena.Limit)
 	case c.Hysteresis < -1 || c.Hysteresis > maxHysteresis:
-		return c, fmt.Errorf("a linger of %d snapshots: expected -1 to %d", c.Hysteresis, maxHysteresis)
+		return c, fmt.Errorf("hysteresis of %d snapshots: expected -1 to %d", c.Hysteresis, maxHysteresis)
 	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
-		return c, fmt.Errorf("%d bytes of a snapshot to a newcomer: expected %d to %d", c.JoinBytes, minJoinBytes, maxJoinBytes)
+		return c, fmt.Errorf("%d bytes of a join snapshot: expected %d to %d",
+			c.JoinBytes, minJoinBytes, maxJoinBytes)
 	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
-		return c, fmt.Errorf("a checksum every %d snapshots: expected 1 to %d, or -1 for none", c.ChecksumEvery, 1<<16)
+		return c, fmt.Errorf("checksum every %d snapshots: expected 1 to %d, or -1 for none",
+			c.ChecksumEvery, 1<<16)
 	case c.CellSize != 0 && !(c.CellSize >= minCell && c.CellSize <= arena.Limit):
 		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.CellSize, minCell, arena.Limit)
 	}
+	if err := c.fitGrid(); err != nil {
+		return c, err
+	}
+	if c.Hysteresis == 0 {
+		c.Hysteresis = DefaultHysteresis
+	}
+	if c.JoinBytes == 0 { // moving rows of a crowd take a third of that
+		c.JoinBytes = max(defaultJoinBytes, 10*c.Players)
+	}
+	if c.ChecksumEvery == 0 {
+		c.ChecksumEvery = defaultChecksumEvery
+	}
+	if c.Relevance == RelevanceAuto {
+		c.Relevance = RelevanceAll
+		size := c.Arena.Bounds.Max.Sub(c.Arena.Bounds.Min)
+		near := c.ViewDistance != 0 && c.ViewDistance < (geom.Vec3{X: size.X, Z: size.Z}).Len()
+		if c.PVS != nil || c.CellVisible != nil || near {
+			c.Relevance = RelevanceGrid
+		}
+	}
+	return c, nil
+}
+
+// fitGrid fills CellSize and checks that PVS is of the arena and its grid.
+func (c *Config) fitGrid() error {
 	if c.PVS != nil && c.CellSize == 0 {
 		c.CellSize = c.PVS.Config().Cell
 	}
@@ -103,41 +136,27 @@ func (c Config) withRelevance() (Config, error) {
 		w := c.PVS.Config()
 		switch {
 		case c.CellVisible != nil:
-			return c, errors.New("both walls and a sight of its own: expected one of them")
+			return errors.New("both PVS and CellVisible: expected one of them")
 		case c.PVS.Arena() != c.Arena.Hash():
-			return c, errors.New("the walls of another arena")
+			return errors.New("PVS of another arena: expected that of Config.Arena")
 		case w.Cell != g.Cell || w.MinX != g.MinX || w.MinZ != g.MinZ || w.Wide != g.Wide || w.Deep != g.Deep:
-			return c, fmt.Errorf("walls for %d by %d cells of %g m: expected %d by %d of %g m", w.Wide, w.Deep, w.Cell, g.Wide, g.Deep, g.Cell)
+			return fmt.Errorf("PVS of %d by %d cells of %g m: expected %d by %d of %g m",
+				w.Wide, w.Deep, w.Cell, g.Wide, g.Deep, g.Cell)
 		}
 	}
 	if c.CellSize = g.Cell; max(g.Wide, g.Deep) > maxCells {
-		return c, fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
+		return fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side",
+			g.Cell, g.Wide, g.Deep, maxCells)
 	}
-	if c.Hysteresis == 0 {
-		c.Hysteresis = DefaultHysteresis
-	}
-	if c.JoinBytes == 0 {
-		c.JoinBytes = max(defaultJoinBytes, 10*c.Players) // what moves in a crowd takes a third of that, and the rest must get in, too
-	}
-	if c.ChecksumEvery == 0 {
-		c.ChecksumEvery = defaultChecksumEvery
-	}
-	if c.Relevance == RelevanceAuto {
-		c.Relevance = RelevanceAll
-		size := c.Arena.Bounds.Max.Sub(c.Arena.Bounds.Min)
-		if c.PVS != nil || c.CellVisible != nil || c.ViewDistance != 0 && c.ViewDistance < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
-			c.Relevance = RelevanceGrid
-		}
-	}
-	return c, nil
+	return nil
 }
 
-// CellRadius is the radius in cells, whose side is given, that a grid shows for a range in metres above 0: two in cells that lie as far apart as the range may be a cell nearer to
-// each other.
-func CellRadius(far, cell float32) int { return int(math.Ceil(float64(far/cell))) + 1 }
+// CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a
+// cell nearer to each other than the distance of their cells.
+func CellRadius(metres, cell float32) int { return int(math.Ceil(float64(metres/cell))) + 1 }
 
-// grid is the configuration of the grid for this lobby.
-func (c *Config) grid() interest.Config {
+// interestConfig is the configuration of the grid for this lobby.
+func (c *Config) interestConfig() interest.Config {
 	g := GridConfig(c.Arena, c.CellSize)
 	g.Slots = c.Players
 	if c.Relevance == RelevanceGrid {

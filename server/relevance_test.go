@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// A grid is made where it can hide somebody, and nowhere else.
+// RelevanceAuto is a grid where something can hide players, and nowhere else.
 func TestRelevanceAuto(t *testing.T) {
 	a := ground()
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
@@ -56,7 +56,7 @@ func TestRelevanceAuto(t *testing.T) {
 	}
 }
 
-// field is a map without a wall, on which two teams stand face to face, 8 m apart.
+// field is a map without walls. Two teams face each other on it, 8 m apart.
 func field(t testing.TB) *arena.Arena {
 	t.Helper()
 	var spawns []arena.Spawn
@@ -72,8 +72,8 @@ func field(t testing.TB) *arena.Arena {
 	return a
 }
 
-// Somebody who came in after the newest snapshot that the shooter acknowledged is hit by nobody who was not shown it, though the
-// view that is claimed lies where it stands; once it is acknowledged it is. Likewise where snapshots go row by row.
+// A player that joined after the newest snapshot that the shooter has acknowledged cannot be hit,
+// though the claimed view has it; after the ack it can. Likewise with snapshots by rows.
 func TestThreat25NeverShown(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
@@ -107,7 +107,7 @@ func TestThreat25NeverShown(t *testing.T) {
 	}
 }
 
-// aim is a command for the coming tick that fires at where another stands now.
+// aim is a command for the coming tick that fires at the current position of another player.
 func (c *caller) aim(at *caller) sim.Command {
 	m := c.lab.lobby.match
 	me, _, _ := m.Self(c.id())
@@ -117,7 +117,7 @@ func (c *caller) aim(at *caller) sim.Command {
 	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
 }
 
-// peerAcks returns what makes packages with sections whose header acknowledges nothing newer than it would now.
+// peerAcks returns a function that makes packets whose acks stay those of now.
 func (c *caller) peerAcks() func(sections []byte) []byte {
 	was, _, err := packet.ParseHeader(c.pack())
 	if err != nil {
@@ -133,13 +133,14 @@ func (c *caller) peerAcks() func(sections []byte) []byte {
 	}
 }
 
-// walled is a Sight that parts a map in two at a column of cells: nobody sees across.
+// walled is a CellVisible that parts a map in two at a column of cells.
 func walled(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := GridConfig(a, cell).Wide
 	return func(from, to int) bool { return from%wide < wide/2 == (to%wide < wide/2) }
 }
 
-// A server's frames go wrong, as its memory or ours might: the clients notice by the checksums, say so, and are well again.
+// Frames of the server are corrupted: the clients notice by the checksums, ask for a resync, and
+// recover.
 func TestRow37ServerHearsOfDivergence(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40}, {ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
@@ -149,7 +150,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		slot := b.players[7].ID().Index()
 		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
-		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
+		for at := now - 30; at <= now; at++ { // the next snapshots have one of these as baseline
 			f := b.lobby.replication.players.frames.At(at)
 			id := f.Row(slot, row[:])
 			row[6] ^= 3
@@ -178,7 +179,8 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 	}
 }
 
-// agrees fails unless what all clients hold of the newest snapshots is what the server's frames say, and there are so many rows.
+// agrees fails unless the rows that clients hold of their newest snapshots are those of the
+// server's frames, and so many.
 func (b *table) agrees(least int) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
@@ -206,8 +208,8 @@ func (b *table) agrees(least int) (rows int) {
 	return rows
 }
 
-// TestRow36IdentitiesAreStable is row 36 of the reference's checklist: an id names one player from its joining to its leaving, at
-// both ends; a slot is used again under another id, and nobody is ever shown under an id that left.
+// A net id names one player from its join to its leave, at both ends. A slot is used again under
+// another id, and no player is shown under an id that has left. See row 36 of docs/features.md.
 func TestRow36IdentitiesAreStable(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
@@ -262,22 +264,22 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 	}
 }
 
-// TestRow64JoinFlow is row 64 of the reference's checklist: the steps of coming in, in their order. What is not allowed in a step has
-// no effect, and reliable events take effect once and in order.
+// The steps of a join, in their order. What is not allowed in a step has no effect; reliable
+// messages take effect once and in order. See row 64 of docs/features.md.
 func TestRow64JoinFlow(t *testing.T) {
 	l := newLab(t, Config{})
 	other := l.joined()
 	other.plays(30)
 	c := l.caller("")
 
-	c.ask(nil) // 1: a handshake alone brings nobody in
+	c.ask(nil) // 1: a handshake alone makes no player
 	if joined := l.count(metrics.Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
 		t.Fatalf("%d joined", joined)
 	}
 	if !c.knock() {
 		t.Fatal("not let in")
 	}
-	for range 30 { // 2: it has its net id, and is told nothing of the world before it is ready, whatever it sends
+	for range 30 { // 2: it has its net id, and gets no snapshot before Ready, whatever it sends
 		other.play()
 		if c.welcome.Version != 0 {
 			c.say(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...)
@@ -290,13 +292,13 @@ func TestRow64JoinFlow(t *testing.T) {
 	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
 		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
 	}
-	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: messages keep their order around Ready
 		c.queue(e)
 	}
 	c.ready()
 	c.queue(sim.AppendSnapshotRate(nil, 4, 0))
 	snapshots := 0
-	for range 120 { // 4: snapshots at the pace that was asked for last
+	for range 120 { // 4: snapshots at the rate of the last request
 		snapshots += c.play()
 		other.play()
 		l.tick()
@@ -304,7 +306,7 @@ func TestRow64JoinFlow(t *testing.T) {
 	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(metrics.MessagesUnknown) != 1 {
 		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
 	}
-	c.ready() // 5: twice is no more than once
+	c.ready() // 5: a second Ready changes nothing
 	x := c.inputs()
 	for range 30 {
 		c.play()
@@ -314,7 +316,7 @@ func TestRow64JoinFlow(t *testing.T) {
 	if y := c.inputs(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
 		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
 	}
-	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player and no other
+	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player alone
 	before := other.inputs().Accepted
 	c.hear()
 	c.say(stolen...)
@@ -325,8 +327,8 @@ func TestRow64JoinFlow(t *testing.T) {
 	other.unharmed()
 }
 
-// TestRow67ReusedSlot is row 67 of the reference's checklist: who takes over a slot is never shown with anything of who had it,
-// though the viewer held that one as a baseline and did not see the change, as it happened out of its sight.
+// A player in a reused slot is never shown with anything of the player before, though the viewer
+// held that one as a baseline and did not see the change. See row 67 of docs/features.md.
 func TestRow67ReusedSlot(t *testing.T) {
 	alone(t)
 	a := ground()

@@ -126,10 +126,12 @@ type snapshotPacket struct {
 	tag  ackTag
 }
 
-// appendSnapshot writes the snapshot section of a packet, which needs no other packet to be decoded. The
-// first packet of a snapshot has the owner row and selects the rows of all packets, within the bytes
-// that the sections before leave. dst holds the packet so far.
-func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connReplication, out *snapshotPacket) []byte {
+// appendSnapshot writes the snapshot section of a packet, which needs no other packet to be
+// decoded. The first packet of a snapshot has the owner row and selects the rows of all packets,
+// within the bytes that the sections before leave. dst holds the packet so far.
+func (r *replication) appendSnapshot(
+	now time.Duration, dst []byte, c *connReplication, out *snapshotPacket,
+) []byte {
 	ends, t := &out.ends, r.match.Tick()
 	ends.Reliable = uint16(len(dst))
 	dst = append(dst, byte(packet.SectionSnapshot))
@@ -156,7 +158,8 @@ func (r *replication) appendSnapshot(now time.Duration, dst []byte, c *connRepli
 		whole = r.frame()
 	}
 	c.acks.history.Sent(out.seq, first, count, whole)
-	out.tag = makeAckTag(t, ends.First, groupRange{first, count}, objects)
+	content := packetContent{tick: t, owner: ends.First, players: groupRange{first, count}, objects: objects}
+	out.tag = content.ackTag()
 	return dst
 }
 

@@ -14,7 +14,8 @@ import (
 // aboutSnapshot fills in which snapshot an explanation is about.
 func (r *replication) aboutSnapshot(c *connReplication, e *Explanation) {
 	p := &c.pacing
-	e.Tick, e.Age, e.Interval, e.Delay = uint32(p.sent), uint32(r.match.Tick()-p.sent), uint32(p.spacing), p.delayed
+	e.Tick, e.Age = uint32(p.sent), uint32(r.match.Tick()-p.sent)
+	e.Interval, e.Delay = uint32(p.spacing), p.delayed
 }
 
 // explainPlayer completes the explanation of e.Entity.
@@ -167,7 +168,7 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 // staleness is how many ticks before frame f the row of an object was written, as its kind was not
 // due.
 func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
-	back := o.paces.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
+	back := o.updateIntervals.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
 	if back == 0 || back >= f.Tick {
 		return 0
 	}
@@ -218,7 +219,8 @@ func (r *replication) addObjectDetail(c *connReplication, e *Explanation, f *sna
 	if e.Metres = -1; c.view.viewpoint >= 0 {
 		e.Metres = levelMetres(r.viewLine(c, f, e.Slot))
 	}
-	if a.selection == objectsBudget && a.view != nil && (e.Reason == ReasonBudget || e.Reason == ReasonJoining) {
+	waits := e.Reason == ReasonBudget || e.Reason == ReasonJoining
+	if waits && a.selection == objectsBudget && a.view != nil {
 		e.Priority, e.Threshold = a.view.Priority(e.Slot), a.view.Threshold()
 	}
 }

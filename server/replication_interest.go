@@ -32,7 +32,7 @@ type interestSet struct {
 // newInterestSet returns an interest set of so many slots for the map and the relevance of a
 // configuration.
 func newInterestSet(c *Config, slots int) interestSet {
-	cfg := c.grid()
+	cfg := c.interestConfig()
 	cfg.Slots = slots
 	var walls *pvs.Crowd
 	if c.PVS != nil && c.Relevance == RelevanceGrid {
@@ -43,7 +43,8 @@ func newInterestSet(c *Config, slots int) interestSet {
 	words := g.Words()
 	return interestSet{
 		grid: g, walls: walls,
-		ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
+		ids: make([]netid.ID, slots), team: make([]uint8, slots),
+		x: make([]float32, slots), z: make([]float32, slots),
 		empty: make([]uint64, words), scratch: make([]uint64, words),
 		cost: make([]uint16, words*64), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
 	}
@@ -83,7 +84,8 @@ func (s *interestSet) occupied() []uint64 {
 // cellCentre is the position of row i when rows are spread over the cells.
 func (s *interestSet) cellCentre(i int) (x, z float32) {
 	cfg := s.grid.Config()
-	return cfg.MinX + (float32(i%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ + (float32(i/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
+	column, row := i%cfg.Wide, i/cfg.Wide%cfg.Deep
+	return cfg.MinX + (float32(column)+0.5)*cfg.Cell, cfg.MinZ + (float32(row)+0.5)*cfg.Cell
 }
 
 // viewPool has views that were made beforehand, for clients that get their first snapshot by

@@ -15,17 +15,17 @@ import (
 // objectPlane is the plane of objects: replicated entities that are no players.
 type objectPlane struct {
 	plane
-	table    objectTable
-	space    objectSpace
-	part     objectPart
-	match    *sim.Match      // that frame is of
-	frame    *snapshot.Frame // of the tick at hand
-	versions []frameVersion  // by tick, modulo its length
-	paces    netstate.UpdateIntervals
-	interval tick.Tick
-	object   netstate.ObjectState              // being captured
-	row      [netstate.ObjectStateFields]int32 // its row
-	asked    [netstate.ObjectStateFields]int32 // row being explained
+	table           objectTable
+	space           objectSpace
+	part            objectPart
+	match           *sim.Match      // that frame is of
+	frame           *snapshot.Frame // of the tick at hand
+	versions        []frameVersion  // by tick, modulo its length
+	updateIntervals netstate.UpdateIntervals
+	interval        tick.Tick
+	object          netstate.ObjectState              // being captured
+	row             [netstate.ObjectStateFields]int32 // its row
+	asked           [netstate.ObjectStateFields]int32 // row being explained
 }
 
 // objectTable gives each object a slot. Static objects have the first slots, in the order of the
@@ -62,8 +62,9 @@ func newObjectPlane(c *Config) *objectPlane {
 			frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
 			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		},
-		table: objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
-		paces: c.ObjectPaces, interval: tick.Tick(c.SendInterval), versions: make([]frameVersion, frames),
+		table:           objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
+		updateIntervals: c.ObjectUpdateIntervals, interval: tick.Tick(c.SendInterval),
+		versions: make([]frameVersion, frames),
 	}
 	for i := range o.table.flights {
 		o.table.flights[i] = make([]int16, 0, 4*slots)
@@ -79,8 +80,9 @@ func newObjectPlane(c *Config) *objectPlane {
 // checkObjects fills and checks what a configuration says of objects.
 func (c *Config) checkObjects() error {
 	var ok bool
-	if c.ObjectPaces, ok = c.ObjectPaces.WithDefaults(); !ok {
-		return fmt.Errorf("paces of objects %v: expected at most %d snapshots", c.ObjectPaces, netstate.MaxUpdateInterval)
+	if c.ObjectUpdateIntervals, ok = c.ObjectUpdateIntervals.WithDefaults(); !ok {
+		return fmt.Errorf("update intervals of objects %v: expected at most %d snapshots",
+			c.ObjectUpdateIntervals, netstate.MaxUpdateInterval)
 	}
 	if g := c.Rules.Game; g != nil {
 		m := &g.Layout
@@ -144,7 +146,7 @@ func (o *objectPlane) write(f *snapshot.Frame, slot int) {
 	s := &o.table.slots[slot]
 	s.writtenAt = f.Tick
 	o.put(slot, s, o.object.Pos)
-	if back := o.paces.LastUpdate(s.kind, f.Tick, o.interval); back != 0 && back < f.Tick {
+	if back := o.updateIntervals.LastUpdate(s.kind, f.Tick, o.interval); back != 0 && back < f.Tick {
 		if old := o.frames.At(f.Tick - back); old != nil && old.ID(slot) == s.id {
 			old.Row(slot, o.row[:])
 			f.Set(slot, s.id, o.row[:])
@@ -155,7 +157,9 @@ func (o *objectPlane) write(f *snapshot.Frame, slot int) {
 	f.Set(slot, s.id, o.row[:])
 }
 
-func (o *objectPlane) captureProjectiles(f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile) {
+func (o *objectPlane) captureProjectiles(
+	f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile,
+) {
 	for i := range all {
 		p := &all[i]
 		slot, s := o.table.slotOfFlight(netstate.Projectile, p.ID)

@@ -113,7 +113,7 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	slot := int(c.viewer.slot)
 	if slot < 0 {
 		copy(d.visible, d.public)
-		if c.pacing.bucket.Rate() != 0 && r.cfg.Relevance != RelevanceGrid { // else all go in blocks
+		if c.pacing.bucket.Rate() != 0 && r.cfg.Relevance != RelevanceGrid { // else in blocks
 			copy(d.visible, o.rows.occupied())
 		}
 		a.view.MarkAllSent(d.visible) // no row has priority: rows take turns

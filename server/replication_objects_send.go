@@ -67,7 +67,7 @@ func (a *objectAcks) dropBaselines() {
 // acked notes that groups of the snapshot of tick t have arrived.
 func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
 	a.tracker.Acked(t, groups.first, groups.count)
-	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows are left to be sent in full again
+	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows are left without a baseline
 	v := o.versionAt(t)
 	whole := groups.first == 0 && v.tick != 0 && groups.count == v.groups
 	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {
@@ -100,7 +100,7 @@ const (
 const (
 	objectPartHead    = 2 + 4               // most bytes of a part before its runs
 	objectsMaxAge     = snapshot.MaxAge / 2 // intervals until unchanged objects are sent again
-	ownFlightsBytes   = 128                 // least room for the client's own flights, which it predicts
+	ownFlightsBytes   = 128                 // least room for own flights, which clients predict
 	fullObjectGenBits = 24                  // generation, gap and change of baseline of a row
 )
 

@@ -19,9 +19,9 @@ func newBucket(kbps int) ratelimit.Bucket {
 	return ratelimit.New(bytesPerSecond(kbps), 100*time.Millisecond)
 }
 
-// setPace takes the client's request for fewer snapshots or bytes. Config.Kbps stays an upper
+// setRate takes the client's request for fewer snapshots or bytes. Config.Kbps stays an upper
 // limit.
-func (p *connPacing) setPace(every uint8, kbps int, cfg *Config) {
+func (p *connPacing) setRate(every uint8, kbps int, cfg *Config) {
 	p.requestedKbps = kbps
 	if most := cfg.Kbps; kbps == 0 || most != 0 && most < kbps {
 		kbps = most
@@ -108,7 +108,8 @@ const (
 // snapshot.
 func (r *replication) unackedTooLong(c *connReplication) bool {
 	t, acked := r.match.Tick(), c.acks.sinceResync
-	if c.acks.unacked <= unackedLimit || acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval) {
+	hasBaselines := acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval)
+	if c.acks.unacked <= unackedLimit || hasBaselines {
 		return false
 	}
 	return t-c.pacing.sent < r.ticks(unackedSpacing)

@@ -91,7 +91,7 @@ func (r *replication) beginAllVisible(c *connReplication, visible []uint64, most
 	if n > r.capacity(c) {
 		return false
 	}
-	if p.encoder.MaxBits(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit whatever they say
+	if p.encoder.MaxBits(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit in any case
 		r.beginPlayerRows(c, visible)
 		return true
 	}

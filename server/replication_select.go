@@ -41,7 +41,7 @@ const (
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed
 //	some are hidden, no limit            all visible rows, in blocks where whole groups are visible
-//	byte limit                           as without one if that fits; else by priority, the rest waits
+//	byte limit                           as without one if that fits; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
@@ -136,11 +136,14 @@ func (r *replication) lacksGroups(c *connReplication, most int) bool {
 
 // Sizes of packets, in bytes.
 const (
-	sealBytes   = 1 + 4 + 16                                                                 // of a datagram whose sequence takes 4 bytes
-	packetBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding // of a later packet
+	// sealBytes are the encryption's of a datagram whose sequence takes 4 bytes.
+	sealBytes = 1 + 4 + 16
+
+	// packetBytes are those of a packet after the first, without rows.
+	packetBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + maxPadding
 )
 
-// blockOverheadBits is what a group takes more as a block than as rows: its head, empty slots, padding.
+// blockOverheadBits is what a group takes more as a block than as rows: head, empty slots, padding.
 const blockOverheadBits = 2 + snapshot.GroupRows + 7
 
 var (
@@ -198,7 +201,9 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 
 // costs computes the cost of each visible row. It returns their sum and what most bits leave for
 // them.
-func (s *interestSet) costs(p *plane, tracker *snapshot.Tracker, visible []uint64, most int) (total, left int) {
+func (s *interestSet) costs(
+	p *plane, tracker *snapshot.Tracker, visible []uint64, most int,
+) (total, left int) {
 	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
 	for _, n := range s.cost[:len(visible)*64] {
 		total += int(n)

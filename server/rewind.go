@@ -79,8 +79,10 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	frames := w.replication.players.frames
-	if c.id != shooter || c.repl.acks.tracker.SawInView(frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
+	if c.id != shooter || planted.On(planted.UnseenHit) {
+		return true
+	}
+	if c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) {
 		return true
 	}
 	w.Stats.Count[metrics.HitsFiltered].Inc()
@@ -118,7 +120,8 @@ func (v *viewResolver) resolve(c *conn) {
 	late := history.HasLateAcks(cmd)
 	v.claimed = v.claimed[:0]
 	if late { // the claim comes too late to be believed, but the client has predicted by it
-		v.claimed, _ = history.ResolveView(v.view, snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}, v.claimed)
+		any := snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}
+		v.claimed, _ = history.ResolveView(v.view, any, v.claimed)
 	}
 	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
 	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
@@ -143,8 +146,9 @@ func (v *viewResolver) resolve(c *conn) {
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			expired := row.VisibleBefore && row.Expired
-			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: expired})
+			v.targets = append(v.targets, sim.TargetView{
+				Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.VisibleBefore && row.Expired,
+			})
 		}
 	}
 }
@@ -174,8 +178,8 @@ func bracket(row *snapshot.TargetView, v tick.View, gap tick.Tick) tick.View {
 
 // What an honest client may be late by, besides its path.
 const (
-	bufferTicks        = 6                      // wait in the command buffer, and the quantised clocks of both ends
-	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind for lost snapshots
+	bufferTicks        = 6                      // wait in the command buffer, and quantised clocks
+	maxSnapshotGap     = 200 * time.Millisecond // most that a client draws behind after loss
 	lagSwitchSilence   = 250 * time.Millisecond // an honest client sends every 50 ms
 	lagSwitchClearAcks = 10                     // acknowledged packets that clear a suspicion
 )
@@ -184,7 +188,11 @@ const (
 // the server has measured itself. A client that has acknowledged no snapshot hits nobody; one
 // suspected of a lag switch may not look back. oldest is the match's History.Oldest.
 func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick) {
-	if c.rewind.lagSwitch.update(c.session.ready && c.session.peer.SinceReceive(now) > lagSwitchSilence) {
+	silence := time.Duration(0)
+	if c.session.ready {
+		silence = c.session.peer.SinceReceive(now)
+	}
+	if c.rewind.lagSwitch.update(silence) {
 		w.Stats.Count[metrics.LagSwitchSuspected].Inc()
 	}
 	rate := w.cfg.Rules.Rate
@@ -198,7 +206,7 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
 	k.CapTicks = tick.Tick(int64(w.cfg.Rules.RewindMillis) * int64(rate) / 1000)
 	k.NewestAcked, k.Newest, k.Oldest = c.repl.acks.newest, c.repl.pacing.sent, oldest
-	w.addAnnouncedView(c, k)
+	w.setAnnouncedView(c, k)
 	if c.rewind.lagSwitch.suspected {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}
@@ -209,9 +217,9 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	w.match.SetClampLimits(c.id, *k)
 }
 
-// addAnnouncedView adds the view that the client has announced for the coming tick, and the two
+// setAnnouncedView adds the view that the client has announced for the coming tick, and the two
 // snapshots around it. Without an announcement the view is the newest snapshot.
-func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
+func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	t := w.match.Tick() + 1
 	limit := k.MaxDelay(t)
 	if planted.On(planted.ClampOpen) {

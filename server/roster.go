@@ -98,7 +98,7 @@ func (r *roster) remove(c *conn) {
 	}
 }
 
-// freeName lets others take the name in a row.
+// freeName makes the name in a row free for other players.
 func (r *roster) freeName(slot int) {
 	if name := r.rows[slot].Name; name != "" {
 		delete(r.slots, fold(name))
@@ -205,7 +205,7 @@ func (r *roster) queue(now time.Duration, c *conn, message []byte) {
 	r.viewers[c.id.Index()].charge(now, c, len(message))
 }
 
-// charge notes that a limited link has so many bytes more of names and lines to carry.
+// charge adds bytes of names and lines to what a limited link has to carry.
 func (v *rosterViewer) charge(now time.Duration, c *conn, bytes int) {
 	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
 		v.clear = max(now, v.clear) + time.Duration(bytes*linkShare)*time.Second/time.Duration(rate)

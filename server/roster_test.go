@@ -178,7 +178,7 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 	c := &l.lobby.conns[0]
 	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
-		l.lobby.housekeeping(l.now)
+		l.lobby.inbound.housekeeping(l.now)
 		l.lobby.roster.sendNames(l.now, c, l.lobby.replication.spacing(&c.repl))
 		l.lobby.inbound.window[0].Yaw++
 		l.lobby.idle.input(0, l.lobby.inbound.window[:1])

@@ -44,9 +44,9 @@ func TestStandingIsDue(t *testing.T) {
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	l.joined()
-	r := &l.lobby.round
+	r := &l.lobby.outbound.round
 	r.sent = sim.RoundStatus{}
-	if s := l.lobby.match.RoundStatus(); !l.lobby.round.due(&s) {
+	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
 	if n := testing.AllocsPerRun(40, func() { r.sent = sim.RoundStatus{}; r.send(0, l.lobby.chat.room) }); n != 0 {

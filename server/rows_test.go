@@ -254,7 +254,7 @@ func (b *table) lossy(k *link) {
 // paced adds a client that asks for a pace.
 func (b *table) paced(every, kbps int) *client.Client {
 	b.t.Helper()
-	return b.sit(client.Config{Every: every, Kbps: kbps}, nil)
+	return b.sit(client.Config{SnapshotEvery: every, MaxKbps: kbps}, nil)
 }
 
 // A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
@@ -379,9 +379,9 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 			t.Errorf("%d: a pace of %x was taken", i, bad)
 		}
 	}
-	for i, cfg := range []client.Config{{Every: 5}, {Every: 9}, {Every: 257}, {Every: -1}, {Kbps: 15}, {Kbps: 65536 + 16}} {
+	for i, cfg := range []client.Config{{SnapshotEvery: 5}, {SnapshotEvery: 9}, {SnapshotEvery: 257}, {SnapshotEvery: -1}, {MaxKbps: 15}, {MaxKbps: 65536 + 16}} {
 		cfg.Token, cfg.Arena = b.mint(99, nil), onGround
-		if _, err := client.New(cfg); err != client.ErrPace {
+		if _, err := client.New(cfg); err != client.ErrSnapshotRate {
 			t.Errorf("%d: %v", i, err)
 		}
 	}

@@ -16,10 +16,22 @@ import (
 // rest.
 const reliableBudget = packet.MaxMessageSize + 5
 
+// outbound turns the state of a lobby into packets: events, snapshots, transfers.
+type outbound struct {
+	*core
+	replication *replication
+	rewind      *rewind
+	roster      *roster
+	round       roundNews
+	chat        *chatLines
+	transfers   *transfers
+	recording   *recording
+}
+
 // send queues the tick's events and sends the snapshots that are due: one to each connection every
 // Config.Interval ticks, or every few intervals as the client has asked, an equal part of them in
 // each tick.
-func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
+func (l *outbound) send(now time.Duration, sock netio.Conn) error {
 	l.timer.Enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
@@ -27,7 +39,7 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 	l.queueEvents(now)
 	l.round.send(now, l.chat.room)
 	l.transfers.send(now)
-	l.recording.sendKillcams(now, &l.transfers)
+	l.recording.sendKillcams(now, l.transfers)
 	for _, slot := range l.live {
 		if l.egress.packets.full() {
 			if err := l.sendPackets(now, sock); err != nil {
@@ -47,9 +59,10 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 }
 
 // sendTo writes the packets that are due to one connection.
-func (l *Lobby) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
+func (l *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 	t, slot, r := l.match.Tick(), c.id.Index(), &c.repl
-	if once := (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch); once && !l.timer.Off {
+	second := (uint32(t) + uint32(slot)) % uint32(l.cfg.Rules.Rate)
+	if second < uint32(l.replication.batch) && !l.timer.Off { // once a second
 		l.sampleLink(c, t)
 		l.tally(c)
 	}
@@ -75,7 +88,7 @@ func (l *Lobby) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 }
 
 // writeSnapshot writes the packets of a connection's snapshot. If the batch is full, it is sent.
-func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error {
+func (l *outbound) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error {
 	r := &c.repl
 	l.account.pending.Snapshots++
 	l.replication.beginSnapshot(r)
@@ -89,7 +102,7 @@ func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error
 			from = 0
 		}
 		buf, seq := c.session.peer.Append(now, l.egress.packets.next())
-		c.opens(seq)
+		c.noteFirstSnapshot(seq)
 		buf = c.session.peer.AppendReliable(buf, reliableBudget)
 		out := snapshotPacket{seq: seq, ends: metrics.SectionEnds{First: first}}
 		buf = l.replication.appendSnapshot(now, buf, r, &out)
@@ -106,7 +119,7 @@ func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error
 
 // sendWelcome sends a connection that is not ready the reliable messages that are due, which begin
 // with its Welcome. Until the client has been heard, netcode confirms the session first.
-func (l *Lobby) sendWelcome(now time.Duration, c *conn) {
+func (l *outbound) sendWelcome(now time.Duration, c *conn) {
 	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
 		return
 	}
@@ -117,7 +130,7 @@ func (l *Lobby) sendWelcome(now time.Duration, c *conn) {
 
 // writeKeepAlive writes a packet of acks and reliable messages. It counts against the budget like
 // any other.
-func (l *Lobby) writeKeepAlive(now time.Duration, c *conn) {
+func (l *outbound) writeKeepAlive(now time.Duration, c *conn) {
 	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
 	buf = c.session.peer.AppendReliable(buf, reliableBudget)
 	c.repl.pacing.lastSend = l.match.Tick()
@@ -126,7 +139,7 @@ func (l *Lobby) writeKeepAlive(now time.Duration, c *conn) {
 
 // queueEvents queues the tick's events with the connections that are to hear of them. A connection
 // with a full queue misses the event; what it is about can be seen in snapshots, too.
-func (l *Lobby) queueEvents(now time.Duration) {
+func (l *outbound) queueEvents(now time.Duration) {
 	out := l.match.Outcome()
 	l.countShots(out)
 	for i := range out.Events {
@@ -149,14 +162,14 @@ func (l *Lobby) queueEvents(now time.Duration) {
 	}
 }
 
-func (l *Lobby) queueEvent(c *conn, e *sim.Event) {
+func (l *outbound) queueEvent(c *conn, e *sim.Event) {
 	if c.session.peer.QueueReliable(e.Append(l.message[:0])) != nil {
 		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
 
 // countShots counts the tick's shots, and records how far they were clamped and rewound.
-func (l *Lobby) countShots(out *sim.Outcome) {
+func (l *outbound) countShots(out *sim.Outcome) {
 	l.Stats.Count[metrics.Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[metrics.ShotsClamped].Add(uint64(out.Clamped))
 	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.ViewsExpired))
@@ -175,7 +188,7 @@ func (l *Lobby) countShots(out *sim.Outcome) {
 
 // sampleLink records a connection's round trip, command lead and aim. send calls it once a second
 // for each.
-func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
+func (l *outbound) sampleLink(c *conn, t tick.Tick) {
 	s := &l.Stats
 	if rtt := c.session.peer.RTT(); rtt.Smoothed > 0 {
 		s.RTT.Record(int64(rtt.Smoothed))
@@ -192,7 +205,7 @@ func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
 // tally adds a connection's new command counts to the tick's: once a second, as commands may fail
 // to come, and before a connection or its match goes. To read 500 command buffers in every tick
 // would be a percent of it.
-func (l *Lobby) tally(c *conn) {
+func (l *core) tally(c *conn) {
 	if l.timer.Off {
 		return
 	}
@@ -202,7 +215,7 @@ func (l *Lobby) tally(c *conn) {
 }
 
 // countInputs is tally for a buffer that is at hand.
-func (l *Lobby) countInputs(c *conn, inbox *sim.CommandBuffer) {
+func (l *core) countInputs(c *conn, inbox *sim.CommandBuffer) {
 	if !l.timer.Off {
 		l.account.pending.AddInputs(&inbox.Count, &c.rewind.inboxCount)
 	}

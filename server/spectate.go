@@ -10,7 +10,7 @@ import (
 type viewpoint struct {
 	target netid.ID // 0: none
 	free   bool     // the spectator wants a free camera
-	owed   bool     // the spectator has not been told its target
+	unsent bool     // the spectator has not been sent its target
 }
 
 // spectators gives each spectator the view of a player, or a free camera where Config.SpectateAll
@@ -31,13 +31,13 @@ func (s *spectators) update() {
 		if v := &c.roster.view; !v.free && !s.playing(v.target) {
 			c.follow(s.next(v.target.Index(), 1))
 		}
-		if c.roster.view.owed {
+		if c.roster.view.unsent {
 			w := protocol.Spectate{Player: uint32(c.roster.view.target)}
 			if w.Player != 0 {
 				w.Mode = protocol.SpectatePlayer
 			}
 			message := w.Append(s.message[:0], protocol.MessageViewpoint)
-			c.roster.view.owed = c.session.peer.QueueReliable(message) != nil
+			c.roster.view.unsent = c.session.peer.QueueReliable(message) != nil
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (s *spectators) request(c *conn, message []byte) (ok bool) {
 		c.roster.view.free = true
 		c.follow(0)
 	}
-	c.roster.view.owed = true // a refusal is answered, too
+	c.roster.view.unsent = true // a refusal is answered, too
 	return true
 }
 
@@ -100,7 +100,7 @@ func (c *conn) follow(id netid.ID) {
 	if c.roster.view.target == id {
 		return
 	}
-	c.roster.view.target, c.roster.view.owed = id, true
+	c.roster.view.target, c.roster.view.unsent = id, true
 	if c.repl.view.interest != nil {
 		c.repl.view.interest.Reset()
 	}

@@ -91,7 +91,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 		2: {60, 16, 2 * snapshot.MaxAge}, // it does not carry all in the time that a baseline lasts
 	} {
 		b := newTable(t, c.n, Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
-		s := b.sit(client.Config{Kbps: c.kbps}, spectator)
+		s := b.sit(client.Config{MaxKbps: c.kbps}, spectator)
 		b.firing(uint64(i))
 		b.play(3)
 		g := b.free(s)
@@ -146,7 +146,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 func TestFreeLookAllocatesNothing(t *testing.T) {
 	alone(t)
 	b := newTable(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
-	s := b.sit(client.Config{Kbps: 600}, spectator)
+	s := b.sit(client.Config{MaxKbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)
 	c := b.free(s)
@@ -158,7 +158,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 		must0(t, b.lobby.Tick(b.now, b.unix(), b.conn))
 	}
 	for i, kbps := range []int{600, 16} {
-		c.repl.pacing.setPace(1, kbps, &b.lobby.cfg)
+		c.repl.pacing.setRate(1, kbps, &b.lobby.cfg)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
@@ -202,10 +202,10 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		lines := []int{0, 600, 24} // no limit, one that has room for all, one that has not
 		var looks []*conn
 		for _, kbps := range lines {
-			cfg.Kbps = kbps
+			cfg.MaxKbps = kbps
 			b.sitAt(cfg, spectator)
 		}
-		cfg.Kbps = 0
+		cfg.MaxKbps = 0
 		b.play(3)
 		for _, s := range b.players[20:] {
 			looks = append(looks, b.free(s))

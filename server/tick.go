@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -17,12 +15,15 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become
+// Ticks is the architecture, one line per arrow. Datagrams that have arrived on sock become
 // commands, commands move the match by n ticks, the match becomes history and a frame, the frame is
-// coded against what each client is known to hold, and leaves in datagrams. With n above 1, at most
+// coded against what each client has acknowledged, and leaves in datagrams. With n above 1, at most
 // MaxInterval, the server catches up: datagrams are read before the first tick, and snapshots of
 // the last go to all clients that were due one in any of them. unix is the wall clock in seconds;
-// only connect tokens are compared with it. Errors are conn's.
+// only connect tokens are compared with it. Errors are those of sock.
+//
+//	in:  inbound.receive, openBatch, takePacket, takeCommands, sim.CommandBuffer
+//	out: replication.capture, outbound.send, writeSnapshot, appendSnapshot, sendPackets
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
@@ -41,17 +42,17 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
-		l.queueEvents(now)
-		l.round.send(now, l.chat.room)
+		l.outbound.queueEvents(now)
+		l.outbound.round.send(now, l.chat.room)
 	}
-	l.replication.begin()       // snapshot -> delta
-	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.replication.begin()                // snapshot -> delta
+	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
-// play runs the match's systems and notes what each costs.
+// play runs the systems of the match for one tick, and times each.
 func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
@@ -69,26 +70,4 @@ func (l *Lobby) play(now time.Duration) {
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
-}
-
-// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
-// the slots, so that each has its turn once a second, the team in the roster and the idle player.
-func (l *Lobby) housekeeping(now time.Duration) {
-	l.console.run(now)
-	rate := int(l.cfg.Rules.Rate)
-	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
-		if !l.roster.viewers[slot].ready {
-			continue
-		}
-		l.roster.updateTeam(slot)
-		c := &l.conns[slot]
-		switch l.idle.due(slot) {
-		case idle.Warn:
-			l.Stats.Count[metrics.IdleWarned].Inc()
-			l.chat.tell(now, c, l.idle.warning(slot))
-		case idle.Kick:
-			l.Stats.Count[metrics.IdleKicked].Inc()
-			l.join.dismiss(now, c, packet.ReasonIdle)
-		}
-	}
 }

@@ -23,7 +23,7 @@ type transfers struct {
 	content [3][]byte        // by protocol.Content; nil if it is too large to be sent
 	bucket  ratelimit.Bucket // of all connections together, killcams included
 	waiting int              // connections that have asked for content and are not ready
-	next    int              // in live: whose turn it is
+	next    int              // index in live of the last one served
 }
 
 // maxFetch is how long a client that fetches content may take to its Ready; then readyWithin counts
@@ -57,7 +57,7 @@ func (t *transfers) setArena(packed []byte) {
 }
 
 // modelTransfer packs models. The trained ones, which most lobbies have, are packed once for all
-// lobbies of a process: nobody writes to a packed transfer.
+// lobbies of a process: a packed transfer is read only.
 func modelTransfer(m netstate.Models) []byte {
 	if m == netstate.Trained() {
 		return trainedTransfer()

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// animate takes everybody's figure through the tick. It sees the view on the grid on which others see it, so what is measured
-// from the view is measured from theirs.
+// animate steps each player's animation. It reads the view on the public grid, so that angles
+// relative to the view are relative to what others see.
 func animate(c *columns) { c.parallelRows(len(c.id), animateOf) }
 
 func animateOf(c *columns, p parallel.Part) {
@@ -31,10 +31,11 @@ func animateOf(c *columns, p parallel.Part) {
 	anim.StepColumns(c.anim[p.From:p.To], in[p.From:p.To], c.kit.Anim)
 }
 
-// landsSoon reports whether a body that falls at a speed has ground under it within a quarter of a second.
+// landsSoon reports whether a falling body has ground under it within a quarter of a second.
 func landsSoon(feet geom.Vec3, speed float32, a *arena.Arena) bool {
 	const knee = 0.5 // the ray begins in the body: feet may be a hair within the ground
-	down := geom.Ray{Origin: geom.Vec3{X: feet.X, Y: feet.Y + knee, Z: feet.Z}, Dir: geom.Vec3{Y: -1}, Max: knee - float32(speed*0.25)}
+	down := geom.Ray{Origin: geom.Vec3{X: feet.X, Y: feet.Y + knee, Z: feet.Z}, Dir: geom.Vec3{Y: -1},
+		Max: knee - float32(speed*0.25)}
 	_, ok := a.Raycast(down)
 	return ok
 }
@@ -50,7 +51,7 @@ func skeletonFor(body *move.Params) (best rig.Hero) {
 	return best
 }
 
-// resetAnim makes a player's figure that of one just placed.
+// resetAnim makes a player's animation that of a spawned one.
 func (c *columns) resetAnim(i int) {
 	c.anim[i] = anim.Spawn(c.kit.Figures[c.vital[i].Hero], seenYaw(c.look[i].Yaw))
 }

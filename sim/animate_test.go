@@ -11,9 +11,10 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestRow47HitRateIsOnesAim is row 47 of the reference's checklist: twenty shoot at one who runs to and fro, with the same unsteady
-// hands, seeing it at once or 150 ms late. They hit as often; without rewinding the late ones would not. A view older than the
-// server knows to be possible is moved, and one that is none shows the present.
+// TestRow47HitRateIsOnesAim is row 47 of the reference's checklist: twenty shoot at one who runs to
+// and fro, with the same unsteady hands, seeing it at once or 150 ms late. They hit as often;
+// without rewinding the late ones would not. A view older than the server knows to be possible is
+// moved, and one that is none shows the present.
 func TestRow47HitRateIsOnesAim(t *testing.T) {
 	const shooters, late = 20, 9
 	play := func(claims, believed tick.Tick) (rate float64, clamped int) {
@@ -48,7 +49,8 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 				s.order(i, c)
 			}
 			for _, id := range s.ids {
-				s.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, Newest: now, Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
+				s.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, Newest: now,
+					Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
 			}
 			s.Step()
 			clamped += s.Outcome().Clamped
@@ -67,7 +69,8 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 	prompt, moved := play(0, 0)
 	slow, movedToo := play(late, late)
 	if d := slow - prompt; d < -0.01 || d > 0.01 || prompt < 0.2 || prompt > 0.8 || moved+movedToo != 0 {
-		t.Errorf("%.3f of the shots hit at once, %.3f after 150 ms; %d and %d views were moved", prompt, slow, moved, movedToo)
+		t.Errorf("%.3f of the shots hit at once, %.3f after 150 ms; %d and %d views were moved", prompt,
+			slow, moved, movedToo)
 	}
 	unbelieved, moves := play(late, 0)
 	if unbelieved > 0.7*prompt || moves < 10000 {
@@ -76,8 +79,9 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 	t.Logf("%.3f hit at once, %.3f after 150 ms, %.3f without belief", prompt, slow, unbelieved)
 }
 
-// TestRow69HistoryIsTheFigures is row 69 of the reference's checklist in the match: whatever everybody does, the bones of the pose that
-// history keeps of a tick are those of the animation's state at that tick, and all stances come up.
+// TestRow69HistoryIsTheFigures is row 69 of the reference's checklist in the match: whatever
+// everybody does, the bones of the pose that history keeps of a tick are those of the animation's
+// state at that tick, and all stances come up.
 func TestRow69HistoryIsTheFigures(t *testing.T) {
 	game := rocketeers()
 	game.Mode.RoundMillis, game.Mode.PostmatchMillis = 15000, 500
@@ -132,7 +136,8 @@ func TestLandingIsForeseen(t *testing.T) {
 	for i, c := range []struct {
 		high, speed float32
 		want        bool
-	}{{1, -8, true}, {1.9, -8, true}, {2.1, -8, false}, {0.2, -0.1, false}, {0.02, -0.1, true}, {-0.01, -1, true}} {
+	}{{1, -8, true}, {1.9, -8, true}, {2.1, -8, false}, {0.2, -0.1, false}, {0.02, -0.1, true},
+		{-0.01, -1, true}} {
 		if got := landsSoon(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
 			t.Errorf("%d: %v m above the ground at %v m/s: %v", i, c.high, c.speed, got)
 		}

@@ -2,24 +2,29 @@ package sim
 
 import "errors"
 
-// Arrival says that a package came after commands were made: so they were not made with what it told in view.
+// Arrival says that a packet arrived after commands were made, so that their view did not include
+// its snapshot.
 type Arrival struct {
-	Back  uint8 // the package, counted back from the newest that the header acknowledges, 0 to 64
-	Since uint8 // the last command with a view that was made before it came, counted back from the newest of the window
+	Back uint8 // the packet, counted back from the newest that the header acknowledges, 0 to 64
+	// the last command with a view that was made before it arrived, counted back from the newest of
+	// the window
+	Since uint8
 }
 
-// MaxArrivals is the most of them: all that a header can acknowledge.
+// MaxArrivals is the most arrivals: all packets that a header can acknowledge.
 const MaxArrivals = 65
 
-// ErrArrivals says that what follows a window is no list of arrivals.
+// ErrArrivals reports bytes after a command window that are no list of arrivals.
 var ErrArrivals = errors.New("command window is followed by something else than arrivals")
 
-// AppendArrivals appends what follows a window of commands: the delay that the peer pledges, see lagcomp.ViewDelayTrack, and which packages came since some of the
-// commands with a view were made. The header in front tells what had arrived when the package was sent; a command that had to be sent again was
-// made before that. list is sorted by Back and not longer than MaxArrivals; of none nothing but the delay is written.
+// AppendArrivals appends what follows a window of commands: the announced view delay, see
+// lagcomp.ViewDelayTrack, and the packets that arrived after some of the commands with a view were
+// made. The header in front lists what had arrived when the packet was sent; a repeated command
+// was made before that. list is sorted by Back and not longer than MaxArrivals; an empty list
+// writes only the delay.
 //
 //	8   delay, in half ticks
-//	    then, if packages came:
+//	    then, if packets arrived:
 //	8   count
 //	    then for each:
 //	8   back
@@ -36,9 +41,10 @@ func AppendArrivals(dst []byte, delay uint8, list []Arrival) []byte {
 	return dst
 }
 
-// ParseArrivals reads what AppendArrivals wrote behind a window of n commands, all of src, into dst. Nothing at all may follow, too: then
-// nothing is pledged.
-func ParseArrivals(src []byte, n int, dst *[MaxArrivals]Arrival) (delay uint8, pledges bool, list []Arrival, err error) {
+// ParseArrivals reads what AppendArrivals wrote behind a window of n commands, all of src, into
+// dst. If nothing follows the window, no delay is announced.
+func ParseArrivals(src []byte, n int, dst *[MaxArrivals]Arrival) (delay uint8, announced bool,
+	list []Arrival, err error) {
 	if len(src) == 0 {
 		return 0, false, nil, nil
 	}

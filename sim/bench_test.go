@@ -14,9 +14,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// war is a match in which everybody runs, jumps and looks about, 15 of 100 fire, and nobody dies, so that every tick is as
-// hard as the next. Robots hold their fire while there is a projectile in flight for every fifth player: on a larger map they
-// fly for longer, and the work for each player should not depend on that.
+// war is a match in which everybody runs, jumps and looks about, 15 of 100 fire, and nobody dies,
+// so that every tick is as hard as the next. Robots hold their fire while there is a projectile in
+// flight for every fifth player: on a larger map they fly for longer, and the work for each player
+// should not depend on that.
 type war struct {
 	m    *Match
 	ids  []netid.ID
@@ -37,7 +38,8 @@ func newSharedWar(t testing.TB, players int, mix bool, r parallel.Runner) *war {
 	for i := range players / 20 {
 		g.Layout.Barrels = append(g.Layout.Barrels, geom.Vec3{X: float32(i), Z: float32(i % 7)})
 	}
-	w := &war{m: New(players, Rules{Seed: 1, Game: g}, arena.Generate(players, 1)), cmds: make([]Command, players)}
+	w := &war{m: New(players, Rules{Seed: 1, Game: g}, arena.Generate(players, 1)),
+		cmds: make([]Command, players)}
 	for i := range players {
 		hero := uint8(Terraformer)
 		if mix && i%2 == 0 {
@@ -78,7 +80,8 @@ func (w *war) tick(each func(i int)) {
 				c.View = tick.View{From: now - 6, To: now - 3, Frac: uint8(r)}
 			}
 		}
-		w.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, Newest: now, Oldest: w.m.History().Oldest()})
+		w.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: 3, InterpTicks: 6, Newest: now,
+			Oldest: w.m.History().Oldest()})
 		w.m.CommandBuffer(id).Offer(*c)
 	}
 	w.m.Begin()
@@ -103,8 +106,9 @@ func (w *war) live() (n int) {
 	return n
 }
 
-// BenchmarkTick is a whole tick of a firefight with both heroes, and of one with rifles alone. It says what share of systems-ns each
-// system takes, and of the larger ones what they take for one of what they go through: a player, a round, a projectile, a grenade.
+// BenchmarkTick is a whole tick of a firefight with both heroes, and of one with rifles alone. It
+// says what share of systems-ns each system takes, and of the larger ones what they take for one of
+// what they go through: a player, a round, a projectile, a grenade.
 func BenchmarkTick(b *testing.B) {
 	for _, players := range []int{10, 32, 500, 1000, 4000} {
 		for _, mix := range []bool{true, false} {

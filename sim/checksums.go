@@ -10,14 +10,15 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// Checksum is a fingerprint of one thing that a match consists of.
+// Checksum is a fingerprint of one component or datum of a match.
 type Checksum struct {
 	Name string // a component's type, or a datum of the table
 	Sum  uint32
 }
 
-// Checksums appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
-// match that differ differ in the print of what differs. History is not in it, see Hash.
+// Checksums appends a fingerprint of each component and datum that the next tick depends on, in an
+// order fixed by the build: two copies of a match that differ, differ in the checksum of what
+// differs. History is excluded, see Hash.
 func (m *Match) Checksums(dst []Checksum) []Checksum {
 	c := m.open()
 	defer c.close()
@@ -51,8 +52,9 @@ func (m *Match) Checksums(dst []Checksum) []Checksum {
 	return dst
 }
 
-// Differ says, for people, in what two saved states of a match differ first: the component, the number in it and the player, or the part;
-// "" if they are the same. of is any match of their slots, rules and arena.
+// Differ describes the first difference of two saved states of a match: the component, the number
+// in it and the player, or the part; "" if they are equal. of is any match of their slots, rules
+// and arena.
 func Differ(a, b []byte, of *Match) string {
 	if bytes.Equal(a, b) {
 		return ""
@@ -90,7 +92,8 @@ func differIn(what string, x, y *Match) string {
 			for _, l := range scalarsOf(m[i].Type) {
 				at := uintptr(row)*size + l.offset
 				if u, v := m[i].Bytes[at:at+l.size], n[i].Bytes[at:at+l.size]; !bytes.Equal(u, v) {
-					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v), l.text(u))
+					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v),
+						l.text(u))
 				}
 			}
 		}
@@ -98,7 +101,7 @@ func differIn(what string, x, y *Match) string {
 	return what
 }
 
-// text is a number for people.
+// text formats a number.
 func (l *scalar) text(raw []byte) string {
 	var b [8]byte
 	copy(b[:], raw)

@@ -55,13 +55,13 @@ type damageScratch struct {
 	mode        mode.Output
 }
 
-// playerAction is an action of a tick and the row of who does it.
+// playerAction is an action of a tick and the row of its player.
 type playerAction struct {
 	row    int32
 	action ability.Action
 }
 
-// killDetail is a kill that is to be told.
+// killDetail is what the event of a kill says besides mode.Kill.
 type killDetail struct {
 	part  rig.Part
 	cause object.Cause
@@ -75,7 +75,8 @@ func newScratch(slots int) *scratch {
 		actions: make([]playerAction, 0, slots),
 	}
 	s.shotScratch = shotScratch{
-		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), parts: make([]rig.Part, slots),
+		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots),
+		parts: make([]rig.Part, slots),
 	}
 	s.damageScratch = damageScratch{
 		push: make([]move.Push, slots), damage: make([]object.DamageResult, 0, 2*slots),
@@ -88,14 +89,15 @@ func newScratch(slots int) *scratch {
 	return s
 }
 
-// columns is what systems work on: the resources, and every player's components, one row a player, for one tick.
+// columns is what systems work on: the resources, and the components of all players, one row a
+// player, for one tick.
 type columns struct {
 	match *Match
 	resources
 	rows
 }
 
-// rows are the components of all players. With nobody in the match, or between ticks, every column is empty.
+// rows are the components of all players. Every column is empty without players and between ticks.
 type rows struct {
 	id          []netid.ID
 	pos         []geom.Vec3
@@ -109,7 +111,7 @@ type rows struct {
 	clampLimits []ClampLimits
 }
 
-// beginTick takes the columns of all players; close follows.
+// open takes the columns of all players; close follows.
 func (m *Match) open() *columns {
 	c := &m.scratch.now
 	if !m.view.Open() {
@@ -133,17 +135,17 @@ func (c *columns) close() {
 	c.rows = rows{}
 }
 
-// asVec3 sees velocities as the vectors they are; both types have one layout.
+// asVec3 views velocities as vectors; both types have one layout.
 func asVec3(v []Velocity) []geom.Vec3 {
 	return unsafe.Slice((*geom.Vec3)(unsafe.SliceData(v)), len(v))
 }
 
-// motion is a row's motion; put writes it back.
+// motion is a row's motion; setMotion writes it back.
 func (c *columns) motion(i int) move.Motion { return move.Join(c.pos[i], c.vel[i], c.state[i]) }
 
 func (c *columns) setMotion(i int, m move.Motion) { c.pos[i], c.vel[i], c.state[i] = move.Split(m) }
 
-// bodies is how package object sees the players.
+// bodies is the players as package object sees them.
 func (c *columns) bodies() object.Bodies {
 	n := len(c.id)
 	s := c.scratch

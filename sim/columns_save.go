@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// scalar is a number within a type: where it lies and how long it is. Padding is in no leaf.
+// scalar is a number within a type: its place and size. Padding is in no scalar.
 type scalar struct {
 	name   string
 	offset uintptr
@@ -18,10 +18,11 @@ type scalar struct {
 	kind   reflect.Kind
 }
 
-// layoutCache remembers what leaves and layoutOf found out, which is always the same for the same types.
+// layoutCache remembers the results of scalarsOf and layoutOf.
 var layoutCache sync.Map
 
-// scalarsOf lists the numbers of a type in their order. It panics for types that are no plain memory.
+// scalarsOf lists the numbers of a type in their order. It panics for types that are not plain
+// memory.
 func scalarsOf(t reflect.Type) []scalar {
 	if known, ok := layoutCache.Load(t); ok {
 		return known.([]scalar)
@@ -40,9 +41,11 @@ func appendLeaves(dst []scalar, t reflect.Type, name string, offset uintptr) []s
 		}
 	case reflect.Array:
 		for i := range t.Len() {
-			dst = appendLeaves(dst, t.Elem(), fmt.Sprintf("%s[%d]", name, i), offset+uintptr(i)*t.Elem().Size())
+			dst = appendLeaves(dst, t.Elem(), fmt.Sprintf("%s[%d]", name, i),
+				offset+uintptr(i)*t.Elem().Size())
 		}
-	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64,
 		reflect.Float32, reflect.Float64:
 		dst = append(dst, scalar{name, offset, t.Size(), k})
 	default:
@@ -51,17 +54,18 @@ func appendLeaves(dst []scalar, t reflect.Type, name string, offset uintptr) []s
 	return dst
 }
 
-// memoryOf sees rows as plain memory.
+// memoryOf views rows as plain memory.
 func memoryOf[T any](rows []T) ecs.Memory {
 	t := reflect.TypeFor[T]()
-	return ecs.Memory{Type: t, Bytes: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(t.Size()))}
+	return ecs.Memory{Type: t, Bytes: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))),
+		len(rows)*int(t.Size()))}
 }
 
-// single sees a single value as plain memory.
+// single views a single value as plain memory.
 func single[T any](v *T) ecs.Memory { return memoryOf(unsafe.Slice(v, 1)) }
 
-// components sees the components of all players as plain memory, in one order, also where there are no players. It is valid until the
-// next call.
+// components views the components of all players as plain memory, in one order, also without
+// players. It is valid until the next call.
 func (c *columns) components() []ecs.Memory {
 	s := c.scratch
 	s.memory = s.memory[:0]
@@ -75,8 +79,9 @@ func (c *columns) components() []ecs.Memory {
 	return s.memory
 }
 
-// appendPlanes writes rows number by number, and each number byte by byte, the lowest byte of all rows first: what lies side by side is
-// alike, which is what zstd wants. Little endian machines only, as all of ours are.
+// appendPlanes writes rows number by number, and each number byte by byte, the lowest byte of all
+// rows first: similar bytes end up next to each other, which compresses well. Little-endian
+// machines only, as all supported ones are.
 func appendPlanes(dst []byte, m ecs.Memory) []byte {
 	stride := m.Type.Size()
 	for _, l := range scalarsOf(m.Type) {
@@ -95,7 +100,8 @@ func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 	rows := uintptr(len(m.Bytes)) / stride
 	for _, l := range scalarsOf(m.Type) {
 		if uintptr(len(src)) < rows*l.size {
-			return nil, fmt.Errorf("%w: %v%s: %d bytes, expected %d", ErrState, m.Type, l.name, len(src), rows*l.size)
+			return nil, fmt.Errorf("%w: %v%s: %d bytes, expected %d", ErrState, m.Type, l.name, len(src),
+				rows*l.size)
 		}
 		for b := range l.size {
 			for row := range rows {
@@ -111,7 +117,8 @@ func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 	return src, nil
 }
 
-// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their numbers. It is remembered, too.
+// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their
+// numbers. It is remembered, too.
 func layoutOf(types []reflect.Type) uint64 {
 	var list [32]reflect.Type
 	if copy(list[:], types) < len(types) {

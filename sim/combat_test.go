@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// One against one: 100 points, 7 a hit, twice that on the head, dead at the 15th body hit or the 8th on the head.
+// One against one: 100 points, 7 a hit, twice that on the head, dead at the 15th body hit or the
+// 8th on the head.
 func TestDamage(t *testing.T) {
 	for i, c := range []struct {
 		height float32
@@ -35,25 +36,29 @@ func TestDamage(t *testing.T) {
 				if e.Kind == EventHit {
 					hits++
 					health -= c.points
-					want := Event{EventHit, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1], uint16(c.points)}
+					want := Event{EventHit, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1],
+						uint16(c.points)}
 					if e != want || s.Vital(s.ids[1]).Health != max(health, 0) {
-						t.Fatalf("%d: hit %d was %+v, leaves %d points; want %+v, %d", i, hits, e, s.Vital(s.ids[1]).Health, want, health)
+						t.Fatalf("%d: hit %d was %+v, leaves %d points; want %+v, %d", i, hits, e,
+							s.Vital(s.ids[1]).Health, want, health)
 					}
 				}
 			}
 		}
 		v, k := s.Vital(s.ids[1]), s.Vital(s.ids[0])
-		if hits != c.hits || v.Health != 0 || v.Deaths != 1 || k.Kills != 1 || s.Mode().Score != [2]int32{1, 0} || s.Score().Members != [2]uint16{1, 1} {
+		if hits != c.hits || v.Health != 0 || v.Deaths != 1 || k.Kills != 1 ||
+			s.Mode().Score != [2]int32{1, 0} || s.Score().Members != [2]uint16{1, 1} {
 			t.Errorf("%d: %d hits; victim %+v, killer %+v, score %+v", i, hits, *v, *k, *s.Mode())
 		}
-		if e := s.Outcome().Events; len(e) != 2 || e[1] != (Event{EventKill, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1], 1}) {
+		if e := s.Outcome().Events; len(e) != 2 ||
+			e[1] != (Event{EventKill, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1], 1}) {
 			t.Errorf("%d: the last tick told %+v", i, e)
 		}
 	}
 }
 
-// Twelve shoot one in one tick, and each of them would kill: one kill, one death, one point, and the late ones hit a
-// corpse that takes no more.
+// Twelve shoot one in one tick, and each of them would kill: one kill, one death, one point, and
+// the late ones hit a corpse that takes no more.
 func TestKillIsCreditedOnce(t *testing.T) {
 	const shooters = 12
 	s := newScene(t, shooters+1, Rules{Game: deadly(100)}, plain(t))
@@ -88,8 +93,10 @@ func TestKillIsCreditedOnce(t *testing.T) {
 		credited += int(s.Vital(id).Kills)
 	}
 	v := s.Vital(s.ids[shooters])
-	if kills != 1 || len(out.Events) != 2 || credited != 1 || s.Mode().Score != [2]int32{1, 0} || v.Deaths != 1 || v.Health != 0 {
-		t.Errorf("%d kills told in %d events, %d credited, score %v, victim %+v", kills, len(out.Events), credited, s.Mode().Score, *v)
+	if kills != 1 || len(out.Events) != 2 || credited != 1 || s.Mode().Score != [2]int32{1, 0} ||
+		v.Deaths != 1 || v.Health != 0 {
+		t.Errorf("%d kills told in %d events, %d credited, score %v, victim %+v", kills, len(out.Events),
+			credited, s.Mode().Score, *v)
 	}
 }
 
@@ -108,7 +115,8 @@ func TestDuel(t *testing.T) {
 	}
 }
 
-// Nobody is hit through a wall, beyond the range, by a friend, or by a shot whose view nobody could have seen.
+// Nobody is hit through a wall, beyond the range, by a friend, or by a shot whose view nobody could
+// have seen.
 func TestShotsThatMiss(t *testing.T) {
 	for i, c := range []struct {
 		name string
@@ -122,8 +130,9 @@ func TestShotsThatMiss(t *testing.T) {
 		1: {"a friend", 0, 500, geom.Vec3{Z: 10}, tick.View{}, 0},
 		2: {"just in range", 1, 10, geom.Vec3{Z: 10}, tick.View{}, 1},
 		3: {"out of range", 1, 9, geom.Vec3{Z: 10}, tick.View{}, 0},
-		4: {"a view of the future", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 4000, To: 4000}, 1}, // clamped to now
-		5: {"no view", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 3, To: 2}, 1},                    // likewise
+		// clamped to now
+		4: {"a view of the future", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 4000, To: 4000}, 1},
+		5: {"no view", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 3, To: 2}, 1}, // likewise
 	} {
 		s := newScene(t, 2, Rules{Game: quick(func(g *Game) { rifle(g).Range = c.rng })}, plain(t))
 		s.put(0, 0, geom.Vec3{})
@@ -139,7 +148,8 @@ func TestShotsThatMiss(t *testing.T) {
 	}
 }
 
-// A dead player neither moves, shoots nor is hit; after 10 s it stands, whole and armed, at a spawn of its team.
+// A dead player neither moves, shoots nor is hit; after 10 s it stands, whole and armed, at a spawn
+// of its team.
 func TestDeathAndRespawn(t *testing.T) {
 	for _, rate := range rates {
 		s := newScene(t, 2, Rules{Rate: rate, Game: deadly(100)}, plain(t))
@@ -165,7 +175,8 @@ func TestDeathAndRespawn(t *testing.T) {
 			if p := s.Poses()[1]; p.Alive() {
 				t.Fatalf("%d Hz, tick %d: others see the corpse as %+v", rate, s.Tick(), p)
 			}
-			if now.Alive() || a.Slots[0].Count != 0 || now.Deaths != 1 || self.Loco != move.Dead || self.Pos != where.Pos {
+			if now.Alive() || a.Slots[0].Count != 0 || now.Deaths != 1 || self.Loco != move.Dead ||
+				self.Pos != where.Pos {
 				t.Fatalf("%d Hz, tick %d: %+v, %+v; died at %v", rate, s.Tick(), now, self, where.Pos)
 			}
 			if e := s.Outcome().Events; len(e) != 0 {
@@ -175,10 +186,12 @@ func TestDeathAndRespawn(t *testing.T) {
 		s.order(1, Command{})
 		s.step()
 		self, w, now := s.Self(s.ids[1])
-		if !now.Alive() || now.Health != 100 || w.Slots[0].Load != 25 || now.Deaths != 1 || self.Pos.Z != 50 || math.Mod(float64(self.Pos.X), 4) != 0 || self.Loco == move.Dead {
+		if !now.Alive() || now.Health != 100 || w.Slots[0].Load != 25 || now.Deaths != 1 ||
+			self.Pos.Z != 50 || math.Mod(float64(self.Pos.X), 4) != 0 || self.Loco == move.Dead {
 			t.Errorf("%d Hz: after 10 s %+v, %+v, %+v", rate, now, w, self)
 		}
-		if a, b := s.Poses()[1], s.Poses()[0]; a.Flags != rig.Flags(true, 1, 1) || b.Flags != rig.Flags(true, 0, 0) {
+		if a, b := s.Poses()[1], s.Poses()[0]; a.Flags != rig.Flags(true, 1, 1) ||
+			b.Flags != rig.Flags(true, 0, 0) {
 			t.Errorf("%d Hz: flags %#x and %#x", rate, a.Flags, b.Flags)
 		}
 	}

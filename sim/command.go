@@ -15,7 +15,7 @@ import (
 // Buttons are the keys held during a command, with the values of package ability.
 type Buttons uint16
 
-// The keys a player has.
+// The keys.
 const (
 	Jump    = Buttons(ability.Jump)
 	Sprint  = Buttons(ability.SprintKey)
@@ -29,11 +29,12 @@ const (
 	Rocket  = Buttons(ability.RocketKey)
 
 	allKeys = Jump | Sprint | Fire | Throw | Reload | Melee | Victory | Defeat | Dance | Rocket
-	// substituteKeys are the keys that bridge a missing command: nobody fires without having said so.
+	// substituteKeys bridge a missing command: no player fires without its own command.
 	substituteKeys = Jump | Sprint
 )
 
-// Substitute is the command for tick t of a player whose own did not come: its last one, with nothing but the feet.
+// Substitute is the command for tick t of a player whose own is missing: its last one, with
+// movement keys only.
 func (c Command) Substitute(t tick.Tick) Command {
 	c.Tick, c.View = t, tick.View{}
 	if !planted.On(planted.SubstituteFires) {
@@ -42,24 +43,26 @@ func (c Command) Substitute(t tick.Tick) Command {
 	return c
 }
 
-// Command is what one player does in one tick: 1 tick of wishes, never of positions.
+// Command is a player's input for one tick: intentions, never positions.
 type Command struct {
-	Tick       tick.Tick  // the tick it is for
-	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see NeedsView
-	Yaw, Pitch geom.Angle // where the player looks; pitch in [-90, 90] degrees, upwards positive
-	MoveYaw    uint8      // direction of the wish relative to Yaw, 1/256 turn
-	MoveMag    uint8      // size of the wish, 255 = full speed
+	Tick tick.Tick // the tick it is for
+	// the view of the player, if the tick starts an action that is judged by it; see NeedsView
+	View       tick.View
+	Yaw, Pitch geom.Angle // view direction; pitch in [-90, 90] degrees, upwards positive
+	MoveYaw    uint8      // direction of movement relative to Yaw, 1/256 turn
+	MoveMag    uint8      // speed, 255 = full
 	Buttons    Buttons
 }
 
-// Sanitize returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
+// Sanitize returns c with unknown keys cleared and pitch limited to straight up or down; changed
+// tells whether anything was.
 func (c Command) Sanitize() (clean Command, changed bool) {
 	clean = c
 	changed = clean.sanitize()
 	return clean, changed
 }
 
-// sanitize is Clean in place. Almost no command is written to.
+// sanitize is Sanitize in place. Almost all commands are left untouched.
 func (c *Command) sanitize() (changed bool) {
 	if c.Buttons&^allKeys != 0 {
 		c.Buttons, changed = c.Buttons&allKeys, true
@@ -74,7 +77,7 @@ func (c *Command) sanitize() (changed bool) {
 	return changed
 }
 
-// MaxWindow is the most commands one datagram carries: a quarter of a second and more at 60 Hz.
+// MaxWindow is the most commands in one datagram: over a quarter of a second at 60 Hz.
 const MaxWindow = 32
 
 // Errors of ParseCommands.
@@ -84,13 +87,14 @@ var (
 	ErrWindowTick  = errors.New("command window reaches below tick 1")
 )
 
-// AppendCommands appends a sliding window of commands. cmds are of consecutive ticks, oldest first, 1 to MaxWindow of
-// them; each is coded against the next newer one, so that a key held for the whole window costs a bit a tick.
+// AppendCommands appends a sliding window of commands. cmds are of consecutive ticks, oldest
+// first, 1 to MaxWindow of them; each is coded against the next newer one, so that a key held for
+// the whole window costs a bit a tick.
 //
 //	8   count
 //	32  tick of the newest
 //	then from the newest to the oldest, the first against all zero:
-//	1   same wishes as the one before in this list; otherwise
+//	1   same inputs as the one before in this list; otherwise
 //	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (bit set: changed, value follows)
 //	1   a view follows: 32 view.From · 8 view.To-view.From · 8 view.Frac
 //	padded to a byte
@@ -121,31 +125,32 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 		} else {
 			out.put(1, 1)
 			out.flush()
-			out.put(uint64(c.View.From)|uint64(uint8(c.View.To-c.View.From))<<32|uint64(c.View.Frac)<<40, 32+8+8)
+			out.put(uint64(c.View.From)|uint64(uint8(c.View.To-c.View.From))<<32|uint64(c.View.Frac)<<40,
+				32+8+8)
 		}
 		out.flush()
 	}
 	return buf[:out.pos+int(out.n+7)/8]
 }
 
-// maxCommandBytes is the bytes of a command at its longest, rounded up.
+// maxCommandBytes is the size of the longest command, rounded up.
 const maxCommandBytes = (1+4*(1+16)+1+32+8+8)/8 + 1
 
 // bitWriter packs bits as bitio.Writer does, into a buffer that is known to be long enough.
 type bitWriter struct {
 	buf []byte
-	pos int    // whole bytes that are written
-	acc uint64 // bits that are not; fewer than 8 after flush
-	n   uint   // how many
+	pos int    // whole bytes written
+	acc uint64 // bits not yet written; fewer than 8 after flush
+	n   uint   // bits in acc
 }
 
-// setMotion adds n bits; the others of v must be 0. Between two flushes there is room for 56.
+// put adds n bits; the others of v must be 0. Between two flushes there is room for 56.
 func (p *bitWriter) put(v uint64, n uint) {
 	p.acc |= v << (p.n & 63)
 	p.n += n
 }
 
-// changed adds a value if it is another than base.
+// changed adds a value if it differs from base.
 func (p *bitWriter) changed(v, base uint16) {
 	if v == base {
 		p.n++
@@ -154,7 +159,7 @@ func (p *bitWriter) changed(v, base uint16) {
 	p.put(1|uint64(v)<<1, 17)
 }
 
-// flush writes the bits that are pending, those of a byte that is not full, too.
+// flush writes the pending bits, including those of an incomplete byte.
 func (p *bitWriter) flush() {
 	binary.LittleEndian.PutUint64(p.buf[p.pos:], p.acc)
 	p.pos += int(p.n >> 3)
@@ -162,8 +167,8 @@ func (p *bitWriter) flush() {
 	p.n &= 7
 }
 
-// ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what
-// follows them. On an error dst holds nothing of value.
+// ParseCommands reads what AppendCommands wrote into dst, newest first. It returns their number
+// and the rest of src. On an error dst is invalid.
 func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err error) {
 	const head = 8 + 32
 	if len(src)*8 < head {
@@ -177,8 +182,8 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 	case newest < tick.Tick(n):
 		return 0, nil, ErrWindowTick
 	}
-	// Bits are taken from eight bytes at a time, and nobody asks whether they were there until all are taken: zeros stand for
-	// what lies behind the end.
+	// Bits are taken from eight bytes at a time; their number is checked once all
+	// are taken: zeros stand for what lies behind the end.
 	off := head
 	var yaw, pitch, wish, buttons uint16
 	for i := range n {
@@ -198,7 +203,9 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 			w >>= at
 		}
 		off++
-		c := &dst[i] // field by field: a literal would be built aside and copied, before it has left the processor's buffer
+		// field by field: a literal would be built aside and copied, before it has left the
+		// processor's buffer
+		c := &dst[i]
 		c.Tick, c.Yaw, c.Pitch = newest-tick.Tick(i), geom.Angle(yaw), geom.Angle(pitch)
 		c.MoveYaw, c.MoveMag, c.Buttons = uint8(wish), uint8(wish>>8), Buttons(buttons)
 		if w&1 != 0 {
@@ -217,7 +224,8 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 	return n, src[(off+7)>>3:], nil
 }
 
-// readIfChanged takes a value from the bits of w, if it is another than before, and returns how many bits it took.
+// readIfChanged takes a value from the bits of w if it differs from the last, and returns how many
+// bits it took.
 func readIfChanged(w uint64, v *uint16) uint {
 	if w&1 == 0 {
 		return 1

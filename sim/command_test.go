@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// drawWindow is a window as a client may send it: consecutive ticks, a view only where the trigger is held.
+// drawWindow is a window as a client may send it: consecutive ticks, a view only where the trigger
+// is held.
 func drawWindow(t *rapid.T) []Command {
 	n := rapid.IntRange(1, MaxWindow).Draw(t, "count")
 	first := tick.Tick(rapid.Uint32Range(1, uint32(1<<32-n)).Draw(t, "first"))
@@ -21,7 +22,8 @@ func drawWindow(t *rapid.T) []Command {
 			cmds[i] = cmds[i-1]
 		} else {
 			cmds[i] = Command{
-				Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Uint16().Draw(t, "pitch")),
+				Yaw:     geom.Angle(rapid.Uint16().Draw(t, "yaw")),
+				Pitch:   geom.Angle(rapid.Uint16().Draw(t, "pitch")),
 				MoveYaw: rapid.Uint8().Draw(t, "moveYaw"), MoveMag: rapid.Uint8().Draw(t, "moveMag"),
 				Buttons: Buttons(rapid.Uint16().Draw(t, "buttons")),
 			}
@@ -29,7 +31,8 @@ func drawWindow(t *rapid.T) []Command {
 		cmds[i].Tick, cmds[i].View = first+tick.Tick(i), tick.View{}
 		if cmds[i].Buttons&Fire != 0 {
 			from := tick.Tick(rapid.Uint32().Draw(t, "from"))
-			cmds[i].View = tick.View{From: from, To: from + tick.Tick(rapid.Uint8().Draw(t, "span")), Frac: rapid.Uint8().Draw(t, "frac")}
+			cmds[i].View = tick.View{From: from, To: from + tick.Tick(rapid.Uint8().Draw(t, "span")),
+				Frac: rapid.Uint8().Draw(t, "frac")}
 		}
 	}
 	return cmds
@@ -100,8 +103,10 @@ func TestWindowCutShort(t *testing.T) {
 		more := append(src, rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "behind")...)
 		var fast, slow [MaxWindow]Command
 		n, rest, err := ParseCommands(more, &fast)
-		if m, left, why := slowParse(more, &slow); n != m || err != why || !bytes.Equal(rest, left) || fast != slow {
-			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why, len(left))
+		if m, left, why := slowParse(more, &slow); n != m || err != why || !bytes.Equal(rest, left) ||
+			fast != slow {
+			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why,
+				len(left))
 		}
 		var got [MaxWindow]Command
 		for n := range len(src) {
@@ -126,12 +131,20 @@ func TestWindowSizes(t *testing.T) {
 		bytes int
 		got   int
 	}{
-		0: {"12 standing still, looking nowhere", 8, run(12, func(_ int, c *Command) { c.Yaw, c.Pitch, c.MoveMag = 0, 0, 0 })},
+		0: {"12 standing still, looking nowhere", 8, run(12, func(_ int, c *Command) {
+			c.Yaw, c.Pitch,
+				c.MoveMag = 0, 0, 0
+		})},
 		1: {"12 walking straight on", 15, run(12, func(int, *Command) {})},
-		2: {"12 walking, turning every tick", 42, run(12, func(i int, c *Command) { c.Yaw += geom.Angle(i) })},
-		3: {"12 walking, shooting all the time", 89, run(12, func(i int, c *Command) { c.Buttons, c.View = Fire, tick.View{From: 990, To: 993} })},
+		2: {"12 walking, turning every tick", 42,
+			run(12, func(i int, c *Command) { c.Yaw += geom.Angle(i) })},
+		3: {"12 walking, shooting all the time", 89, run(12, func(i int, c *Command) {
+			c.Buttons,
+				c.View = Fire, tick.View{From: 990, To: 993}
+		})},
 		4: {"32 of which everything changes", 477, run(32, func(i int, c *Command) {
-			*c = Command{c.Tick, tick.View{From: 990, To: 993}, geom.Angle(i + 1), geom.Angle(i + 1), uint8(i), uint8(i + 1), Fire | Buttons(i+1)<<8}
+			*c = Command{c.Tick, tick.View{From: 990, To: 993}, geom.Angle(i + 1), geom.Angle(i + 1),
+				uint8(i), uint8(i + 1), Fire | Buttons(i+1)<<8}
 		})},
 	} {
 		t.Logf("%s: %d bytes", c.name, c.got)
@@ -178,7 +191,8 @@ func TestWindowAllocatesNothing(t *testing.T) {
 	}
 }
 
-// slowParse is the honest twin: one number after the other, and each is asked for whether it is there.
+// slowParse is the honest twin: one number after the other, and each is asked for whether it is
+// there.
 func slowParse(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err error) {
 	var r bitio.Reader
 	r.Reset(src)
@@ -222,18 +236,21 @@ func slowParse(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err err
 	return n, r.Rest(), nil
 }
 
-// Name parses is whole: consecutive ticks, views that span at most 255 ticks, nothing invented beyond the bytes; and
-// written again it means the same, in no more bytes.
+// Name parses is whole: consecutive ticks, views that span at most 255 ticks, nothing invented
+// beyond the bytes; and written again it means the same, in no more bytes.
 func FuzzParseCommands(f *testing.F) {
 	f.Add(AppendCommands(nil, []Command{{Tick: 1}}))
-	f.Add(AppendCommands(nil, []Command{{Tick: 7, Buttons: Fire, View: tick.View{From: 3, To: 6, Frac: 9}}, {Tick: 8, Yaw: 1, MoveMag: 255}}))
+	f.Add(AppendCommands(nil, []Command{{Tick: 7, Buttons: Fire, View: tick.View{From: 3, To: 6, Frac: 9}},
+		{Tick: 8, Yaw: 1, MoveMag: 255}}))
 	f.Add([]byte{32, 255, 255, 255, 255, 1, 2, 3})
 	f.Add(bytes.Repeat([]byte{0xff}, 300))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var got, again, slow [MaxWindow]Command
 		n, rest, err := ParseCommands(src, &got)
-		if m, left, why := slowParse(src, &slow); m != n || !bytes.Equal(left, rest) || why != err || err == nil && slow != got {
-			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why, len(left))
+		if m, left, why := slowParse(src, &slow); m != n || !bytes.Equal(left, rest) || why != err ||
+			err == nil && slow != got {
+			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why,
+				len(left))
 		}
 		if err != nil {
 			if n != 0 || err != ErrWindowShort && err != ErrWindowSize && err != ErrWindowTick {

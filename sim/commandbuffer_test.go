@@ -59,8 +59,8 @@ func (b *slowInbox) take(t tick.Tick) (Command, bool) {
 	return c, false
 }
 
-// Commands in any order, several times, too early, too late and in conflict: the ring agrees with the map, and whatever
-// came, each tick is played once.
+// Commands in any order, several times, too early, too late and in conflict: the ring agrees with
+// the map, and whatever came, each tick is played once.
 func TestInboxEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := tick.Tick(rapid.SampledFrom([]uint32{0, 1, 63, 64, 1000, 1 << 31}).Draw(t, "start"))
@@ -71,10 +71,12 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 		for now := start + 1; now < start+tick.Tick(rapid.IntRange(1, 200).Draw(t, "ticks")); now++ {
 			for range rapid.IntRange(0, 4).Draw(t, "offers") {
 				c := Command{
-					Tick:    tick.Tick(max(0, int64(now)+rapid.SampledFrom([]int64{-70, -2, -1, 0, 0, 0, 1, 2, 5, 62, 63, 64, 65, 200}).Draw(t, "ahead"))),
+					Tick: tick.Tick(max(0, int64(now)+rapid.SampledFrom([]int64{-70, -2, -1, 0, 0, 0, 1,
+						2, 5, 62, 63, 64, 65, 200}).Draw(t, "ahead"))),
 					Yaw:     geom.Angle(rapid.IntRange(0, 2).Draw(t, "yaw")),
 					Pitch:   geom.Angle(rapid.SampledFrom([]uint16{0, 0x4000, 0x5000}).Draw(t, "pitch")),
-					MoveMag: 255, Buttons: rapid.SampledFrom([]Buttons{Sprint, Fire | Jump, Reload, 0xffff}).Draw(t, "keys"),
+					MoveMag: 255, Buttons: rapid.SampledFrom([]Buttons{Sprint, Fire | Jump, Reload,
+						0xffff}).Draw(t, "keys"),
 				}
 				if c.Buttons&Fire != 0 {
 					c.View = tick.View{From: 1, To: 2, Frac: uint8(rapid.IntRange(0, 1).Draw(t, "frac"))}
@@ -89,7 +91,8 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 			got, own := b.Take(now)
 			want, wantOwn := slow.take(now)
 			if got != want || own != wantOwn || b.Count != slow.count {
-				t.Fatalf("tick %d: %+v %v, counted %+v;\nwant %+v %v, %+v", now, got, own, b.Count, want, wantOwn, slow.count)
+				t.Fatalf("tick %d: %+v %v, counted %+v;\nwant %+v %v, %+v", now, got, own, b.Count, want,
+					wantOwn, slow.count)
 			}
 			if lead := int64(newest) - int64(now); int64(b.Lead(now)) != min(max(lead, -128), 127) {
 				t.Fatalf("tick %d: lead %d, the newest is %d", now, b.Lead(now), newest)
@@ -110,7 +113,8 @@ func TestOfferWindow(t *testing.T) {
 			window := make([]Command, rapid.IntRange(1, MaxWindow).Draw(t, "commands"))
 			newest := now + tick.Tick(rapid.IntRange(0, 70).Draw(t, "ahead"))
 			for i := range window {
-				window[i] = Command{Tick: newest - tick.Tick(i), Buttons: rapid.SampledFrom([]Buttons{0, Fire, 0xffff}).Draw(t, "keys")}
+				window[i] = Command{Tick: newest - tick.Tick(i),
+					Buttons: rapid.SampledFrom([]Buttons{0, Fire, 0xffff}).Draw(t, "keys")}
 			}
 			for i := len(window) - 1; i >= 0; i-- {
 				single.Offer(window[i])
@@ -124,11 +128,13 @@ func TestOfferWindow(t *testing.T) {
 	})
 }
 
-// A missing command is bridged for three ticks, then the player stands still; no trigger is ever pulled twice.
+// A missing command is bridged for three ticks, then the player stands still; no trigger is ever
+// pulled twice.
 func TestInboxBridges(t *testing.T) {
 	var b CommandBuffer
 	b.reset(10)
-	b.Offer(Command{Tick: 12, Yaw: 77, Pitch: 5, MoveYaw: 3, MoveMag: 200, Buttons: allKeys, View: tick.View{From: 5, To: 6}})
+	b.Offer(Command{Tick: 12, Yaw: 77, Pitch: 5, MoveYaw: 3, MoveMag: 200, Buttons: allKeys,
+		View: tick.View{From: 5, To: 6}})
 	for i, want := range []struct {
 		keys Buttons
 		mag  uint8

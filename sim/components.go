@@ -8,45 +8,48 @@ import (
 	"github.com/tickrate/tickrate/sim/anim"
 )
 
-// Velocity is metres a second, a type of its own because a component is found by its type.
+// Velocity is in m/s. It is a type of its own since a component is found by its type.
 type Velocity geom.Vec3
 
-// Look is where a player looks.
+// Look is a player's view direction.
 type Look struct{ Yaw, Pitch geom.Angle }
 
-// Vital is a player's fortune in the match.
+// Vital is a player's health, team, hero and score.
 type Vital struct {
-	Health        int16     // points, <= 0 = dead
-	Team          uint8     // 0 or 1
-	Hero          uint8     // of Game.Heroes
-	RequestedHero uint8     // the hero that it asked for, and 1; 0 none
-	Life          uint8     // counts placements: spawns, teleports, other heroes; modulo 256
-	Pushes        uint8     // counts what befell the motion from outside: knock-backs and placements; modulo 256
-	Spectator     bool      // a spectator: has no body
-	Kills         uint16    // points: enemies killed while a round was on
-	Deaths        uint16    // since joining, or since the round began
-	Died          tick.Tick // when, 0: it may stand up at once; of the dead
-	Respawn       tick.Tick // when it may stand up as things are, 0 = alive
+	Health        int16 // points, <= 0 = dead
+	Team          uint8 // 0 or 1
+	Hero          uint8 // of Game.Heroes
+	RequestedHero uint8 // 1 + the requested hero; 0 none
+	Life          uint8 // counts placements: spawns, teleports, hero changes; modulo 256
+	// counts what moved the player from outside: knock-backs and placements; modulo 256
+	Pushes    uint8
+	Spectator bool      // has no body
+	Kills     uint16    // points: enemies killed during rounds
+	Deaths    uint16    // since joining, or since the round began
+	Died      tick.Tick // tick of the death; 0: may respawn at once
+	Respawn   tick.Tick // tick of the respawn as things are; 0 = alive
 }
 
 // Alive reports whether the player takes part.
 func (v *Vital) Alive() bool { return v.Respawn == 0 }
 
-// spawnMotion counts a placement.
+// place counts a placement.
 func (v *Vital) place() {
 	v.Life++
 	v.Pushes++
 }
 
-// ClampLimits is what the server itself has measured of a player's connection; shots are clamped by it. It is a component
-// that the server refreshes before each tick, so that a recorded match replays with it.
+// ClampLimits is what the server has measured of a player's connection; shots are clamped by it.
+// It is a component that the server refreshes before each tick, so that a recorded match replays
+// with it.
 type ClampLimits struct{ lagcomp.ClampLimits }
 
-// PublicPosPerMetre is the grid on which players see each other: 1/128 m. Their yaw and pitch are seen to 1/4096 turn.
+// PublicPosPerMetre is the grid of public positions: 1/128 m. Public yaw and pitch are in 1/4096
+// turn.
 const PublicPosPerMetre = 128
 
-// PublicPose writes into p what others see of a player's state, rounded as the wire has it; a shot is tested against that too.
-// It writes all of p.
+// PublicPose writes a player's public appearance into p, rounded as on the wire; shots are tested
+// against it too. It writes all of p.
 func (v *Vital) PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, a *anim.State) {
 	p.ID = id
 	p.Pos = geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)}
@@ -61,7 +64,8 @@ func seenYaw(yaw geom.Angle) geom.Angle { return (yaw + 8) &^ 15 }
 
 func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
 
-// grid rounds to the nearest 1/128 m, halves upwards; both the product and the floor are exact in float32 here.
+// grid rounds to the nearest 1/128 m, halves upwards; the product and the floor are exact in
+// float32 here.
 func grid(x float32) float32 {
 	n := int32(float32(x*PublicPosPerMetre) + 0.5)
 	if float32(n) > float32(x*PublicPosPerMetre)+0.5 {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// applyDamage is the one place where anybody loses health.
+// applyDamage is the only system in which players lose health.
 func applyDamage(c *columns) {
 	if c.scene.Damage.Len() == 0 {
 		return
@@ -33,7 +33,7 @@ func applyDamage(c *columns) {
 	c.knockBack()
 }
 
-// takeDamage tells of what a player took, and lets it die.
+// takeDamage reports a player's damage, and kills it at 0 health.
 func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	s := c.scratch
 	part := rig.NoPart
@@ -42,7 +42,8 @@ func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	}
 	s.push[row].Add(w.Impulse)
 	c.outcome.Events = append(c.outcome.Events, Event{
-		Kind: EventHit, Part: part, Cause: w.Cause, Tick: c.clock.Tick, Actor: w.Instigator, Victim: w.Victim, Amount: uint16(min(w.Points, 0xffff)),
+		Kind: EventHit, Part: part, Cause: w.Cause, Tick: c.clock.Tick, Actor: w.Instigator,
+		Victim: w.Victim, Amount: uint16(min(w.Points, 0xffff)),
 	})
 	if !w.Killed {
 		return
@@ -57,7 +58,7 @@ func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	s.kills, s.killDetails = append(s.kills, k), append(s.killDetails, killDetail{part, w.Cause})
 }
 
-// knockBack throws everybody by the blows of the tick. Who was thrown is told so: nobody can predict it.
+// knockBack applies the impulses of the tick. Pushes counts them, as players cannot predict them.
 func (c *columns) knockBack() {
 	push := c.scratch.push[:len(c.id)]
 	for i := range c.scratch.damage {

@@ -10,32 +10,33 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind uint8
 
-// The things that happen. A Hit is told to its shooter, a Kill to everybody.
+// The events. A hit is sent to its shooter, a kill to all players.
 const (
 	EventHit EventKind = 1 + iota
 	EventKill
 )
 
-// AskResync is the reliable event, of this one byte, by which a client that cannot decode what it is sent asks the
-// server to begin anew without baselines.
+// AskResync is the reliable message, of this one byte, by which a client that cannot decode its
+// snapshots asks the server to start again without baselines.
 const AskResync byte = 0x80
 
-// AskDiverged is the first byte of the reliable event by which a client tells that the checksum of a snapshot was not that of what
-// it decoded, and asks the server to begin anew as AskResync does.
+// AskDiverged is the first byte of the reliable message by which a client reports a snapshot whose
+// checksum did not match what it decoded, and asks the server to start again as with AskResync.
 //
 //	1  0x82
 //	4  tick  of the snapshot
 const AskDiverged byte = 0x82
 
-// AppendDiverged writes the event that tells of a snapshot whose checksum was wrong.
+// AppendDiverged writes the report of a snapshot with a wrong checksum.
 func AppendDiverged(dst []byte, t tick.Tick) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, AskDiverged), uint32(t))
 }
 
-// ParseDiverged reads what AppendDiverged wrote. False for what is none, or of tick 0.
+// ParseDiverged reads what AppendDiverged wrote. It reports false for any other message, or tick
+// 0.
 func ParseDiverged(src []byte) (t tick.Tick, ok bool) {
 	if len(src) != 5 || src[0] != AskDiverged {
 		return 0, false
@@ -44,29 +45,32 @@ func ParseDiverged(src []byte) (t tick.Tick, ok bool) {
 	return t, t != 0
 }
 
-// AskSnapshotRate is the first byte of the reliable event by which a client asks for fewer snapshots or bytes.
+// AskSnapshotRate is the first byte of the reliable message by which a client asks for fewer
+// snapshots or bytes.
 //
 //	1  0x81
 //	1  every  1: a snapshot each interval of the server; 2, 3, 4, 6 or 8: each so many intervals
 //	2  kbps   most kilobits a second; 0: as many as the server allows
 const AskSnapshotRate byte = 0x81
 
-// Limits of what a client may ask for.
+// Limits of a client's request.
 const (
 	MaxSnapshotInterval = 8
 	MinSnapshotKbps     = 16
 )
 
-// RequestHero is the first byte of the reliable event by which a client asks to be another hero: see Match.RequestHero.
+// AskHero is the first byte of the reliable message by which a client asks for another hero: see
+// Match.RequestHero.
 //
 //	1  0x83
 //	1  hero  of Game.Heroes
 const AskHero byte = 0x83
 
-// AppendHero writes the event that asks for a hero.
+// AppendHero writes the request for a hero.
 func AppendHero(dst []byte, hero uint8) []byte { return append(dst, AskHero, hero) }
 
-// ParseHero reads what AppendHero wrote. False for what is none, or a hero that no game can have.
+// ParseHero reads what AppendHero wrote. It reports false for any other message, or a hero that no
+// game can have.
 func ParseHero(src []byte) (hero uint8, ok bool) {
 	if len(src) != 2 || src[0] != AskHero || src[1] >= MaxHeroes {
 		return 0, false
@@ -74,12 +78,13 @@ func ParseHero(src []byte) (hero uint8, ok bool) {
 	return src[1], true
 }
 
-// AppendSnapshotRate writes the event that asks for a pace.
+// AppendSnapshotRate writes the request for a snapshot rate.
 func AppendSnapshotRate(dst []byte, every uint8, kbps uint16) []byte {
 	return binary.LittleEndian.AppendUint16(append(dst, AskSnapshotRate, every), kbps)
 }
 
-// ParseSnapshotRate reads what AppendSnapshotRate wrote. False for what is none, or out of range.
+// ParseSnapshotRate reads what AppendSnapshotRate wrote. It reports false for any other message,
+// or a rate out of range.
 func ParseSnapshotRate(src []byte) (every uint8, kbps uint16, ok bool) {
 	if len(src) != 4 || src[0] != AskSnapshotRate {
 		return 0, 0, false
@@ -88,19 +93,20 @@ func ParseSnapshotRate(src []byte) (every uint8, kbps uint16, ok bool) {
 	return every, kbps, ValidSnapshotRate(every, kbps)
 }
 
-// ValidSnapshotRate reports whether a pace may be asked for.
+// ValidSnapshotRate reports whether a client may ask for a rate.
 func ValidSnapshotRate(every uint8, kbps uint16) bool {
-	return every >= 1 && every <= MaxSnapshotInterval && every != 5 && every != 7 && (kbps == 0 || kbps >= MinSnapshotKbps)
+	return every >= 1 && every <= MaxSnapshotInterval && every != 5 && every != 7 &&
+		(kbps == 0 || kbps >= MinSnapshotKbps)
 }
 
-// Event is something that happened in a tick and that players are told of, reliably and in order.
+// Event is something that happened in a tick and is sent to players reliably and in order.
 type Event struct {
 	Kind   EventKind
-	Part   rig.Part // of a round: what it hit; NoPart of all else
+	Part   rig.Part // of a shot: what it hit; NoPart of all else
 	Cause  object.Cause
 	Tick   tick.Tick
-	Actor  netid.ID // who did it; 0: the world
-	Victim netid.ID // to whom
+	Actor  netid.ID // the player that did it; 0: the world
+	Victim netid.ID // the player that it was done to
 	Amount uint16   // EventHit: damage; EventKill: the actor's team's score after it
 }
 

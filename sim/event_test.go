@@ -15,9 +15,11 @@ import (
 func TestEventRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Event{
-			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: rig.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
-			Cause: object.Cause(rapid.Uint8Range(0, 15).Draw(t, "cause")),
-			Tick:  tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: netid.ID(rapid.Uint32().Draw(t, "actor")),
+			Kind:   rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"),
+			Part:   rig.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
+			Cause:  object.Cause(rapid.Uint8Range(0, 15).Draw(t, "cause")),
+			Tick:   tick.Tick(rapid.Uint32().Draw(t, "tick")),
+			Actor:  netid.ID(rapid.Uint32().Draw(t, "actor")),
 			Victim: netid.ID(rapid.Uint32().Draw(t, "victim")), Amount: rapid.Uint16().Draw(t, "amount"),
 		}
 		src := e.Append([]byte("x"))
@@ -49,7 +51,8 @@ func TestEventRefuses(t *testing.T) {
 
 // Name is accepted, written again, gives the same bytes.
 func FuzzParseEvent(f *testing.F) {
-	f.Add(Event{Kind: EventKill, Part: rig.PartHead, Tick: 9, Actor: 0x101, Victim: 0x201, Amount: 3}.Append(nil))
+	f.Add(Event{Kind: EventKill, Part: rig.PartHead, Tick: 9, Actor: 0x101, Victim: 0x201,
+		Amount: 3}.Append(nil))
 	f.Add(make([]byte, 16))
 	f.Add([]byte{AskResync})
 	f.Fuzz(func(t *testing.T, src []byte) {

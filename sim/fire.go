@@ -26,7 +26,8 @@ func fire(c *columns) {
 	}
 }
 
-// clamp is the view that a player's actions of the tick are judged by, and for receipts why it is not the one claimed.
+// clamp is the view that a player's actions of the tick are judged by, and for shot records the
+// reason if it is not the claimed one.
 func (c *columns) clamp(i int) (view tick.View, why lagcomp.ClampReason) {
 	know := &c.clampLimits[i]
 	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.ClampLimits)
@@ -42,14 +43,16 @@ func (c *columns) clamp(i int) (view tick.View, why lagcomp.ClampReason) {
 	return view, why
 }
 
-// runAction lets one action go.
+// runAction starts one action.
 func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcomp.ClampReason) {
 	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
 	o := c.objects
 	switch a.Kind {
 	case ability.ActionShot, ability.ActionMelee:
-		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamped: view != cmd.View, ClampReason: why}
-		s.Sweep = lagcomp.Sweep{Ray: c.kit.ShotRay(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View,
+			Clamped: view != cmd.View, ClampReason: why}
+		s.Sweep = lagcomp.Sweep{Ray: c.kit.ShotRay(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius,
+			View: view, Except: uint32(id), Team: v.Team}
 		if a.Kind == ability.ActionMelee {
 			s.Team = lagcomp.NoTeam
 			c.outcome.Punches = append(c.outcome.Punches, s)
@@ -57,13 +60,15 @@ func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcom
 		}
 		c.outcome.Shots = append(c.outcome.Shots, s)
 	case ability.ActionProjectile:
-		o.Projectiles = append(o.Projectiles, object.Launch(o.projectileIDs.alloc(FirstProjectile), object.Trajectory{
-			Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
-			Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
-		}, view))
+		o.Projectiles = append(o.Projectiles, object.Launch(o.projectileIDs.alloc(FirstProjectile),
+			object.Trajectory{
+				Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
+				Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
+			}, view))
 	case ability.ActionGrenade:
 		o.Grenades = append(o.Grenades, object.Throw(object.Grenade{
-			Pos: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Vel: geom.Forward(cmd.Yaw, cmd.Pitch+a.Pitch).Scale(a.Speed),
+			Pos: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Vel: geom.Forward(cmd.Yaw,
+				cmd.Pitch+a.Pitch).Scale(a.Speed),
 			ID: o.grenadeIDs.alloc(FirstGrenade), Owner: id, Thrown: c.clock.Tick, Team: v.Team,
 		}))
 	}
@@ -87,7 +92,8 @@ func combat(c *columns) {
 		shot.Judged = used
 		if stats != nil {
 			j := judgedShot{
-				shot: shot, sweep: s.sweeps[i], hit: &s.hits[i], stats: &stats[i], blocked: blocked, nanos: nanos, melee: melee,
+				shot: shot, sweep: s.sweeps[i], hit: &s.hits[i], stats: &stats[i], blocked: blocked,
+				nanos: nanos, melee: melee,
 			}
 			j.sweep.View = used
 			c.recordShot(&j)
@@ -105,7 +111,7 @@ func combat(c *columns) {
 	}
 }
 
-// cutShots cuts rounds, of shots and then punches, where something stands.
+// cutShots cuts shots, then punches, at obstacles.
 func cutShots(c *columns, p parallel.Part) {
 	o := c.outcome
 	for i := p.From; i < p.To; i++ {
@@ -117,7 +123,7 @@ func cutShots(c *columns, p parallel.Part) {
 	}
 }
 
-// visible asks whether round i was fired by somebody who saw a player.
+// visible asks the hit filter whether the shooter of shot i saw a player.
 func (c *columns) visible(i int, id uint32) bool {
 	w := &c.scratch.sweeps[i]
 	seen := c.match.hitFilter(w, id)
@@ -127,7 +133,8 @@ func (c *columns) visible(i int, id uint32) bool {
 	return seen
 }
 
-// cutAtObstacles cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
+// cutAtObstacles cuts a shot where the ground, a barrel or a cube stops it, in this order where
+// they are equally near.
 func (c *columns) cutAtObstacles(s *Shot) lagcomp.Sweep {
 	if t, ok := c.arena.Raycast(s.Ray); ok {
 		s.Ray.Max, s.HitWall = t, true
@@ -141,7 +148,7 @@ func (c *columns) cutAtObstacles(s *Shot) lagcomp.Sweep {
 	return s.Sweep
 }
 
-// applyHit notes what a round does to what it hit.
+// applyHit queues the damage of a shot, or pushes the cube that it hit.
 func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 	d := object.Damage{
 		Victim: netid.ID(h.ID), Instigator: netid.ID(s.Shooter), Cause: cause, Points: int32(s.Damage),
@@ -158,7 +165,8 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
 			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
 		}
-		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead { // of several in a tick the head is told
+		// of several in a tick the head counts
+		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead {
 			*part = h.Part
 		}
 		if h.Part == rig.PartHead {
@@ -174,11 +182,12 @@ func flyProjectiles(c *columns) {
 	kept := o.Projectiles[:0]
 	for i := range o.Projectiles {
 		p := &o.Projectiles[i]
-		if int(p.Type) >= len(c.kit.ProjectileKinds) || p.Expired(&c.kit.ProjectileKinds[p.Type], c.clock.Tick) {
+		if int(p.Type) >= len(c.kit.ProjectileKinds) || p.Expired(&c.kit.ProjectileKinds[p.Type],
+			c.clock.Tick) {
 			o.projectileIDs.free(FirstProjectile, p.ID)
 			continue
 		}
-		if kept = kept[:len(kept)+1]; len(kept) <= i { // most ticks end nobody
+		if kept = kept[:len(kept)+1]; len(kept) <= i { // in most ticks none ends
 			kept[len(kept)-1] = *p
 		}
 	}

@@ -11,21 +11,22 @@ import (
 // MaxHeroes is how many heroes a game may have: the wire has 4 bits for one.
 const MaxHeroes = 16
 
-// Game is what is played, as content gives it: heroes, what flies and stands about, the mode, and what stands on the map
-// besides its solids. Both ends need the same. It must not change once a match or a client has it.
+// Game is the content of a match: heroes, objects, the mode, and the objects on the map. Both ends
+// need the same. It must not change once a match or a client has it.
 type Game struct {
-	Heroes      []Hero                  // 1 to MaxHeroes; a hero's id is its place here
+	Heroes      []Hero                  // 1 to MaxHeroes; a hero's id is its index
 	Projectiles []object.ProjectileKind // ability.Projectile 1 and on
 	Grenade     object.GrenadeKind      // ability.Grenade
 	Barrel      object.BarrelKind       // of all barrels
 	Cube        object.CubeKind         // of all cubes
-	Zone        object.Zone             // the size of capture zones that On places; its Center is nothing
+	Zone        object.Zone             // size of the capture zones that OnArena places; its Center is unused
 	Mode        mode.Params
-	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the view's delay.
+	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the
+	// view's delay.
 	RewindMillis int32
-	HeadScale    int16 // a round that hits the head takes so many times the damage; 1 to 100
+	HeadScale    int16 // damage factor of a head shot, 1 to 100
 	Layout       Layout
-	Pack         [32]byte // Shared of the content pack that it is of; of none 0
+	Pack         [32]byte // Shared of its content pack; 0 without one
 }
 
 // Hero is a body and what it can do.
@@ -34,23 +35,24 @@ type Hero struct {
 	Body move.Params
 }
 
-// Layout is what stands on a map. Lists may be empty.
+// Layout is the objects on a map. Lists may be empty.
 type Layout struct {
-	Homes       []Home
-	Points      []object.Zone // capture points, in the order in which they are attacked; at most mode.MaxPoints
-	Barrels     []geom.Vec3   // their feet
-	Cubes       []geom.Vec3   // their centres
+	Homes []Home
+	// capture points, in the order in which they are attacked; at most mode.MaxPoints
+	Points      []object.Zone
+	Barrels     []geom.Vec3 // their feet
+	Cubes       []geom.Vec3 // their centres
 	Areas       []DamageArea
 	Teleporters []object.Teleporter
 }
 
-// Home is a box in which players of a team may become another hero.
+// Home is a box in which players of a team may change their hero.
 type Home struct {
 	Team uint8
 	Box  geom.AABB
 }
 
-// DamageArea is a box that hurts.
+// DamageArea is a box that hurts players in it.
 type DamageArea struct {
 	Box  geom.AABB
 	Kind object.AreaKind
@@ -62,12 +64,14 @@ const (
 	Robot       = 1
 )
 
-// DefaultGame is the reference's deathmatch, with its two heroes and nothing on the map. Heads count twice, which is ours:
-// the reference knows no heads. It is the caller's to change.
+// DefaultGame is the reference's deathmatch, with its two heroes and no objects. Head shots count
+// twice, unlike in the reference, which has no heads. The caller may change it.
 func DefaultGame() *Game {
 	return &Game{
-		Heroes:      []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(), move.RobotParams()}},
-		Projectiles: object.DefaultProjectiles(), Grenade: object.DefaultGrenade(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(), Zone: object.DefaultZone(geom.Vec3{}),
+		Heroes: []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(),
+			move.RobotParams()}},
+		Projectiles: object.DefaultProjectiles(), Grenade: object.DefaultGrenade(),
+		Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(), Zone: object.DefaultZone(geom.Vec3{}),
 		Mode: mode.DefaultDeathmatch(), HeadScale: 2,
 	}
 }

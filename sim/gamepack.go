@@ -10,10 +10,11 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// GameFromPack is the game that a pack tells, in one of its modes, with what stands on one of its maps; map "" is bare ground. Heroes
-// have the pack's ids. The error names what the pack has not.
+// GameFromPack is the game of a content pack in one of its modes, with the objects of one of its
+// maps; map "" is bare ground. Heroes have the pack's ids. The error names what the pack lacks.
 func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
-	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
+	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius,
+		Height: p.Zone.Height}, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
 	for i := range p.Heroes {
 		g.Heroes = append(g.Heroes, Hero{p.HeroParams(i), p.Heroes[i].Body})
 	}
@@ -41,9 +42,10 @@ func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
 	return g, g.addLayout(p, &p.Maps[i])
 }
 
-// GameForArena is GameFromPack on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
-// of this arena. An arena of which the pack knows nothing is bare ground, where Game.OnArena finds places for capture points.
-// Both ends call it with the same, and so have the same.
+// GameForArena is GameFromPack on an arena, whose objects come from the pack's map of that name,
+// or else from the first map with this arena. An arena unknown to the pack is bare ground, where
+// Game.OnArena places capture points. Both ends call it with the same arguments and get the same
+// game.
 func GameForArena(p *content.Pack, ground, inMode string) (*Game, error) {
 	i := slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Name == ground })
 	if i < 0 {
@@ -55,7 +57,7 @@ func GameForArena(p *content.Pack, ground, inMode string) (*Game, error) {
 	return GameFromPack(p, "", inMode)
 }
 
-// placeObjects takes over what stands on a map.
+// addLayout adds the objects of a map.
 func (g *Game) addLayout(p *content.Pack, m *content.Map) error {
 	l := &g.Layout
 	for _, h := range m.Homes {

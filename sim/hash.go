@@ -6,10 +6,11 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// Hash returns a fingerprint of all that the next tick depends on besides its inputs: players, objects, the round, the
-// clock. FNV-1a over their numbers, field by field, so that padding is not in it. What waits in inboxes and what is known
-// of connections come from outside and are not in it, but for the view that a player's last shot was judged by; nor is
-// history, which follows from the ticks before. Two matches that were fed the same commands agree in it after every tick.
+// Hash returns a fingerprint of everything that the next tick depends on besides its inputs:
+// players, objects, the round, the clock. It is FNV-1a over their numbers, field by field, without
+// padding. Waiting commands and measurements of connections come from outside and are excluded,
+// except for the view that a player's last shot was judged by; history is excluded, as it follows
+// from earlier ticks. Two matches with the same inputs have the same hash after every tick.
 func (m *Match) Hash() uint64 {
 	c := m.open()
 	defer c.close()
@@ -17,7 +18,8 @@ func (m *Match) Hash() uint64 {
 	h := sum64(fnvStart64)
 	for _, rows := range [...]ecs.Memory{
 		single(c.clock), single(c.score), single(c.mode),
-		memoryOf(c.id), memoryOf(c.pos), memoryOf(c.vel), memoryOf(c.state), memoryOf(c.look), memoryOf(c.vital), memoryOf(c.ability), memoryOf(c.anim),
+		memoryOf(c.id), memoryOf(c.pos), memoryOf(c.vel), memoryOf(c.state), memoryOf(c.look),
+		memoryOf(c.vital), memoryOf(c.ability), memoryOf(c.anim),
 	} {
 		h = h.rows(rows)
 	}
@@ -25,7 +27,8 @@ func (m *Match) Hash() uint64 {
 		h = h.rows(single(&c.clampLimits[i].LastInstant))
 	}
 	for _, rows := range [...]ecs.Memory{
-		memoryOf(o.Projectiles), memoryOf(o.Grenades), memoryOf(c.scene.Barrels), memoryOf(c.scene.Cubes), memoryOf(o.Ports), memoryOf(o.teleports),
+		memoryOf(o.Projectiles), memoryOf(o.Grenades), memoryOf(c.scene.Barrels), memoryOf(c.scene.Cubes),
+		memoryOf(o.Ports), memoryOf(o.teleports),
 		memoryOf(o.Occupied), memoryOf(c.scene.Blasts.Waiting()),
 	} {
 		h = h.rows(rows)
@@ -36,7 +39,7 @@ func (m *Match) Hash() uint64 {
 	return uint64(h)
 }
 
-// FNV-1a, as package hash/fnv has it, but without a state on the heap.
+// FNV-1a as in package hash/fnv, without a state on the heap.
 const (
 	fnvStart64 = 14695981039346656037
 	fnvPrime64 = 1099511628211
@@ -44,10 +47,11 @@ const (
 	fnvPrime32 = 16777619
 )
 
-// sum64 is the FNV-1a of what was added.
+// sum64 is a running 64-bit FNV-1a.
 type sum64 uint64
 
-// rows adds rows one after the other, number by number. Little endian machines only, see appendPlanes.
+// rows adds rows one after the other, number by number. Little-endian machines only, see
+// appendPlanes.
 func (h sum64) rows(m ecs.Memory) sum64 {
 	stride, numbers := m.Type.Size(), scalarsOf(m.Type)
 	for row := uintptr(0); row < uintptr(len(m.Bytes)); row += stride {
@@ -60,7 +64,7 @@ func (h sum64) rows(m ecs.Memory) sum64 {
 	return h
 }
 
-// sum32 is the FNV-1a of what was added.
+// sum32 is a running 32-bit FNV-1a.
 type sum32 uint32
 
 // planes adds rows in the order in which appendPlanes writes them.
@@ -76,5 +80,6 @@ func (h sum32) planes(m ecs.Memory) sum32 {
 	return h
 }
 
-// isOutside reports whether a component is what was measured outside, of a connection, and so no part of a fingerprint.
+// isOutside reports whether a component is measured outside the match, and so not part of a
+// fingerprint.
 func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[ClampLimits]() }

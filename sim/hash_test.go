@@ -22,7 +22,8 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 		}
 	}
 	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.teleports, o.Occupied, c.scene.Blasts.Waiting()} {
+		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.teleports, o.Occupied,
+		c.scene.Blasts.Waiting()} {
 		write(v)
 	}
 	for i := range o.Areas {
@@ -43,13 +44,19 @@ func slowPrint(what string, columns ...ecs.Memory) Checksum {
 // slowPrints are the Prints of what has a column of its own, in any order.
 func (c *columns) slowPrints() (all []Checksum) {
 	o := c.objects
-	all = append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)), slowPrint("players", memoryOf(c.id)),
-		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)), slowPrint("sim.Look", memoryOf(c.look)),
-		slowPrint("sim.Vital", memoryOf(c.vital)), slowPrint("ability.State", memoryOf(c.ability)), slowPrint("anim.State", memoryOf(c.anim)),
+	all = append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)),
+		slowPrint("players", memoryOf(c.id)),
+		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)),
+		slowPrint("sim.Look", memoryOf(c.look)),
+		slowPrint("sim.Vital", memoryOf(c.vital)), slowPrint("ability.State", memoryOf(c.ability)),
+		slowPrint("anim.State", memoryOf(c.anim)),
 		slowPrint("sim.Command", memoryOf(c.command)), slowPrint("sim.Velocity", memoryOf(c.vel)),
-		slowPrint(string(dProjectiles), memoryOf(o.Projectiles)), slowPrint(string(dGrenades), memoryOf(o.Grenades)),
-		slowPrint(string(dBarrels), memoryOf(c.scene.Barrels)), slowPrint(string(dCubes), memoryOf(c.scene.Cubes)),
-		slowPrint(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports)), slowPrint(string(dZones), memoryOf(o.Occupied)),
+		slowPrint(string(dProjectiles), memoryOf(o.Projectiles)), slowPrint(string(dGrenades),
+			memoryOf(o.Grenades)),
+		slowPrint(string(dBarrels), memoryOf(c.scene.Barrels)), slowPrint(string(dCubes),
+			memoryOf(c.scene.Cubes)),
+		slowPrint(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports)), slowPrint(string(dZones),
+			memoryOf(o.Occupied)),
 		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())))
 	var areas []ecs.Memory
 	for i := range o.Areas {
@@ -58,11 +65,12 @@ func (c *columns) slowPrints() (all []Checksum) {
 	return append(all, slowPrint(string(dAreas), areas...))
 }
 
-// TestFingerprintsAreThoseOfTheirTwins: recordings hold fingerprints, so they must stay what they were; and a tick that is recorded must
-// not be what fills the heap.
+// TestFingerprintsAreThoseOfTheirTwins: recordings hold fingerprints, so they must stay what they
+// were; and a tick that is recorded must not be what fills the heap.
 func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 	for _, players := range []int{0, 1, 16} {
-		s := newScript(t, max(players, 1), Rules{Seed: 7, RespawnMillis: 700, Mix: true, Game: furnished()}, "arena-16")
+		s := newScript(t, max(players, 1), Rules{Seed: 7, RespawnMillis: 700, Mix: true, Game: furnished()},
+			"arena-16")
 		if players == 0 {
 			s = &script{m: New(4, *s.m.Rules(), s.m.Scene().Arena)}
 		}
@@ -97,7 +105,8 @@ func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Checksums(got[:0]) }); n != 0 && players > 0 && !raceEnabled {
+		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Checksums(got[:0]) }); n != 0 &&
+			players > 0 && !raceEnabled {
 			t.Errorf("%d players: %v allocations", players, n)
 		}
 	}

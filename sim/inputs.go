@@ -10,27 +10,29 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// TickInputs is everything that came into a match from outside for one tick, as the match took it: with a state from Save, or a new match,
-// and the diaries of all ticks since, Match.Replay plays the same match again. Its memory is used again for the next tick.
+// TickInputs is everything that entered a match from outside for one tick. With a state from Save,
+// or a new match, and the inputs of all ticks since, Match.Replay plays the same match again. Its
+// memory is reused for the next tick.
 type TickInputs struct {
-	Tick        tick.Tick        // that was played
-	Changes     []Change         // before the tick, in the order in which they were done
-	Commands    []PlayerCommand  // commands that were taken, by slot; whoever is missing had none for this tick
-	Limits      []PlayerLimits   // what was known of the connections of those whose actions were judged by a view
-	Hidden      []HiddenTarget   // what the Witness denied, each once, ascending, and who was seen elsewhere
-	TargetViews []ShotTargetView // who was seen elsewhere and may have been hit there
+	Tick     tick.Tick       // the tick that was played
+	Changes  []Change        // before the tick, in order
+	Commands []PlayerCommand // commands that were used, by slot; a missing player had none for this tick
+	Limits   []PlayerLimits  // clamp limits of players whose actions were judged by a view
+	// targets that the hit filter denied, each once, ascending, and targets seen by another view
+	Hidden      []HiddenTarget
+	TargetViews []ShotTargetView // targets seen by another view that may have been hit there
 
-	closed bool // the tick is over: what comes is of the next
+	closed bool // the tick is over: the next input belongs to the next tick
 }
 
-// ChangeKind is something that is done to a match between two ticks.
+// ChangeKind is a kind of change to a match between two ticks.
 type ChangeKind uint8
 
-// The acts.
+// The changes.
 const (
-	ChangeJoin    ChangeKind = iota // Value: who comes in, as the match numbers it; ID: what it was called, 0: the match was full
+	ChangeJoin    ChangeKind = iota // Value: joinKind; ID: the new player, 0: the match was full
 	ChangeLeave                     // ID
-	ChangeHero                      // ID, Value: the hero asked for
+	ChangeHero                      // ID, Value: the requested hero
 	ChangeRespawn                   // Value: milliseconds
 	ChangeKinds                     // how many there are
 )
@@ -40,7 +42,7 @@ func (k ChangeKind) String() string {
 	return [...]string{"join", "leave", "hero", "respawn", "?"}[min(k, ChangeKinds)]
 }
 
-// Change is one of them.
+// Change is one change.
 type Change struct {
 	Kind  ChangeKind
 	ID    netid.ID
@@ -53,17 +55,18 @@ type PlayerCommand struct {
 	Command Command
 }
 
-// PlayerLimits is what the server knew of a player's connection. Last is 0: the match knows it.
+// PlayerLimits is the clamp limits of a player's connection. LastInstant is 0, as the match
+// maintains it.
 type PlayerLimits struct {
 	ID netid.ID
 	lagcomp.ClampLimits
 }
 
-// Hidden is a player whom a shooter could not have seen in the view of its shots of a tick.
+// HiddenTarget is a player that a shooter had not seen in the view of its shots of a tick.
 type HiddenTarget struct{ Shooter, Victim uint32 }
 
-// SetInputLog makes the match write down what enters it, from now on, into d; nil ends it. d is complete, and may be read, after each Step until
-// anything is done to the match.
+// SetInputLog makes the match write its inputs into d, from now on; nil ends it. d is complete and
+// may be read after each Step until anything is done to the match.
 func (m *Match) SetInputLog(d *TickInputs) {
 	m.inputLog = d
 	if d != nil {
@@ -72,23 +75,25 @@ func (m *Match) SetInputLog(d *TickInputs) {
 }
 
 func (d *TickInputs) reset() {
-	*d = TickInputs{Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0], Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
+	*d = TickInputs{Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0],
+		Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
 }
 
-// Equal reports whether both say the same of the same tick.
+// Equal reports whether both are the same inputs of the same tick.
 func (d *TickInputs) Equal(o *TickInputs) bool {
-	return d.Tick == o.Tick && slices.Equal(d.Changes, o.Changes) && slices.Equal(d.Commands, o.Commands) && slices.Equal(d.Limits, o.Limits) &&
+	return d.Tick == o.Tick && slices.Equal(d.Changes, o.Changes) && slices.Equal(d.Commands, o.Commands) &&
+		slices.Equal(d.Limits, o.Limits) &&
 		slices.Equal(d.Hidden, o.Hidden) && slices.Equal(d.TargetViews, o.TargetViews)
 }
 
-// beginTick makes room for the next tick, if the last is over.
+// beginTick empties d if the last tick is over.
 func (d *TickInputs) beginTick() {
 	if d.closed {
 		d.reset()
 	}
 }
 
-// recordChange notes an act.
+// recordChange records a change.
 func (m *Match) recordChange(k ChangeKind, id netid.ID, value int32) {
 	if d := m.inputLog; d != nil {
 		d.beginTick()
@@ -96,18 +101,19 @@ func (m *Match) recordChange(k ChangeKind, id netid.ID, value int32) {
 	}
 }
 
-// addHidden notes that a shooter had not seen somebody.
+// addHidden records a target that the hit filter denied.
 func (d *TickInputs) addHidden(s *lagcomp.Sweep, id uint32) {
 	d.Hidden = append(d.Hidden, HiddenTarget{s.Except, id})
 }
 
-// endTick notes what the tick took, before anybody leaves.
+// endTick records what the tick used, before players leave.
 func (d *TickInputs) endTick(c *columns) {
 	d.Tick = c.clock.Tick
 	in := c.commandBuffers.of
 	for slot := range in {
 		id := c.match.World.At(slot)
-		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see CommandBuffer.Take
+		// its own, see CommandBuffer.Take
+		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick {
 			d.Commands = append(d.Commands, PlayerCommand{id, c.command[i]})
 		}
 	}
@@ -132,7 +138,8 @@ func (d *TickInputs) endTick(c *columns) {
 	d.closed = true
 }
 
-// Replay plays the tick of a diary. An error says that the diary is not of this match at this tick; then the match is of no use any more.
+// Replay plays the tick of recorded inputs. An error means that they do not belong to this match
+// at this tick; the match is then invalid.
 func (m *Match) Replay(d *TickInputs) error {
 	if d.Tick != m.Tick()+1 {
 		return fmt.Errorf("sim: replay: a diary of tick %d after tick %d", d.Tick, m.Tick())
@@ -146,7 +153,8 @@ func (m *Match) Replay(d *TickInputs) error {
 		g := &d.Commands[i]
 		in := m.CommandBuffer(g.ID)
 		if in == nil || g.Command.Tick != d.Tick {
-			return fmt.Errorf("sim: replay: tick %d: a command for tick %d of %v", d.Tick, g.Command.Tick, g.ID)
+			return fmt.Errorf("sim: replay: tick %d: a command for tick %d of %v", d.Tick, g.Command.Tick,
+				g.ID)
 		}
 		in.Offer(g.Command)
 	}
@@ -155,7 +163,10 @@ func (m *Match) Replay(d *TickInputs) error {
 	}
 	m.SetHitFilter(nil)
 	if len(d.Hidden) > 0 {
-		m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool { return !slices.Contains(d.Hidden, HiddenTarget{s.Except, id}) })
+		m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool {
+			return !slices.Contains(d.Hidden,
+				HiddenTarget{s.Except, id})
+		})
 	}
 	m.SetViewResolver(nil)
 	if len(d.TargetViews) > 0 {
@@ -167,10 +178,10 @@ func (m *Match) Replay(d *TickInputs) error {
 	return nil
 }
 
-// joinRecorded brings somebody in again, in the slot that it had: JoinAt may have chosen that.
+// joinRecorded adds a player in its recorded slot, which JoinAt may have chosen.
 func (m *Match) joinRecorded(id netid.ID, as joinKind) netid.ID {
 	if id == 0 {
-		return m.spawnPlayer(as) // nobody, if the match is full as it was
+		return m.spawnPlayer(as) // 0, if the match is full as it was
 	}
 	return m.addPlayer(m.World.SpawnAt(id.Index(), m.player), as)
 }
@@ -179,7 +190,8 @@ func (m *Match) applyChange(a *Change) error {
 	ok := false
 	switch a.Kind {
 	case ChangeJoin:
-		ok = a.Value == int32(joinKind(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) || int(a.Value) <= len(m.Game().Heroes)) &&
+		ok = a.Value == int32(joinKind(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) ||
+			int(a.Value) <= len(m.Game().Heroes)) &&
 			m.joinRecorded(a.ID, joinKind(a.Value)) == a.ID
 	case ChangeLeave:
 		ok = m.World.KindOf(a.ID) == m.player

@@ -15,7 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Match is one game: a world of players on an arena. It holds handles only; all state is in the world.
+// Match is one game: a world of players on an arena. It holds handles only; all state is in the
+// world.
 type Match struct {
 	World *ecs.World
 	resources
@@ -38,7 +39,7 @@ type components struct {
 	clampLimits ecs.Comp[ClampLimits]
 }
 
-// hooks are what the owner of a match sets; none of them changes what the match becomes, except through its answers.
+// hooks are set by the owner of a match. They change the match only through their answers.
 type hooks struct {
 	hitFilter    func(w *lagcomp.Sweep, id uint32) bool // see SetHitFilter
 	viewResolver func(s *Shot) ([]TargetView, []uint64) // see SetViewResolver
@@ -46,7 +47,8 @@ type hooks struct {
 	shotLog      *lagcomp.ShotLog                       // see SetShotLog; nil: no records
 }
 
-// resources are the world's, which are asked for too often to be looked up by type. None is replaced while the world lives.
+// resources are the world's, kept here since looking each up by type would cost too much. None is
+// replaced while the world lives.
 type resources struct {
 	rules          *Rules
 	kit            *CompiledGame
@@ -64,7 +66,7 @@ type resources struct {
 	spawns         *spawns
 }
 
-// keep makes the resources the world's.
+// keep registers the resources with the world.
 func (r *resources) keep(w *ecs.World) {
 	ecs.SetResource(w, r.rules)
 	ecs.SetResource(w, r.kit)
@@ -82,23 +84,27 @@ func (r *resources) keep(w *ecs.World) {
 	ecs.SetResource(w, r.spawns)
 }
 
-// Clock is the resource that says which tick was simulated last.
+// Clock is the resource of the tick that was simulated last.
 type Clock struct{ Tick tick.Tick }
 
-// Score is the resource of who belongs to which team. Points are in the mode's state.
+// Score is the resource of team sizes. Points are in the mode's state.
 type Score struct{ Members [mode.Teams]uint16 }
 
-// Outcome is the resource of what the last tick brought about, for those who pass it on. Its memory is used again by
-// the next Step.
+// Outcome is the resource of what the last tick produced for its readers. The next Step reuses its
+// memory.
 type Outcome struct {
 	Events        []Event             // in the order they happened
-	Announcements []mode.Announcement // for everybody
-	Shots         []Shot              // rounds fired, their views clamped, their rays cut at the first obstacle
-	Hits          []lagcomp.Hit       // what each of them hit in its shooter's view, whatever became of the victim since
-	Punches       []Shot              // sweeps of melee, likewise
-	Clamped       int                 // actions whose claimed view was moved
-	ViewsExpired  int                 // rounds with Shot.ViewExpired
-	NotShown      int                 // times a round went on past somebody of whom its shooter saw nothing, by ShotTargetView
+	Announcements []mode.Announcement // for all players
+	// rounds fired, their views clamped, their rays cut at the first obstacle
+	Shots []Shot
+	// what each shot hit in its shooter's view, whatever happened to the victim since
+	Hits         []lagcomp.Hit
+	Punches      []Shot // melee sweeps, likewise
+	Clamped      int    // actions whose claimed view was moved
+	ViewsExpired int    // shots with Shot.ViewExpired
+	// shots that passed through a player that their shooter had not been shown, by the view
+	// resolver
+	NotShown int
 }
 
 // Shot is a round or a punch.
@@ -108,26 +114,27 @@ type Shot struct {
 	Damage    int16
 	Impulse   float32  // m/s
 	HitObject netid.ID // the barrel or cube that stopped it, 0: the ground or nothing
-	HitWall   bool     // the ground or a wall stopped it, if Struck did not
+	HitWall   bool     // the ground or a wall stopped it, if HitObject did not
 
-	Claimed     tick.View           // what its command named
-	ClampReason lagcomp.ClampReason // why View is another, if receipts are written
-	Clamped     bool                // its view is not the one that was claimed
-	Judged      tick.View           // by which whom it hits is where it was hit: View, or another if its shooter saw that one so
-	ViewExpired bool                // somebody on its way was seen so long ago that it was judged at a later instant
+	Claimed     tick.View           // the view that its command named
+	ClampReason lagcomp.ClampReason // why View is another, if shot records are written
+	Clamped     bool                // View is not the claimed view
+	Judged      tick.View           // the view by which its hit was judged: View, or the view of that target
+	// its shooter saw a target so long ago that the target was judged at a later instant
+	ViewExpired bool
 }
 
 // commandBuffers is the resource of commands that wait, by slot.
 type commandBuffers struct{ of []CommandBuffer }
 
-// poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
+// poses is the resource of each player's public appearance, by slot; ID 0 = empty slot.
 type poses struct {
 	of   []rig.Pose
 	acts []ability.Public
 }
 
-// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses, and for a game that Game.OnArena
-// cannot put on the arena.
+// New makes an empty match for at most slots players. It panics for rules that Rules.Compile
+// refuses, and for a game that Game.OnArena cannot place on the arena.
 func New(slots int, rules Rules, a *arena.Arena) *Match {
 	rules = rules.WithDefaults()
 	on, err := rules.Game.OnArena(a)
@@ -145,22 +152,27 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
 	m.anim = ecs.Register[anim.State](w)
 	m.command, m.clampLimits = ecs.Register[Command](w), ecs.Register[ClampLimits](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.clampLimits)
+	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command,
+		m.clampLimits)
 	m.view = w.View(m.player)
 
 	start := kit.Mode.Start()
 	history := lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4)
 	scene := &object.Scene{
-		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Damage: object.NewDamageQueue(4 * slots),
-		ProjectileKinds: kit.ProjectileKinds, GrenadeKinds: kit.GrenadeKinds, BarrelKind: rules.Game.Barrel, CubeKind: rules.Game.Cube,
+		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate,
+		Damage:          object.NewDamageQueue(4 * slots),
+		ProjectileKinds: kit.ProjectileKinds, GrenadeKinds: kit.GrenadeKinds, BarrelKind: rules.Game.Barrel,
+		CubeKind: rules.Game.Cube,
 	}
 	placeObjects(scene, &rules.Game.Layout)
 	scene.Reserve(4*slots, slots+len(scene.Barrels), slots)
 	m.resources = resources{
-		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start, scene: scene,
+		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start,
+		scene:   scene,
 		objects: newObjects(&rules.Game.Layout, slots),
 		outcome: &Outcome{
-			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
+			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit,
+				slots), Punches: make([]Shot, 0, slots),
 		},
 		scratch: newScratch(slots), commandBuffers: &commandBuffers{make([]CommandBuffer, slots)},
 		poses:  &poses{make([]rig.Pose, slots), make([]ability.Public, slots)},
@@ -171,8 +183,8 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	return m
 }
 
-// SetRespawn changes how long the dead wait from now on, in milliseconds; nothing that a client predicts depends on it. The error
-// says what the mode cannot use, and nothing has changed.
+// SetRespawn sets how long dead players wait from now on, in milliseconds; no client prediction
+// depends on it. On an error, which says what the mode cannot use, nothing changes.
 func (m *Match) SetRespawn(millis int32) error {
 	kit, rules := m.kit, m.rules
 	p := kit.game.Mode
@@ -190,38 +202,39 @@ func (m *Match) SetRespawn(millis int32) error {
 // Rules returns the rules in force.
 func (m *Match) Rules() *Rules { return m.rules }
 
-// Game returns what is played with.
+// Game returns the compiled game.
 func (m *Match) Game() *CompiledGame { return m.kit }
 
 // Tick returns the tick that was simulated last, 0 before the first.
 func (m *Match) Tick() tick.Tick { return m.clock.Tick }
 
-// Score returns who belongs to which team.
+// Score returns the team sizes.
 func (m *Match) Score() *Score { return m.score }
 
-// Mode returns the state of the round, which is all that players are told of it.
+// Mode returns the state of the round.
 func (m *Match) Mode() *mode.State { return m.mode }
 
-// Objects returns what flies and stands about; not to be written.
+// Objects returns projectiles, grenades, areas, teleporters and zones; read-only.
 func (m *Match) Objects() *Objects { return m.objects }
 
-// Scene returns what objects act on: its Barrel and Cube rows, its tables and its account of blasts; not to be written.
+// Scene returns barrels, cubes, blasts and the object tables; read-only.
 func (m *Match) Scene() *object.Scene { return m.scene }
 
-// Outcome returns what the last tick brought about; valid until the next Step.
+// Outcome returns what the last tick produced; valid until the next Step.
 func (m *Match) Outcome() *Outcome { return m.outcome }
 
-// History returns the memory that shots are tested against.
+// History returns the poses that shots are tested against.
 func (m *Match) History() *lagcomp.History { return m.history }
 
-// Poses returns what everybody looks like to others after the last tick, by slot; ID 0 = nobody. Valid until the next
-// Step; not to be written. Who died in that tick still stands in it: history was recorded before, and both are the same.
+// Poses returns each player's public pose after the last tick, by slot; ID 0 = empty slot. It is
+// read-only and valid until the next Step. A player that died in that tick is still standing, as
+// in History, which was recorded before.
 func (m *Match) Poses() []rig.Pose { return m.poses.of }
 
-// ChangeKinds returns what everybody is told of everybody's abilities, by slot, as Poses.
+// AbilityStates returns each player's public ability state, by slot, with the lifetime of Poses.
 func (m *Match) AbilityStates() []ability.Public { return m.poses.acts }
 
-// CommandBuffer returns the commands that wait for a player, nil for a stale id.
+// CommandBuffer returns the waiting commands of a player, nil for a stale id.
 func (m *Match) CommandBuffer(id netid.ID) *CommandBuffer {
 	if m.World.KindOf(id) != m.player {
 		return nil
@@ -229,7 +242,7 @@ func (m *Match) CommandBuffer(id netid.ID) *CommandBuffer {
 	return &m.commandBuffers.of[id.Index()]
 }
 
-// Vital returns a player's fortune, nil for an id without a row. It may be used until the next Step.
+// Vital returns a player's vital state, nil for an id without a row; valid until the next Step.
 func (m *Match) Vital(id netid.ID) *Vital { return m.vital.Get(id) }
 
 // Self returns what a player's owner predicts from, zero for an id without a row.
@@ -240,7 +253,8 @@ func (m *Match) Self(id netid.ID) (motion move.Motion, abilities ability.State, 
 	return motion, abilities, vital
 }
 
-// SelfInto is Self into the caller's memory, which it leaves alone for an id without a row; then it returns nil.
+// SelfInto is Self into the caller's memory. It returns nil, and writes nothing, for an id without
+// a row.
 func (m *Match) SelfInto(id netid.ID, motion *move.Motion, abilities *ability.State) *Vital {
 	p := m.pos.Get(id)
 	if p == nil {
@@ -251,34 +265,36 @@ func (m *Match) SelfInto(id netid.ID, motion *move.Motion, abilities *ability.St
 	return m.vital.Get(id)
 }
 
-// SetClampLimits notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
-// match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
+// SetClampLimits stores what the server has measured of a player's connection, for the shots of
+// the coming tick. LastInstant is kept, as the match itself maintains it. No view reaches further
+// back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) SetClampLimits(id netid.ID, k lagcomp.ClampLimits) {
 	if at := m.clampLimits.Get(id); at != nil {
 		last := at.LastInstant
-		at.ClampLimits = k // and then what is another: what is changed first is copied slowly
+		at.ClampLimits = k // then the differences: a struct that was just changed is copied slowly
 		at.LastInstant = last
 		at.CapTicks = min(k.CapTicks, m.Rules().rewind())
 	}
 }
 
-// SetHitFilter sets what tells whether the shooter of a shot had the player called id in its view: one that it had not cannot be
-// hit. nil, as at first: everybody sees everybody. Match calls it in the combat system, and it must not change the match.
+// SetHitFilter sets the hit filter: whether the shooter of a sweep had the player called id in its
+// view. A player that it had not cannot be hit. nil, the default, lets every shooter see every
+// player. The match calls it in the combat system; it must not change the match.
 func (m *Match) SetHitFilter(seen func(s *lagcomp.Sweep, id uint32) bool) { m.hitFilter = seen }
 
-// Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
-// returns 0 if the match is full.
+// Join adds a player to the smaller team, alive from the end of the coming tick, or from the next
+// round if the round is over. It returns 0 if the match is full.
 func (m *Match) Join() netid.ID { return m.spawnPlayer(0) }
 
-// JoinAsHero is Join as a hero; one that there is not is the first.
+// JoinAsHero is Join as a hero; an unknown hero is the first.
 func (m *Match) JoinAsHero(hero uint8) netid.ID {
 	return m.spawnPlayer(joinKind(1 + int(m.Game().heroOrFirst(hero))))
 }
 
-// JoinSpectator brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
+// JoinSpectator adds a spectator, which has a row but no body, no team and no score.
 func (m *Match) JoinSpectator() netid.ID { return m.spawnPlayer(spectator) }
 
-// joinKind is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
+// joinKind is how a player joins: 0 as the rules say, spectator, or 1 + hero.
 type joinKind uint8
 
 const spectator joinKind = 255
@@ -287,7 +303,7 @@ func (m *Match) spawnPlayer(as joinKind) netid.ID {
 	return m.addPlayer(m.World.Spawn(m.player), as)
 }
 
-// addPlayer notes how the player who was given an id comes in.
+// addPlayer notes how the player with a new id joins.
 func (m *Match) addPlayer(id netid.ID, as joinKind) netid.ID {
 	if id != 0 {
 		m.commandBuffers.of[id.Index()].reset(m.Tick() + 1)
@@ -297,8 +313,9 @@ func (m *Match) addPlayer(id netid.ID, as joinKind) netid.ID {
 	return id
 }
 
-// RequestHero notes that a player wants to be another hero. It becomes one where the mode allows it: at home, in a base of its
-// team, or when it spawns next. False for an unknown player or hero.
+// RequestHero notes that a player wants another hero. It changes where the mode allows it: at
+// home, in a base of its team, or at its next spawn. It reports false for an unknown player or
+// hero.
 func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 	v := m.vital.Get(id)
 	if v == nil || int(hero) >= len(m.Game().Heroes) {
@@ -309,7 +326,7 @@ func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 	return true
 }
 
-// Leave takes a player out at the end of the coming tick; a stale id is ignored.
+// Leave removes a player at the end of the coming tick; a stale id is ignored.
 func (m *Match) Leave(id netid.ID) {
 	v := m.vital.Get(id)
 	if !m.World.Despawn(id) {
@@ -321,7 +338,7 @@ func (m *Match) Leave(id netid.ID) {
 	}
 }
 
-// PlayerLimits is what is known of a player's connection, as Know noted it, and of its last shot.
+// ClampLimits returns what SetClampLimits stored for a player, with the instant of its last shot.
 func (m *Match) ClampLimits(id netid.ID) (k lagcomp.ClampLimits) {
 	if at := m.clampLimits.Get(id); at != nil {
 		k = at.ClampLimits

@@ -25,8 +25,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// script plays a match by itself: every input is drawn from (seed, tick, player), in integers, so it is the same on
-// every machine. Players come and go, walk, jump, and shoot at whom they see.
+// script plays a match by itself: every input is drawn from (seed, tick, player), in integers, so
+// it is the same on every machine. Players come and go, walk, jump, and shoot at whom they see.
 type script struct {
 	m    *Match
 	seed uint64
@@ -43,7 +43,8 @@ func newScript(t testing.TB, players int, rules Rules, arenaName string) *script
 	}
 	if rules.Game.Mode.Kind == mode.Assault { // where one can get to
 		l, there, here := &rules.Game.Layout, a.TeamSpawns(0), a.TeamSpawns(1)
-		l.Points = []object.Zone{object.DefaultZone(there[len(there)/2].Pos), object.DefaultZone(here[len(here)/2].Pos), object.DefaultZone(here[0].Pos)}
+		l.Points = []object.Zone{object.DefaultZone(there[len(there)/2].Pos),
+			object.DefaultZone(here[len(here)/2].Pos), object.DefaultZone(here[0].Pos)}
 	}
 	s := &script{m: New(players, rules, a), seed: rules.Seed}
 	for range players {
@@ -74,7 +75,8 @@ func (s *script) give() {
 		if r>>10%16 == 0 { // a command is lost
 			continue
 		}
-		s.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.m.Rules().Rate, RTTTicks: float32(i), InterpTicks: 6, Newest: now, Oldest: s.m.History().Oldest()})
+		s.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.m.Rules().Rate, RTTTicks: float32(i),
+			InterpTicks: 6, Newest: now, Oldest: s.m.History().Oldest()})
 		s.m.CommandBuffer(id).Offer(s.command(i, r))
 	}
 }
@@ -84,7 +86,8 @@ func (s *script) command(i int, r uint64) Command {
 	now := s.m.Tick()
 	d := draw(s.seed, uint64(now/40), uint64(i)|1<<32)
 	c := Command{
-		Tick: now + 1 + tick.Tick(r>>20%3), Yaw: geom.Angle(d), Pitch: geom.Angle(d >> 16 & 0x0fff), MoveYaw: uint8(d >> 32), MoveMag: uint8(d >> 40),
+		Tick: now + 1 + tick.Tick(r>>20%3), Yaw: geom.Angle(d), Pitch: geom.Angle(d >> 16 & 0x0fff),
+		MoveYaw: uint8(d >> 32), MoveMag: uint8(d >> 40),
 	}
 	c.Buttons = Buttons(d>>48)&Sprint | Buttons((r>>24)&(r>>25)&(r>>26))&Jump
 	switch r >> 44 % 256 {
@@ -97,7 +100,8 @@ func (s *script) command(i int, r uint64) Command {
 	if r>>30%8 == 0 {
 		c.Buttons |= Reload & Buttons(r>>34)
 	}
-	if z := s.m.Objects().Zones; s.m.Rules().Game.Mode.Kind == mode.Assault && d>>44&3 != 0 && int(s.m.Mode().Point) < len(z) {
+	if z := s.m.Objects().Zones; s.m.Rules().Game.Mode.Kind == mode.Assault && d>>44&3 != 0 &&
+		int(s.m.Mode().Point) < len(z) {
 		me := s.m.Poses()[s.ids[i].Index()]
 		to := z[s.m.Mode().Point].Center.Sub(me.Pos)
 		if me.Team() == mode.Defenders && i%4 != 0 {
@@ -109,7 +113,8 @@ func (s *script) command(i int, r uint64) Command {
 		s.m.RequestHero(s.ids[i], uint8(r>>50&1))
 	}
 	if target := s.target(i); target.ID != 0 && d>>60 < 8 {
-		c.Buttons |= []Buttons{Fire, Fire, Fire | Throw, Throw, Fire | Sprint, Melee, Fire | Melee, Throw}[d>>57&7]
+		c.Buttons |= []Buttons{Fire, Fire, Fire | Throw, Throw, Fire | Sprint, Melee, Fire | Melee,
+			Throw}[d>>57&7]
 		c.Yaw, c.Pitch = aimAt(s.m.Poses()[s.ids[i].Index()].Pos, target.Pos)
 		c.View = tick.View{From: now - 2, To: now, Frac: uint8(r >> 40)}
 	}
@@ -121,15 +126,20 @@ func furnished() *Game {
 	return quick(func(g *Game) {
 		rifle(g).Impulse = 7
 		g.Layout = Layout{
-			Homes: []Home{{0, box(-50, -50, 50, -45)}, {1, box(-50, 45, 50, 50)}}, Points: []object.Zone{object.DefaultZone(geom.Vec3{X: 8}), object.DefaultZone(geom.Vec3{Z: -8}), object.DefaultZone(geom.Vec3{Z: 8})},
-			Barrels: []geom.Vec3{{X: 3}, {X: 4}, {X: -6, Z: 6}}, Cubes: []geom.Vec3{{X: -3, Y: 0.5}, {X: 1, Y: 0.5, Z: 5}, {X: -6, Y: 0.5, Z: -4}, {X: 5, Y: 0.5, Z: -6}, {Y: 0.5, Z: -3}},
-			Areas:       []DamageArea{{box(-10, 2, -8, 4), object.AreaKind{Points: 25, PerSecond: 3}}},
-			Teleporters: []object.Teleporter{{Box: box(10, 10, 12, 12), Target: geom.Vec3{X: -12, Z: -12}, Yaw: 0x4000}},
+			Homes: []Home{{0, box(-50, -50, 50, -45)}, {1, box(-50, 45, 50, 50)}},
+			Points: []object.Zone{object.DefaultZone(geom.Vec3{X: 8}),
+				object.DefaultZone(geom.Vec3{Z: -8}), object.DefaultZone(geom.Vec3{Z: 8})},
+			Barrels: []geom.Vec3{{X: 3}, {X: 4}, {X: -6, Z: 6}}, Cubes: []geom.Vec3{{X: -3, Y: 0.5},
+				{X: 1, Y: 0.5, Z: 5}, {X: -6, Y: 0.5, Z: -4}, {X: 5, Y: 0.5, Z: -6}, {Y: 0.5, Z: -3}},
+			Areas: []DamageArea{{box(-10, 2, -8, 4), object.AreaKind{Points: 25, PerSecond: 3}}},
+			Teleporters: []object.Teleporter{{Box: box(10, 10, 12, 12), Target: geom.Vec3{X: -12, Z: -12},
+				Yaw: 0x4000}},
 		}
 	})
 }
 
-// assault is the game of three points with everything on the map, whose points fall in so many seconds.
+// assault is the game of three points with everything on the map, whose points fall in so many
+// seconds.
 func assault(seconds int32) *Game {
 	g := furnished()
 	g.Mode = mode.DefaultAssault()
@@ -142,8 +152,9 @@ func rocketeers() *Game {
 	g := furnished()
 	h := &g.Heroes[Terraformer]
 	i := slices.IndexFunc(h.Slots, func(s ability.SlotParams) bool { return s.Kind == ability.Emote })
-	h.Slots[i] = ability.SlotParams{Name: "rocket jump", Kind: ability.Rocket, Keys: ability.RocketKey, RunsWith: []string{"movement"},
-		Rocket: ability.RocketParams{ActiveMillis: 400, CooldownMillis: 900}}
+	h.Slots[i] = ability.SlotParams{Name: "rocket jump", Kind: ability.Rocket, Keys: ability.RocketKey,
+		RunsWith: []string{"movement"},
+		Rocket:   ability.RocketParams{ActiveMillis: 400, CooldownMillis: 900}}
 	h.Body.Arc = move.Arc{Speed: 20, StartDegrees: 60, EndDegrees: -30, Millis: 500}
 	return g
 }
@@ -157,7 +168,8 @@ func box(x0, z0, x1, z1 float32) geom.AABB {
 func (s *script) line(b *strings.Builder) {
 	o, m := s.m.Objects(), s.m.Mode()
 	fmt.Fprintf(b, "tick %5d  hash %016x  round %d phase %d score %d:%d point %d  flying %2d grenades %2d blasts %d\n", s.m.Tick(), s.m.Hash(),
-		m.Round, m.Phase, m.Score[0], m.Score[1], m.Point, len(o.Projectiles), len(o.Grenades), s.m.Scene().Blasts.Resolved)
+		m.Round, m.Phase, m.Score[0], m.Score[1], m.Point, len(o.Projectiles), len(o.Grenades),
+		s.m.Scene().Blasts.Resolved)
 }
 
 // draw is a number that follows from its arguments.
@@ -174,7 +186,8 @@ func (s *script) target(i int) (best rig.Pose) {
 	}
 	nearest := float32(1e9)
 	for _, p := range all {
-		if d := p.Pos.Sub(self.Pos).LenSq(); p.ID != 0 && p.Alive() && p.Team() != self.Team() && d < nearest {
+		if d := p.Pos.Sub(self.Pos).LenSq(); p.ID != 0 && p.Alive() && p.Team() != self.Team() &&
+			d < nearest {
 			best, nearest = p, d
 		}
 	}
@@ -196,8 +209,9 @@ func aimAt(from, to geom.Vec3) (yaw, pitch geom.Angle) {
 	return yaw, pitch
 }
 
-// TestRow56MatchesArePinned plays five minutes of 32 players in each mode (with -short one): they end with the right result,
-// twice with the same bits, which are those of every machine until the rules change. Rows 42 and 56.
+// TestRow56MatchesArePinned plays five minutes of 32 players in each mode (with -short one): they
+// end with the right result, twice with the same bits, which are those of every machine until the
+// rules change. Rows 42 and 56.
 func TestRow56MatchesArePinned(t *testing.T) {
 	minutes := 5
 	if testing.Short() || raceEnabled {
@@ -231,7 +245,8 @@ func playPinned(t *testing.T, name string, game func() *Game, minutes int, step 
 		if is := s.m.Mode(); is.Phase == mode.Ended && was.Phase == mode.Active {
 			rounds++
 			s.judge(t)
-			fmt.Fprintf(&b, "tick %5d  round %d won by %d  score %d:%d\n", s.m.Tick(), is.Round, is.Winner, is.Score[0], is.Score[1])
+			fmt.Fprintf(&b, "tick %5d  round %d won by %d  score %d:%d\n", s.m.Tick(), is.Round, is.Winner,
+				is.Score[0], is.Score[1])
 		}
 	}
 	if minutes == 5 && rounds < 3 {
@@ -245,7 +260,8 @@ func (s *script) judge(t *testing.T) {
 	m := s.m.Mode()
 	want := uint8(mode.Tie)
 	switch {
-	case s.m.Rules().Game.Mode.Kind == mode.Assault && m.Point == 3, m.Score[0] > m.Score[1] && s.m.Rules().Game.Mode.Kind == mode.Deathmatch:
+	case s.m.Rules().Game.Mode.Kind == mode.Assault && m.Point == 3, m.Score[0] > m.Score[1] &&
+		s.m.Rules().Game.Mode.Kind == mode.Deathmatch:
 		want = 0
 	case s.m.Rules().Game.Mode.Kind == mode.Assault, m.Score[1] > m.Score[0]:
 		want = 1
@@ -260,7 +276,8 @@ func (s *script) judge(t *testing.T) {
 		}
 	}
 	if m.Winner != want || s.m.Rules().Game.Mode.Kind == mode.Deathmatch && points > m.Score[0]+m.Score[1] {
-		t.Errorf("tick %d: won by %d, want %d; players have %d points, teams %v", s.m.Tick(), m.Winner, want, points, m.Score)
+		t.Errorf("tick %d: won by %d, want %d; players have %d points, teams %v", s.m.Tick(), m.Winner,
+			want, points, m.Score)
 	}
 }
 
@@ -282,10 +299,12 @@ func golden(t *testing.T, name, got string, whole bool) {
 	}
 }
 
-// TestRow06MatchesDoNotInterfere: matches in one process, tick by tick in turns, go as each would alone; and so does one at another rate.
+// TestRow06MatchesDoNotInterfere: matches in one process, tick by tick in turns, go as each would
+// alone; and so does one at another rate.
 func TestRow06MatchesDoNotInterfere(t *testing.T) {
 	open := func(i int) *script {
-		return newScript(t, 8, Rules{Seed: uint64(i), Rate: rates[i%3], RespawnMillis: 500, Mix: true}, "arena-16")
+		return newScript(t, 8, Rules{Seed: uint64(i), Rate: rates[i%3], RespawnMillis: 500, Mix: true},
+			"arena-16")
 	}
 	run := func(s *script, n int) (hashes []uint64) {
 		for range n {
@@ -329,7 +348,10 @@ func TestHashSeesEverything(t *testing.T) {
 		{"a projectile", func(m *Match, _ netid.ID) {
 			m.Objects().Projectiles = append(m.Objects().Projectiles, object.Projectile{})
 		}},
-		{"a grenade", func(m *Match, _ netid.ID) { m.Objects().Grenades = append(m.Objects().Grenades, object.Grenade{}) }},
+		{"a grenade", func(m *Match, _ netid.ID) {
+			m.Objects().Grenades = append(m.Objects().Grenades,
+				object.Grenade{})
+		}},
 		{"a teleport that is due", func(m *Match, _ netid.ID) {
 			m.Objects().teleports = append(m.Objects().teleports, object.TeleportRequest{})
 		}},
@@ -388,12 +410,14 @@ func TestSystemsInOrder(t *testing.T) {
 			t.Errorf("system %q does nothing, or does not say what", s.Name)
 		}
 	}
-	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "animate", "record", "fire", "combat", "projectiles", "grenades",
-		"areas", "blasts", "cubes", "settle", "places", "mode"}
+	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "animate", "record",
+		"fire", "combat", "projectiles", "grenades",
+		"areas", "blasts", "cubes", "damage", "zones", "mode"}
 	if !slices.Equal(names, want) {
 		t.Errorf("systems %v, want %v", names, want)
 	}
-	whole, parts := newScript(t, 8, Rules{Seed: 3, Mix: true}, "arena-16"), newScript(t, 8, Rules{Seed: 3, Mix: true}, "arena-16")
+	whole, parts := newScript(t, 8, Rules{Seed: 3, Mix: true}, "arena-16"),
+		newScript(t, 8, Rules{Seed: 3, Mix: true}, "arena-16")
 	for range 200 {
 		whole.step()
 		at := parts.m.Tick()
@@ -438,7 +462,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	tick := func() {
 		yaw += 500
 		for i := range s.ids {
-			s.order(i, Command{Yaw: yaw + geom.Angle(i*977), MoveMag: 255, Buttons: []Buttons{Fire, Fire, Fire, Throw, Melee}[int(s.Tick()/40)%5] | Jump})
+			s.order(i, Command{Yaw: yaw + geom.Angle(i*977), MoveMag: 255, Buttons: []Buttons{Fire, Fire,
+				Fire, Throw, Melee}[int(s.Tick()/40)%5] | Jump})
 		}
 		s.step()
 		shots += len(s.Outcome().Shots)
@@ -448,17 +473,25 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// HitFilter is the nearest point of the grid, halves up, for every position that move leaves; poses are idempotent.
+// HitFilter is the nearest point of the grid, halves up, for every position that move leaves; poses
+// are idempotent.
 func TestSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		axis := func(name string) float32 { return float32(rapid.Int32Range(-8192000, 8192000).Draw(t, name)) / 4096 }
+		axis := func(name string) float32 {
+			return float32(rapid.Int32Range(-8192000, 8192000).Draw(t,
+				name)) / 4096
+		}
 		pos := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}
-		look := Look{geom.Angle(rapid.Uint16().Draw(t, "yaw")), geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
-		v := Vital{Team: rapid.Uint8Range(0, 1).Draw(t, "team"), Life: rapid.Uint8().Draw(t, "life"), Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn"))}
+		look := Look{geom.Angle(rapid.Uint16().Draw(t, "yaw")),
+			geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
+		v := Vital{Team: rapid.Uint8Range(0, 1).Draw(t, "team"), Life: rapid.Uint8().Draw(t, "life"),
+			Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn"))}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "figure"), 0))
 		a := anim.State{
-			Phase: r.Uint32(), Yaw: seenYaw(look.Yaw), Hips: geom.Angle(r.Uint32()), Move: geom.Angle(r.Uint32()), Gait: uint16(r.Uint32()),
-			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(2)),
+			Phase: r.Uint32(), Yaw: seenYaw(look.Yaw), Hips: geom.Angle(r.Uint32()),
+			Move: geom.Angle(r.Uint32()), Gait: uint16(r.Uint32()),
+			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)),
+			Hero: rig.Hero(r.IntN(2)),
 		}
 		var p rig.Pose
 		v.PublicPose(&p, 77, &pos, look, &a)
@@ -472,7 +505,8 @@ func TestSeen(t *testing.T) {
 		if d := (p.Yaw - look.Yaw).Signed(); d < -7 || d > 8 || p.Yaw&15 != 0 {
 			t.Fatalf("yaw %#x is seen as %#x", look.Yaw, p.Yaw)
 		}
-		if d := (p.Pitch - look.Pitch).Signed(); d < -7 || d > 8 || p.Pitch&15 != 0 || p.Pitch.Signed() < -0x4000 || p.Pitch.Signed() > 0x4000 {
+		if d := (p.Pitch - look.Pitch).Signed(); d < -7 || d > 8 || p.Pitch&15 != 0 ||
+			p.Pitch.Signed() < -0x4000 || p.Pitch.Signed() > 0x4000 {
 			t.Fatalf("pitch %#x is seen as %#x", look.Pitch, p.Pitch)
 		}
 		if p.ID != 77 || p.Flags != rig.Flags(v.Respawn == 0, v.Team, v.Life) {
@@ -490,7 +524,8 @@ func TestRulesTicks(t *testing.T) {
 		rate   tick.Rate
 		millis int32
 		want   tick.Tick
-	}{{60, 1500, 90}, {128, 1500, 192}, {20, 1500, 30}, {60, 10000, 600}, {60, 1, 1}, {60, 17, 2}, {128, 10000, 1280}, {20, 0, 1}, {128, 1 << 30, 137438954}} {
+	}{{60, 1500, 90}, {128, 1500, 192}, {20, 1500, 30}, {60, 10000, 600}, {60, 1, 1}, {60, 17, 2},
+		{128, 10000, 1280}, {20, 0, 1}, {128, 1 << 30, 137438954}} {
 		if got := (Rules{Rate: c.rate}).ticks(c.millis); got != c.want {
 			t.Errorf("%d: %d ms at %d Hz are %d ticks, want %d", i, c.millis, c.rate, got, c.want)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Ids of what is no player: an index, from 0 for each kind, is counted from these. Players' lie below all of them.
+// First index of each kind of object in net ids. Players' indexes lie below all of them.
 const (
 	FirstProjectile = 1 << 20
 	FirstGrenade    = 2 << 20
@@ -15,13 +15,14 @@ const (
 	FirstCube       = 4 << 20
 )
 
-// Objects is the resource of what flies and stands about. Its rows are to be read between ticks; they move in the next.
+// Objects is the resource of moving and placed objects. Its rows may be read between ticks.
 //
-// Projectiles and grenades are in the order in which they were fired. Their ids are First... plus an index, which is
-// given again, the lowest free first, with another generation, once a row is gone: a row lingers for Ammo.LingerMillis after
-// what ended it. What a client needs of a projectile is its Flight, once, and Struck, Ended, Point and Normal when it
-// has struck; of a grenade all of its 48 bytes, of which Thrown, Owner and Type never change. Barrels and cubes are rows
-// of the Scene and always there, in the order of the Layout; so are Areas, Ports and Zones.
+// Projectiles and grenades are in the order in which they were fired. Their ids are First... plus
+// an index, which is reused, the lowest free first, with another generation, once a row is gone: a
+// row lingers for ProjectileKind.LingerMillis after its end. A client needs a projectile's
+// Trajectory once, and Hit, Ended, Point and Normal after the impact; and all 48 bytes of a
+// grenade, whose Thrown, Owner and Type never change. Barrels and cubes are rows of the Scene and
+// always there, in the order of the Layout; so are Areas, Ports and Zones.
 type Objects struct {
 	Projectiles []object.Projectile
 	Grenades    []object.Grenade
@@ -36,14 +37,14 @@ type Objects struct {
 	grenadeIDs    idPool
 }
 
-// idPool gives indices out, the lowest free first, with a generation each.
+// idPool allocates indexes, the lowest free first, each with a generation.
 type idPool struct {
 	gen  []uint8
 	used []bool
-	from int // none below is free
+	from int // no lower index is free
 }
 
-// newPool makes a pool with room for so many before it allocates.
+// newPool makes a pool with initial capacity n.
 func newPool(n int) idPool { return idPool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
 
 func (p *idPool) alloc(first int) netid.ID {
@@ -71,8 +72,11 @@ func (p *idPool) free(first int, id netid.ID) {
 func newObjects(l *Layout, slots int) *Objects {
 	o := &Objects{
 		Projectiles: make([]object.Projectile, 0, 4*slots), Grenades: make([]object.Grenade, 0, slots),
-		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)), occupants: make([]object.Occupancy, len(l.Points)),
-		Ports: append([]object.Teleporter(nil), l.Teleporters...), teleports: make([]object.TeleportRequest, 0, slots),
+		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)),
+		occupants: make([]object.Occupancy, len(l.Points)),
+		Ports:     append([]object.Teleporter(nil), l.Teleporters...),
+		teleports: make([]object.TeleportRequest,
+			0, slots),
 		projectileIDs: newPool(4 * slots), grenadeIDs: newPool(slots),
 	}
 	for _, f := range l.Areas {
@@ -81,7 +85,7 @@ func newObjects(l *Layout, slots int) *Objects {
 	return o
 }
 
-// placeObjects puts the barrels and cubes where they belong, whole.
+// placeObjects puts barrels and cubes at their places, whole.
 func placeObjects(s *object.Scene, l *Layout) {
 	s.Barrels, s.Cubes = s.Barrels[:0], s.Cubes[:0]
 	for i, pos := range l.Barrels {
@@ -89,13 +93,14 @@ func placeObjects(s *object.Scene, l *Layout) {
 	}
 	s.PlaceBarrels()
 	for i, pos := range l.Cubes {
-		c := object.SpawnCubes(1, geom.Vec3{}, &s.CubeKind, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
+		c := object.SpawnCubes(1, geom.Vec3{}, &s.CubeKind,
+			func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
 		c.Pos = pos
 		s.Cubes = append(s.Cubes, c)
 	}
 }
 
-// clear ends everything that flies.
+// clear ends all projectiles and grenades.
 func (o *Objects) clear() {
 	for i := range o.Projectiles {
 		o.projectileIDs.free(FirstProjectile, o.Projectiles[i].ID)

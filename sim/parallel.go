@@ -4,20 +4,21 @@ import (
 	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
-// rowGrain is the least number of rows of a part of a system's loop. A row takes a system some 30 to 160 ns; to hand a loop
-// over takes a third of a microsecond.
+// rowGrain is the least number of rows of a part of a system's loop. A row takes a system 30 to
+// 160 ns; handing a loop over takes a third of a microsecond.
 const rowGrain = 64
 
-// shotsGrain is rowGrain for rounds, which take microseconds.
+// shotsGrain is rowGrain for shots, which take microseconds.
 const shotsGrain = 4
 
-// SetWorkers lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
-// first: the caller of Step does, and nobody else. What the match becomes does not depend on it, to the last bit. The match
-// starts no goroutine itself; r's may only be in its loops while Step, or Run, is.
+// SetWorkers lets r run the loops of row-by-row systems in parts, from the next tick on: see
+// package parallel. nil, the default, runs them in the caller of Step. The match is the same to
+// the last bit either way. The match starts no goroutine; those of r may run its loops only during
+// Step or Run.
 //
-// Shared are: commands, abilities, move, animate, record (its rows), combat (where each round ends and what it hits), projectiles and
-// grenades (their ways and what they meet). What they bring about is put together in the order of rows, and everything with
-// effects on others is done by the caller alone.
+// Parallel are: commands, abilities, move, animate, record (its rows), combat (where each shot
+// ends and what it hits), projectiles and grenades (their movement and hits). Their results are
+// combined in the order of rows, and the caller alone does everything that affects other rows.
 func (m *Match) SetWorkers(r parallel.Runner) {
 	s := m.scratch
 	s.loop.SetRunner(r)
@@ -29,10 +30,11 @@ func (m *Match) SetWorkers(r parallel.Runner) {
 	}
 }
 
-// Wake says that a tick will be played in some 50 us: whoever shares its loops and sleeps takes so long to wake. It need not be called.
+// Wake announces a tick in about 50 us, the time that sleeping workers take to wake. Calling it is
+// optional.
 func (m *Match) Wake() { m.scratch.loop.Wake() }
 
-// parallelRows runs a loop over n rows, whole or in parts, and returns how many those were.
+// parallelRows runs a loop over n rows, whole or in parts, and returns the number of parts.
 func (c *columns) parallelRows(n int, do func(*columns, parallel.Part)) (parts int) {
 	return c.scratch.loop.Run(c, n, c.scratch.grain, do)
 }

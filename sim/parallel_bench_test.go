@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
-// clock times the systems of a war, tick by tick, so that a busy machine can be left out of the middle of them.
+// clock times the systems of a war, tick by tick, so that a busy machine can be left out of the
+// middle of them.
 type clock struct {
 	w     *war
 	took  [][]int64 // by system: ns, one a tick
@@ -38,8 +39,8 @@ func low(ns []int64) float64 {
 	return float64(ns[len(ns)/10])
 }
 
-// foreman runs parts one after the other, and works out when as many workers as hands would be done with them, each taking the
-// next part as soon as it is free.
+// foreman runs parts one after the other, and works out when as many workers as hands would be done
+// with them, each taking the next part as soon as it is free.
 type foreman struct {
 	hands [2]time.Duration
 	saved time.Duration // in all loops
@@ -65,19 +66,22 @@ func (f *foreman) Run(parts int, do func(int)) {
 }
 
 // shared are the systems that are run in parts.
-var shared = []string{"commands", "abilities", "move", "animate", "record", "combat", "projectiles", "grenades"}
+var shared = []string{"commands", "abilities", "move", "animate", "record", "combat", "projectiles",
+	"grenades"}
 
-// BenchmarkWorkers plays one firefight of 4000 three times, tick by tick in turns: alone, with a pool of two, and with a foreman
-// who runs the parts one by one and works out how long two would have taken. It says how much sooner a tick is over with the
-// pool (speed-x, and by system), and how much sooner by the foreman's account (parts-x), which other programs on this machine
-// do not spoil: it counts what stays with one and uneven parts, but not the handing over nor what memory is shared. machine-x is
-// what the pool gains at the same time on parts that touch no memory: where that is near 1, there is no second processor to be
-// had, and speed-x says nothing.
+// BenchmarkWorkers plays one firefight of 4000 three times, tick by tick in turns: alone, with a
+// pool of two, and with a foreman who runs the parts one by one and works out how long two would
+// have taken. It says how much sooner a tick is over with the pool (speed-x, and by system), and
+// how much sooner by the foreman's account (parts-x), which other programs on this machine do not
+// spoil: it counts what stays with one and uneven parts, but not the handing over nor what memory
+// is shared. machine-x is what the pool gains at the same time on parts that touch no memory: where
+// that is near 1, there is no second processor to be had, and speed-x says nothing.
 func BenchmarkWorkers(b *testing.B) {
 	pool := parallel.NewPool(2)
 	defer pool.Close()
 	f := &foreman{}
-	alone, two, told := newClock(newWar(b, 4000, true)), newClock(newSharedWar(b, 4000, true, pool)), newClock(newSharedWar(b, 4000, true, f))
+	alone, two, told := newClock(newWar(b, 4000, true)), newClock(newSharedWar(b, 4000, true, pool)),
+		newClock(newSharedWar(b, 4000, true, f))
 	var account, one, both []int64
 	var out [16 * parallel.MaxParts]uint64
 	sums := func(part int) {
@@ -119,8 +123,9 @@ func BenchmarkWorkers(b *testing.B) {
 	}
 }
 
-// BenchmarkScale plays a firefight of 4000 and eight ticks of one of 500 in turns, and says how much more a player costs in the
-// larger, as a whole and by system. From the tenth percentiles of the ticks.
+// BenchmarkScale plays a firefight of 4000 and eight ticks of one of 500 in turns, and says how
+// much more a player costs in the larger, as a whole and by system. From the tenth percentiles of
+// the ticks.
 func BenchmarkScale(b *testing.B) {
 	small, large := newClock(newWar(b, 500, true)), newClock(newWar(b, 4000, true))
 	flying := [2]int{}

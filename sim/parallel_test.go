@@ -38,8 +38,9 @@ func tells(m *Match) uint64 {
 	return h.Sum64()
 }
 
-// Rows 42 and 75: a firefight of both modes is the same match, and tells the same, tick by tick, whoever runs its parts in
-// whatever order: one, two or four workers, or one who begins at the end. Some of those hit were never shown to their shooter.
+// Rows 42 and 75: a firefight of both modes is the same match, and tells the same, tick by tick,
+// whoever runs its parts in whatever order: one, two or four workers, or one who begins at the end.
+// Some of those hit were never shown to their shooter.
 func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 	ticks := 200
 	if testing.Short() || raceEnabled {
@@ -57,7 +58,8 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 			var all []*script
 			var asked [4]int
 			for i, r := range runners {
-				s := newScript(t, 200, Rules{Seed: 5, RespawnMillis: 500, Mix: true, Game: game()}, "arena-64")
+				s := newScript(t, 200, Rules{Seed: 5, RespawnMillis: 500, Mix: true, Game: game()},
+					"arena-64")
 				s.m.SetHitFilter(func(shot *lagcomp.Sweep, id uint32) bool {
 					asked[i]++
 					return (shot.Except^id)&7 != 0
@@ -81,7 +83,8 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 				flying += len(all[0].m.Objects().Projectiles)
 			}
 			if from.parts < 40*ticks || shots < ticks/2 || flying < 10*ticks || asked[0] < ticks/4 {
-				t.Errorf("%d parts, %d shots, %d flying, %d asked in %d ticks: this proves little", from.parts, shots, flying, asked[0], ticks)
+				t.Errorf("%d parts, %d shots, %d flying, %d asked in %d ticks: this proves little",
+					from.parts, shots, flying, asked[0], ticks)
 			}
 		})
 	}
@@ -116,8 +119,9 @@ func TestRow75RoundsInParts(t *testing.T) {
 	}
 }
 
-// Row 42: the matches of testdata come out of two and four workers, and of bodies that are moved and rounds that are cast one by
-// one. The first minute of them; all five with TICKRATE_SAME, as make same has it.
+// Row 42: the matches of testdata come out of two and four workers, and of bodies that are moved
+// and rounds that are cast one by one. The first minute of them; all five with TICKRATE_SAME, as
+// make same has it.
 func TestRow42PinnedMatches(t *testing.T) {
 	minutes := 1
 	if os.Getenv("TICKRATE_SAME") != "" {
@@ -150,7 +154,8 @@ func TestRow42PinnedMatches(t *testing.T) {
 	}
 }
 
-// stepOneByOne is Step without the batches: each body is moved by itself, and each round cast by itself.
+// stepOneByOne is Step without the batches: each body is moved by itself, and each round cast by
+// itself.
 func stepOneByOne(m *Match) {
 	m.Begin()
 	c := &ecs.Resource[scratch](m.World).now
@@ -159,7 +164,8 @@ func stepOneByOne(m *Match) {
 		case "move":
 			for row := range c.id {
 				w := c.scratch.bodyTeams[row]
-				c.setMotion(row, c.kit.Bodies[w.Body].Step(c.motion(row), c.scratch.input[row], w.Team, c.arena, uint16(c.kit.Rate)))
+				c.setMotion(row, c.kit.Bodies[w.Body].Step(c.motion(row), c.scratch.input[row], w.Team,
+					c.arena, uint16(c.kit.Rate)))
 			}
 		case "combat":
 			combatOneByOne(c)
@@ -206,7 +212,8 @@ func TestSharedStepAllocatesNothing(t *testing.T) {
 	tick := func() {
 		yaw += 500
 		for i := range s.ids {
-			s.order(i, Command{Yaw: yaw + geom.Angle(i*977), MoveMag: 255, Buttons: []Buttons{Fire, Fire, Fire, Throw, Melee}[int(s.Tick()/40)%5] | Jump})
+			s.order(i, Command{Yaw: yaw + geom.Angle(i*977), MoveMag: 255, Buttons: []Buttons{Fire, Fire,
+				Fire, Throw, Melee}[int(s.Tick()/40)%5] | Jump})
 		}
 		s.step()
 		shots += len(s.Outcome().Shots)

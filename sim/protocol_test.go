@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// page reads the golden commands and events of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+// page reads the golden commands and events of PROTOCOL.md: a name at the margin, its bytes below
+// it, indented.
 func page(t *testing.T) map[string][]byte {
 	t.Helper()
 	text, err := os.ReadFile("../PROTOCOL.md")
@@ -46,7 +47,8 @@ func TestPage(t *testing.T) {
 	cmds := []Command{
 		{Tick: 1000, Yaw: 0x1234, Pitch: 0x0080, MoveYaw: 0x40, MoveMag: 0xff, Buttons: Sprint},
 		{Tick: 1001, Yaw: 0x1234, Pitch: 0x0080, MoveYaw: 0x40, MoveMag: 0xff, Buttons: Sprint},
-		{Tick: 1002, Yaw: 0x1234, Pitch: 0x0080, MoveYaw: 0x40, MoveMag: 0xff, Buttons: Fire, View: tick.View{From: 990, To: 993, Frac: 0x80}},
+		{Tick: 1002, Yaw: 0x1234, Pitch: 0x0080, MoveYaw: 0x40, MoveMag: 0xff, Buttons: Fire,
+			View: tick.View{From: 990, To: 993, Frac: 0x80}},
 	}
 	if got, want := AppendCommands([]byte{2}, cmds), doc["commands"]; !bytes.Equal(got, want) {
 		t.Errorf("commands: wrote\n%x, the page says\n%x", got, want)
@@ -54,7 +56,8 @@ func TestPage(t *testing.T) {
 	if src := doc["commands"]; len(src) > 0 {
 		var got [MaxWindow]Command
 		n, rest, err := ParseCommands(src[1:], &got)
-		if err != nil || n != 3 || len(rest) != 0 || got[0] != cmds[2] || got[1] != cmds[1] || got[2] != cmds[0] {
+		if err != nil || n != 3 || len(rest) != 0 || got[0] != cmds[2] || got[1] != cmds[1] ||
+			got[2] != cmds[0] {
 			t.Errorf("commands: read %+v, %v", got[:n], err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// die makes a player dead until it may spawn again.
+// die makes a player dead until it may respawn.
 func (c *columns) die(row int, now tick.Tick) {
 	v := &c.vital[row]
 	v.Health, v.Died = 0, now
@@ -47,16 +47,17 @@ func playMode(c *columns) {
 	}
 }
 
-// announceKill is for everybody: who died, of what, and what it brought the killer's team.
+// announceKill reports a death to all players: victim, cause, and the killer's team score.
 func (c *columns) announceKill(k *mode.Kill, d killDetail) {
-	e := Event{Kind: EventKill, Part: d.part, Cause: d.cause, Tick: c.clock.Tick, Actor: k.Killer, Victim: k.Victim}
+	e := Event{Kind: EventKill, Part: d.part, Cause: d.cause, Tick: c.clock.Tick, Actor: k.Killer,
+		Victim: k.Victim}
 	if k.KillerTeam < mode.Teams {
 		e.Amount = uint16(max(c.mode.Score[k.KillerTeam], 0))
 	}
 	c.outcome.Events = append(c.outcome.Events, e)
 }
 
-// killAll ends a round: everybody dies, by nobody, and stands up again when the next one begins.
+// killAll ends a round: all players die, without a killer, and respawn when the next round begins.
 func (c *columns) killAll() {
 	for i := range c.vital {
 		if v := &c.vital[i]; v.Alive() && !v.Spectator {
@@ -66,7 +67,7 @@ func (c *columns) killAll() {
 	}
 }
 
-// restart begins a round: points are forgotten, objects whole, and everybody may spawn.
+// restart begins a round: scores are reset, objects are whole, and all players may spawn.
 func (c *columns) restart() {
 	for i := range c.vital {
 		v := &c.vital[i]

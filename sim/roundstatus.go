@@ -7,13 +7,14 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// The first bytes of the reliable events that tell of the round.
+// The first bytes of the reliable messages about the round.
 const (
 	TagRoundEvent  byte = 0x90
 	TagRoundStatus byte = 0x91
 )
 
-// RoundEvent is something that everybody is told, as package mode announces it. Kills are told as events.
+// RoundEvent is an announcement to all players, as package mode makes it. Kills are sent as events
+// instead.
 type RoundEvent struct {
 	What  mode.AnnouncementKind // no kill
 	Team  uint8
@@ -22,9 +23,11 @@ type RoundEvent struct {
 	Value int32
 }
 
-// IsRoundEvent reports whether an announcement is told as RoundEvent: those of kills are EventKill.
+// IsRoundEvent reports whether an announcement is sent as a RoundEvent; kills are sent as
+// EventKill.
 func IsRoundEvent(w mode.AnnouncementKind) bool {
-	return w > 0 && w < mode.AnnouncementKinds && w != mode.PlayerKilled && w != mode.PlayerSuicide && w != mode.PlayerDied
+	return w > 0 && w < mode.AnnouncementKinds && w != mode.PlayerKilled && w != mode.PlayerSuicide &&
+		w != mode.PlayerDied
 }
 
 // RoundEventOf is an announcement of tick t.
@@ -44,35 +47,38 @@ func (n *RoundEvent) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(n.Value))
 }
 
-// ParseRoundEvent reads what Append wrote. False for what is none.
+// ParseRoundEvent reads what Append wrote. It reports false for any other message.
 func ParseRoundEvent(src []byte) (n RoundEvent, ok bool) {
-	if len(src) != roundEventBytes || src[0] != TagRoundEvent || !IsRoundEvent(mode.AnnouncementKind(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
+	if len(src) != roundEventBytes || src[0] != TagRoundEvent ||
+		!IsRoundEvent(mode.AnnouncementKind(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
 		return n, false
 	}
-	return RoundEvent{mode.AnnouncementKind(src[1]), src[2], src[3], tick.Tick(binary.LittleEndian.Uint32(src[4:])), int32(binary.LittleEndian.Uint32(src[8:]))}, true
+	return RoundEvent{mode.AnnouncementKind(src[1]), src[2], src[3],
+		tick.Tick(binary.LittleEndian.Uint32(src[4:])), int32(binary.LittleEndian.Uint32(src[8:]))}, true
 }
 
-// RoundStatus is how the round stands at the end of a tick: what everybody is told of mode.State.
+// RoundStatus is the public part of mode.State at the end of a tick.
 type RoundStatus struct {
 	Phase    mode.Phase
 	Winner   uint8 // a team, mode.Tie or mode.NoWinner
-	Point    uint8 // the point that is attacked; Points: all are captured
+	Point    uint8 // the attacked point; Points: all are captured
 	Points   uint8 // how many there are; 0: the mode has none
 	Status   mode.Status
 	Waiting  bool      // for more players, before a round
 	Round    uint16    // counts rounds, modulo 65536
 	Progress uint16    // of the attacked point, in 65535ths
 	Left     uint32    // ticks until the phase is over
-	Tick     tick.Tick // that it is of
+	Tick     tick.Tick // of the status
 	Score    [2]int32  // of the teams
-	Players  [2]uint16 // who belongs to them
+	Players  [2]uint16 // team sizes
 }
 
-// RoundStatus returns how the round stands after the last tick.
+// RoundStatus returns the status of the round after the last tick.
 func (m *Match) RoundStatus() RoundStatus {
 	s, k := m.Mode(), m.Game().Mode
 	at := RoundStatus{
-		Phase: s.Phase, Winner: s.Winner, Point: s.Point, Points: k.Points, Status: s.Status, Waiting: s.Waiting, Round: s.Round,
+		Phase: s.Phase, Winner: s.Winner, Point: s.Point, Points: k.Points, Status: s.Status,
+		Waiting: s.Waiting, Round: s.Round,
 		Left: s.Left, Tick: m.Tick(), Score: s.Score, Players: m.Score().Members,
 	}
 	if full := k.CaptureTotal(); full > 0 {
@@ -81,7 +87,8 @@ func (m *Match) RoundStatus() RoundStatus {
 	return at
 }
 
-// Seconds is what the phase has left at tick now, rounded up, as far as is known; while the match waits for players the clock stands.
+// Seconds is the time that the phase has left at tick now, rounded up, as far as is known; the
+// clock stands while the match waits for players.
 func (s *RoundStatus) Seconds(now tick.Tick, rate tick.Rate) uint32 {
 	left := s.Left
 	if now > s.Tick && !s.Waiting {
@@ -113,7 +120,8 @@ func (s *RoundStatus) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, s.Players[1])
 }
 
-// ParseRoundStatus reads what Append wrote. False for what is none, or no state of a round.
+// ParseRoundStatus reads what Append wrote. It reports false for any other message, and for an
+// impossible state.
 func ParseRoundStatus(src []byte) (s RoundStatus, ok bool) {
 	if len(src) != roundStatusBytes || src[0] != TagRoundStatus {
 		return s, false
@@ -123,15 +131,17 @@ func ParseRoundStatus(src []byte) (s RoundStatus, ok bool) {
 		Winner: src[2], Point: src[3], Points: src[4],
 		Round: binary.LittleEndian.Uint16(src[5:]), Progress: binary.LittleEndian.Uint16(src[7:]),
 		Left: binary.LittleEndian.Uint32(src[9:]), Tick: tick.Tick(binary.LittleEndian.Uint32(src[13:])),
-		Score:   [2]int32{int32(binary.LittleEndian.Uint32(src[17:])), int32(binary.LittleEndian.Uint32(src[21:]))},
+		Score: [2]int32{int32(binary.LittleEndian.Uint32(src[17:])),
+			int32(binary.LittleEndian.Uint32(src[21:]))},
 		Players: [2]uint16{binary.LittleEndian.Uint16(src[25:]), binary.LittleEndian.Uint16(src[27:])},
 	}
 	won := s.Winner < mode.Teams || s.Winner == mode.Tie || s.Winner == mode.NoWinner
-	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || !won || s.Points > mode.MaxPoints || s.Point > s.Points || s.Left > maxLeft {
+	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || !won || s.Points > mode.MaxPoints ||
+		s.Point > s.Points || s.Left > maxLeft {
 		return RoundStatus{}, false
 	}
 	return s, true
 }
 
-// maxLeft bounds Left: arithmetic beyond it might wrap. Phases have 921,600 ticks at most.
+// maxLeft bounds Left: arithmetic beyond it might wrap. Phases have at most 921,600 ticks.
 const maxLeft = 1 << 20

@@ -41,7 +41,8 @@ func TestStandingPage(t *testing.T) {
 	if got, ok := ParseRoundEvent(raw(lines[1])); !ok || got != n {
 		t.Errorf("news: read %+v, %v", got, ok)
 	}
-	s := RoundStatus{Phase: mode.Active, Winner: mode.NoWinner, Point: 1, Points: 3, Status: mode.Capturing, Round: 2, Progress: 0x8000,
+	s := RoundStatus{Phase: mode.Active, Winner: mode.NoWinner, Point: 1, Points: 3, Status: mode.Capturing,
+		Round: 2, Progress: 0x8000,
 		Left: 1800, Tick: 1002, Score: [2]int32{1, 0}, Players: [2]uint16{8, 7}}
 	if got := s.Append(nil); !bytes.Equal(got, raw(lines[3])) {
 		t.Errorf("standing: wrote %x, the page says %s", got, lines[3])
@@ -56,12 +57,16 @@ func TestStandingRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		points := rapid.Uint8Range(0, mode.MaxPoints).Draw(t, "points")
 		s := RoundStatus{
-			Phase: mode.Phase(rapid.Uint8Range(0, 2).Draw(t, "phase")), Winner: rapid.SampledFrom([]uint8{0, 1, mode.Tie, mode.NoWinner}).Draw(t, "winner"),
-			Point: rapid.Uint8Range(0, points).Draw(t, "point"), Points: points, Status: mode.Status(rapid.Uint8Range(0, 3).Draw(t, "status")),
-			Waiting: rapid.Bool().Draw(t, "waiting"), Round: rapid.Uint16().Draw(t, "round"), Progress: rapid.Uint16().Draw(t, "progress"),
-			Left: rapid.Uint32Range(0, maxLeft).Draw(t, "left"), Tick: tick.Tick(rapid.Uint32().Draw(t, "tick")),
-			Score:   [2]int32{rapid.Int32().Draw(t, "score"), rapid.Int32().Draw(t, "score")},
-			Players: [2]uint16{rapid.Uint16().Draw(t, "players"), rapid.Uint16().Draw(t, "players")},
+			Phase:  mode.Phase(rapid.Uint8Range(0, 2).Draw(t, "phase")),
+			Winner: rapid.SampledFrom([]uint8{0, 1, mode.Tie, mode.NoWinner}).Draw(t, "winner"),
+			Point:  rapid.Uint8Range(0, points).Draw(t, "point"), Points: points,
+			Status:  mode.Status(rapid.Uint8Range(0, 3).Draw(t, "status")),
+			Waiting: rapid.Bool().Draw(t, "waiting"), Round: rapid.Uint16().Draw(t, "round"),
+			Progress: rapid.Uint16().Draw(t, "progress"),
+			Left:     rapid.Uint32Range(0, maxLeft).Draw(t, "left"),
+			Tick:     tick.Tick(rapid.Uint32().Draw(t, "tick")),
+			Score:    [2]int32{rapid.Int32().Draw(t, "score"), rapid.Int32().Draw(t, "score")},
+			Players:  [2]uint16{rapid.Uint16().Draw(t, "players"), rapid.Uint16().Draw(t, "players")},
 		}
 		if got, ok := ParseRoundStatus(s.Append(nil)); !ok || got != s {
 			t.Fatalf("%+v, %v, want %+v", got, ok, s)
@@ -146,7 +151,8 @@ func TestGameOn(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := (Rules{Game: g}).Compile(); err != nil || len(g.Layout.Points) != c.points || g.Pack != p.Shared() || g.Mode.Name != c.mode {
+		if _, err := (Rules{Game: g}).Compile(); err != nil || len(g.Layout.Points) != c.points ||
+			g.Pack != p.Shared() || g.Mode.Name != c.mode {
 			t.Errorf("%+v: %d points, %s, %v", c, len(g.Layout.Points), g.Mode.Name, err)
 		}
 	}
@@ -167,7 +173,8 @@ func TestMatchStanding(t *testing.T) {
 	m.Join()
 	m.Step()
 	s := m.RoundStatus()
-	if s.Points != 3 || s.Point != 0 || !s.Waiting || s.Winner != mode.NoWinner || s.Tick != 1 || s.Left != 600 || s.Players != [2]uint16{1, 0} ||
+	if s.Points != 3 || s.Point != 0 || !s.Waiting || s.Winner != mode.NoWinner || s.Tick != 1 ||
+		s.Left != 600 || s.Players != [2]uint16{1, 0} ||
 		s.Progress < 32766 || s.Progress > 32768 {
 		t.Errorf("%+v", s)
 	}

@@ -1,6 +1,7 @@
 package sim
 
-// Rows 4 and 13 of the reference's checklist: systems, who runs them, and what begins and ends with an entity.
+// Rows 4 and 13 of the reference's checklist: systems, who runs them, and what begins and ends with
+// an entity.
 
 import (
 	"go/ast"
@@ -18,7 +19,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// TestRow04OrderOfRun: a step runs each system once, in the order of the table, and so does who runs them one by one.
+// TestRow04OrderOfRun: a step runs each system once, in the order of the table, and so does who
+// runs them one by one.
 func TestRow04OrderOfRun(t *testing.T) {
 	var trace, want []string
 	declared := systems
@@ -52,8 +54,9 @@ func TestRow04OrderOfRun(t *testing.T) {
 	}
 }
 
-// TestRow04BeginningsAndEnds: through random joins and leaves everybody is set up just once, at the end of the tick of its coming and
-// before any system sees it, and is out of its team before its row goes.
+// TestRow04BeginningsAndEnds: through random joins and leaves everybody is set up just once, at the
+// end of the tick of its coming and before any system sees it, and is out of its team before its
+// row goes.
 func TestRow04BeginningsAndEnds(t *testing.T) {
 	m := newScript(t, 24, Rules{Seed: 44}, "arena-16").m
 	begun, live := map[netid.ID]int{}, map[netid.ID]bool{}
@@ -88,7 +91,8 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 		for _, id := range m.World.Spawned() {
 			begun[id]++
 			live[id] = true
-			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 || m.clampLimits.Get(id).ClampLimits != (lagcomp.ClampLimits{}) {
+			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 ||
+				m.clampLimits.Get(id).ClampLimits != (lagcomp.ClampLimits{}) {
 				t.Fatalf("tick %d: %v is set up %d times: %+v", m.Tick(), id, begun[id], v)
 			}
 		}
@@ -116,8 +120,8 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 	}
 }
 
-// TestRow13SystemsInOnePlace: whatever looks like a system is in the table, once, with its side; and what clients run as well touches
-// nothing that only the server has.
+// TestRow13SystemsInOnePlace: whatever looks like a system is in the table, once, with its side;
+// and what clients run as well touches nothing that only the server has.
 func TestRow13SystemsInOnePlace(t *testing.T) {
 	registered := map[string]int{}
 	for _, s := range Systems() {
@@ -171,7 +175,8 @@ func TestRow13SystemsInOnePlace(t *testing.T) {
 	}
 }
 
-// looksLikeSystem reports whether a function takes columns alone, has no receiver, and gives nothing back.
+// looksLikeSystem reports whether a function takes columns alone, has no receiver, and gives
+// nothing back.
 func looksLikeSystem(f *ast.FuncDecl) bool {
 	p := f.Type.Params.List
 	if f.Recv != nil || f.Type.Results != nil || len(p) != 1 || len(p[0].Names) != 1 {

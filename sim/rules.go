@@ -2,14 +2,14 @@ package sim
 
 import "github.com/tickrate/tickrate/ecs/tick"
 
-// Rules are what a lobby says about its match. The zero value of a field means its default.
+// Rules are a lobby's settings of its match. The zero value of a field means its default.
 type Rules struct {
 	Rate          tick.Rate // ticks a second, 20 to 128; default 60
 	Seed          uint64    // of every random draw
-	RewindMillis  int32     // the furthest a shot may look back; default the game's
+	RewindMillis  int32     // furthest that a shot may look back; default the game's
 	RespawnMillis int32     // from a death to the respawn; default the mode's
-	Mix           bool      // who joins is given the heroes in turns, by slot; else the first
-	Game          *Game     // what is played; default DefaultGame
+	Mix           bool      // players get the heroes in turns, by slot; else the first hero
+	Game          *Game     // default DefaultGame
 }
 
 // WithDefaults returns r with every zero field set to its default.

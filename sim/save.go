@@ -25,17 +25,18 @@ var (
 // saveVersion is the first byte of a saved state.
 const saveVersion = 1
 
-// lastSaved is the newest tick of which a state is loaded: ticks beyond it might wrap within a match.
+// lastSaved is the newest tick of a loadable state: later ticks might wrap within a match.
 const lastSaved = 1 << 31
 
-// savedBuffer is what an inbox remembers.
+// savedBuffer is the saved part of a command buffer.
 type savedBuffer struct {
 	taken, newest  tick.Tick
-	repeats, count uint8 // count: commands that wait
+	repeats, count uint8 // count: waiting commands
 	last           Command
 }
 
-// part is a piece of a match's state: the data of the table that it holds, and how it is written and read.
+// part is a piece of a match's state: the data of the table that it holds, and how it is written
+// and read.
 type part struct {
 	name  string
 	holds []Datum
@@ -44,26 +45,35 @@ type part struct {
 	load  func(*Match, []byte) (rest []byte, err error)
 }
 
-// parts are all that a match is between two ticks, in the order in which they are written. Components are saved whatever there are of
-// them; a datum of the table that lasts and is in no part fails a test.
+// parts is the whole state of a match between two ticks, in the order in which it is written. All
+// components are saved; a test fails for a persistent datum that is in no part.
 var parts = []part{
-	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(m *Match, _ *columns, dst []byte) []byte {
+	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(m *Match, _ *columns,
+		dst []byte) []byte {
 		return appendPlanes(dst, single(&m.Rules().RespawnMillis))
 	}, loadSettings},
-	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](), reflect.TypeFor[mode.State]()}, func(_ *Match, c *columns, dst []byte) []byte {
+	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](),
+		reflect.TypeFor[mode.State]()}, func(_ *Match, c *columns, dst []byte) []byte {
 		return appendPlanes(appendPlanes(appendPlanes(dst, single(c.clock)), single(c.score)), single(c.mode))
 	}, loadRound},
-	{"players", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers, loadPlayers},
-	{"inboxes", []Datum{dCommandBuffers}, []reflect.Type{reflect.TypeFor[savedBuffer](), reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
-	{"objects", []Datum{dProjectiles, dGrenades, dTeleports, dTeleporters}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.TeleportRequest](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
+	{"players", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers,
+		loadPlayers},
+	{"inboxes", []Datum{dCommandBuffers}, []reflect.Type{reflect.TypeFor[savedBuffer](),
+		reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
+	{"objects", []Datum{dProjectiles, dGrenades, dTeleports, dTeleporters},
+		[]reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](),
+			reflect.TypeFor[object.TeleportRequest](), reflect.TypeFor[mode.Occupancy]()}, saveObjects,
+		loadObjects},
 	{"areas", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreas, loadAreas},
-	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](), reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
+	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](),
+		reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
 	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
 }
 
-// Save appends all that the match is after a Step, for Load: the next ticks of both are the same if they are given the same. It is
-// compact before compression only where that is cheap; its size follows from players and objects. It fails with ErrPending while
-// somebody waits to come or go, and changes nothing.
+// Save appends the whole state of the match after a Step, for Load: the next ticks of both are
+// equal if their inputs are. It is compact before compression only where that is cheap; its size
+// depends on players and objects. It fails with ErrPending while a join or leave is pending, and
+// changes nothing.
 //
 //	1  version
 //	8  layout  fingerprint of the types below
@@ -84,7 +94,8 @@ func (m *Match) Save(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Layout is a fingerprint of everything that Save writes: states of two builds that differ in it do not fit each other.
+// Layout is a fingerprint of the types that Save writes: states of two builds that differ in it
+// are not compatible.
 func (m *Match) Layout() uint64 {
 	types := m.view.Types()
 	for i := range parts {
@@ -93,9 +104,10 @@ func (m *Match) Layout() uint64 {
 	return layoutOf(types)
 }
 
-// Load makes a match as Save left it. Slots, rules but for RespawnMillis, and arena must be those of the match that was saved. Whatever
-// src holds, it makes a match whose state is possible, or none; besides the match it allocates no more than a few times len(src).
-// Errors wrap ErrState and say what was expected.
+// Load makes a match from what Save wrote. Slots, rules except RespawnMillis, and arena must be
+// those of the saved match. Whatever src holds, the result is a match in a possible state, or an
+// error; besides the match it allocates no more than a few times len(src). Errors wrap ErrState
+// and say what was expected.
 func Load(slots int, rules Rules, a *arena.Arena, src []byte) (*Match, error) {
 	m := New(slots, rules, a)
 	switch {
@@ -104,9 +116,11 @@ func Load(slots int, rules Rules, a *arena.Arena, src []byte) (*Match, error) {
 	case src[0] != saveVersion:
 		return nil, fmt.Errorf("%w: version %d, expected %d", ErrState, src[0], saveVersion)
 	case binary.LittleEndian.Uint64(src[1:]) != m.Layout():
-		return nil, fmt.Errorf("%w: of another build: layout %016x, expected %016x", ErrState, binary.LittleEndian.Uint64(src[1:]), m.Layout())
+		return nil, fmt.Errorf("%w: of another build: layout %016x, expected %016x", ErrState,
+			binary.LittleEndian.Uint64(src[1:]), m.Layout())
 	case binary.LittleEndian.Uint32(src[9:]) != uint32(slots):
-		return nil, fmt.Errorf("%w: %d slots, expected %d", ErrState, binary.LittleEndian.Uint32(src[9:]), slots)
+		return nil, fmt.Errorf("%w: %d slots, expected %d", ErrState, binary.LittleEndian.Uint32(src[9:]),
+			slots)
 	}
 	src = src[13:]
 	var err error
@@ -121,7 +135,7 @@ func Load(slots int, rules Rules, a *arena.Arena, src []byte) (*Match, error) {
 	return m, nil
 }
 
-// appendList writes how many rows there are, and the rows.
+// appendList writes the number of rows, and the rows.
 func appendList[T any](dst []byte, rows []T) []byte {
 	return appendPlanes(binary.AppendUvarint(dst, uint64(len(rows))), memoryOf(rows))
 }
@@ -140,7 +154,8 @@ func parseList[T any](src []byte, dst []T, limit int) (rows []T, rest []byte, er
 	return rows, rest, err
 }
 
-// parseCount reads how many follow of something that takes up to size bytes each in memory, half of them at least where it is written.
+// parseCount reads a count of items that take up to size bytes each in memory, and at least half
+// as many in src.
 func parseCount(src []byte, limit, size int) (n int, rest []byte, err error) {
 	v, k := binary.Uvarint(src)
 	if k <= 0 {
@@ -179,14 +194,16 @@ func loadRound(m *Match, src []byte) (_ []byte, err error) {
 	if src, err = parsePlanes(src, single(s)); err != nil {
 		return nil, err
 	}
-	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Game().Mode.Points || s.Left > 921600 || s.Progress > m.Game().Mode.CaptureTotal() {
+	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Game().Mode.Points ||
+		s.Left > 921600 || s.Progress > m.Game().Mode.CaptureTotal() {
 		return nil, wrong("round", *s)
 	}
 	m.Scene().Now = clock.Tick
 	return src, nil
 }
 
-// savePlayers writes the generations of all slots, the ids row by row, and every component there is.
+// savePlayers writes the generations of all slots, the ids row by row, and every component there
+// is.
 func savePlayers(m *Match, c *columns, dst []byte) []byte {
 	dst = m.World.Generations(dst)
 	dst = appendList(dst, c.id)
@@ -281,7 +298,8 @@ func loadInboxes(m *Match, src []byte) ([]byte, error) {
 	}
 	for i, id := range ids {
 		r, b := &rows[i], &in[id.Index()]
-		if last, changed := r.last.Sanitize(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
+		if last, changed := r.last.Sanitize(); changed || r.taken != m.Tick() || int(r.count) > len(all) ||
+			r.repeats > repeatTicks {
 			return nil, wrong("inbox", last)
 		}
 		*b = CommandBuffer{taken: r.taken, last: r.last, repeats: r.repeats}

@@ -13,11 +13,13 @@ import (
 // rewind is the most that ClampLimits may cap views at.
 func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Tick(r.Rate/4)) }
 
-// reach is how many ticks of history a later tick may need: the instant of a view is no older than the rewind, and the older of its
-// two ticks no further away than that again. A tick for rounding, and the newest.
+// reach is how many ticks of history a later tick may need: the instant of a view is no older than
+// the rewind, and the older of its two ticks no further away than that again. A tick for rounding,
+// and the newest.
 func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 
-// Name of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
+// Name of a pose differs from what was expected: a body goes on as it went, and nothing else
+// changes.
 const (
 	poseThere = 1 << iota
 	poseKey   // id or flags
@@ -27,8 +29,8 @@ const (
 	poseFar  // the position is on no grid: three floats
 )
 
-// saveHistory writes slot by slot, since a slot's ticks resemble each other: the oldest tick, and a byte a tick and slot, followed by what
-// it says.
+// saveHistory writes slot by slot, since the ticks of a slot resemble each other: the oldest tick,
+// then a byte a tick and slot, followed by what its flags announce.
 func saveHistory(m *Match, c *columns, dst []byte) []byte {
 	newest := m.Tick()
 	oldest := newest - min(newest, m.reach()) + 1
@@ -46,7 +48,8 @@ func saveHistory(m *Match, c *columns, dst []byte) []byte {
 	return dst
 }
 
-// loadHistory records all ticks again. Slot by slot as they come they are put into the frames of ticks first.
+// loadHistory records all ticks again. Slot by slot as they come they are put into the frames of
+// ticks first.
 func loadHistory(m *Match, src []byte) ([]byte, error) {
 	first, n := binary.Uvarint(src)
 	newest, slots := m.Tick(), m.World.Slots()
@@ -75,7 +78,7 @@ func loadHistory(m *Match, src []byte) ([]byte, error) {
 	return src, nil
 }
 
-// remember makes what everybody looks like anew: it follows from history and abilities.
+// remember restores the public poses, which follow from history and abilities.
 func (m *Match) remember() {
 	c := m.open()
 	defer c.close()
@@ -88,21 +91,22 @@ func (m *Match) remember() {
 	}
 }
 
-// track is what is expected of a slot's next pose.
+// track predicts a slot's next pose.
 type track struct {
 	last  rig.Pose
-	at    [3]int32 // its position in 1/PublicPosPerMetre
+	at    [3]int32 // position in 1/PublicPosPerMetre
 	speed [3]int32 // a tick
 }
 
-// onPublicGrid returns a position on the grid on which players see each other, false if it is on none.
+// onPublicGrid returns a position in units of the public grid, false if it is not on the grid.
 func onPublicGrid(p geom.Vec3) (at [3]int32, ok bool) {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v > -1<<16 && v < 1<<16) {
 			return at, false
 		}
 		at[i] = int32(v * PublicPosPerMetre)
-		if math.Float32bits(float32(at[i])/PublicPosPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
+		// -0 is on no grid, either
+		if math.Float32bits(float32(at[i])/PublicPosPerMetre) != math.Float32bits(v) {
 			return at, false
 		}
 	}
@@ -166,7 +170,8 @@ func (s *track) append(dst []byte, p *rig.Pose) []byte {
 	return dst
 }
 
-// parse reads a pose; false for what append cannot have written, as far as a match could depend on it.
+// parse reads a pose. It reports false for bytes that append cannot have written, as far as a
+// match could depend on them.
 func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 	if len(src) == 0 {
 		return nil, false
@@ -205,7 +210,8 @@ func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 	return src, p.ID != 0 && flags < 2*poseFar
 }
 
-// parsePosition reads the position of a pose: exact numbers, or the difference to where the track expects it.
+// parsePosition reads the position of a pose: exact numbers, or the difference to where the track
+// expects it.
 func (s *track) parsePosition(src []byte, flags byte, p *rig.Pose) (rest []byte, ok bool) {
 	var v [3]int64
 	if flags&poseFar != 0 {
@@ -235,7 +241,8 @@ func (s *track) parsePosition(src []byte, flags byte, p *rig.Pose) (rest []byte,
 			s.speed[i] = int32(to) - s.at[i]
 			s.at[i] = int32(to)
 		}
-		p.Pos = geom.Vec3{X: float32(s.at[0]) / PublicPosPerMetre, Y: float32(s.at[1]) / PublicPosPerMetre, Z: float32(s.at[2]) / PublicPosPerMetre}
+		p.Pos = geom.Vec3{X: float32(s.at[0]) / PublicPosPerMetre, Y: float32(s.at[1]) / PublicPosPerMetre,
+			Z: float32(s.at[2]) / PublicPosPerMetre}
 	}
 	return src, true
 }
@@ -262,17 +269,18 @@ func (s *track) parseBody(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 	return src, true
 }
 
-// figure is what of a pose bends a body, but for the phase.
+// figure is the part of a pose that bends the body, except for the phase.
 func figure(p *rig.Pose) [8]uint8 {
 	return [8]uint8{uint8(p.Form), p.Move, p.Gait, uint8(p.Bank), uint8(p.Hips), p.Aim, p.Air, p.Squat}
 }
 
 // pose is the reverse of figure.
 func pose(p *rig.Pose, f [8]uint8) {
-	p.Form, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat = rig.Form(f[0]), f[1], f[2], int8(f[3]), int8(f[4]), f[5], f[6], f[7]
+	p.Form, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat = rig.Form(f[0]), f[1], f[2], int8(f[3]),
+		int8(f[4]), f[5], f[6], f[7]
 }
 
-// varints reads so many numbers of at most 32 bits.
+// varints reads len(v) numbers of at most 32 bits.
 func varints(src []byte, v []int64) (rest []byte, ok bool) {
 	for i := range v {
 		x, n := binary.Varint(src)

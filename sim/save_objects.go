@@ -31,7 +31,7 @@ func (p *idPool) parse(src []byte) (rest []byte, err error) {
 	return parsePlanes(src, memoryOf(p.used))
 }
 
-// owns reports whether a pool is in use by the ids of n rows and by nobody else.
+// owns reports whether a pool holds the ids of n rows and no others.
 func (p *idPool) owns(first, n int, id func(int) netid.ID) bool {
 	seen := make([]bool, len(p.used))
 	for i := range n {
@@ -103,13 +103,14 @@ func (m *Match) validObjects() error {
 			return wrong("grenade", *g)
 		}
 	}
-	if !o.projectileIDs.owns(FirstProjectile, len(o.Projectiles), func(i int) netid.ID { return o.Projectiles[i].ID }) ||
+	if !o.projectileIDs.owns(FirstProjectile, len(o.Projectiles),
+		func(i int) netid.ID { return o.Projectiles[i].ID }) ||
 		!o.grenadeIDs.owns(FirstGrenade, len(o.Grenades), func(i int) netid.ID { return o.Grenades[i].ID }) {
 		return wrong("ids of what flies", len(o.Projectiles)+len(o.Grenades))
 	}
 	for _, j := range o.teleports {
 		known := false
-		for i := range o.Ports { // where Enter sends everybody
+		for i := range o.Ports { // where StepTeleporters sends players
 			known = known || o.Ports[i].Yaw == j.Yaw && o.Ports[i].Target.Sub(j.Pos).LenSq() < 1e-4
 		}
 		if !known {
@@ -167,7 +168,8 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		*n, src = v, src[k:]
 	}
 	if len(s.Barrels) != len(l.Barrels) || len(s.Cubes) != len(l.Cubes) {
-		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels), len(s.Cubes), len(l.Barrels), len(l.Cubes))
+		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels),
+			len(s.Cubes), len(l.Barrels), len(l.Cubes))
 	}
 	for i := range s.Barrels {
 		whole := s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
@@ -176,7 +178,8 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		}
 	}
 	for i := range s.Cubes {
-		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+		// one that never moved is where content put it
+		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] {
 			return nil, wrong("cube", *c)
 		}
 	}

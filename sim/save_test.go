@@ -39,7 +39,8 @@ func (s *script) load(t testing.TB, state []byte) *Match {
 	return m
 }
 
-// lasts prints everything of a match that the table says lasts. What comes from outside is not in it, but for what Hash has of it.
+// lasts prints everything of a match that the table says lasts. What comes from outside is not in
+// it, but for what Hash has of it.
 func lasts(m *Match, seed maphash.Seed) map[Datum]uint64 {
 	c := m.open()
 	defer c.close()
@@ -52,8 +53,9 @@ func lasts(m *Match, seed maphash.Seed) map[Datum]uint64 {
 	return out
 }
 
-// TestSaveLoadGoesOn saves matches of both modes in the midst of everything, loads them, and plays 1000 ticks more of both from the
-// same diaries: the same in every datum after every tick, and what is saved at the end is the same bytes.
+// TestSaveLoadGoesOn saves matches of both modes in the midst of everything, loads them, and plays
+// 1000 ticks more of both from the same diaries: the same in every datum after every tick, and what
+// is saved at the end is the same bytes.
 func TestSaveLoadGoesOn(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for name, game := range map[string]*Game{"deathmatch": rocketeers(), "assault": assault(1)} {
@@ -62,7 +64,8 @@ func TestSaveLoadGoesOn(t *testing.T) {
 			s, state := saved(t, game, 16, 333)
 			copied := s.load(t, state)
 			if again, err := copied.Save(nil); err != nil || !bytes.Equal(again, state) {
-				t.Fatalf("loaded and saved again, it is another state: %v, %v", Differ(state, again, copied), err)
+				t.Fatalf("loaded and saved again, it is another state: %v, %v",
+					Differ(state, again, copied), err)
 			}
 			var d TickInputs
 			s.m.SetInputLog(&d)
@@ -84,7 +87,8 @@ func TestSaveLoadGoesOn(t *testing.T) {
 						t.Fatalf("tick %d: %s is another", s.m.Tick(), row.Name)
 					}
 				}
-				if s.m.Hash() != copied.Hash() || !slices.Equal(s.m.Outcome().Events, copied.Outcome().Events) {
+				if s.m.Hash() != copied.Hash() || !slices.Equal(s.m.Outcome().Events,
+					copied.Outcome().Events) {
 					t.Fatalf("tick %d: another match", s.m.Tick())
 				}
 			}
@@ -95,9 +99,9 @@ func TestSaveLoadGoesOn(t *testing.T) {
 	}
 }
 
-// TestSaveHasEverything: what the table of systems calls lasting or given is in a part, and structs that are saved by hand have the
-// fields that the hand knew. A new component needs nothing: all of the kind are saved. Whoever adds a field below saves it, or says
-// here from what it follows.
+// TestSaveHasEverything: what the table of systems calls lasting or given is in a part, and structs
+// that are saved by hand have the fields that the hand knew. A new component needs nothing: all of
+// the kind are saved. Whoever adds a field below saves it, or says here from what it follows.
 func TestSaveHasEverything(t *testing.T) {
 	held := map[Datum]bool{}
 	for _, p := range parts {
@@ -117,7 +121,8 @@ func TestSaveHasEverything(t *testing.T) {
 		{reflect.TypeFor[Match](), "World resources components hooks"},
 		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch commandBuffers poses spawns"},
 		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied teleports occupants projectileIDs grenadeIDs"},
-		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
+		{reflect.TypeFor[object.Scene](),
+			"Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
 		{reflect.TypeFor[object.Area](), "Box Kind next"},
 		{reflect.TypeFor[object.Teleporter](), "Box Target Yaw Effect"},
@@ -138,8 +143,8 @@ func TestSaveHasEverything(t *testing.T) {
 	}
 }
 
-// Every method that changes a match from outside is recorded in its inputs: a new method is either recorded or listed here as one
-// that need not be.
+// Every method that changes a match from outside is recorded in its inputs: a new method is either
+// recorded or listed here as one that need not be.
 func TestInputsHaveEveryChange(t *testing.T) {
 	const recorded = "RequestHero Join JoinAsHero JoinAt JoinSpectatorAt Leave SetRespawn JoinSpectator CommandBuffer " +
 		"SetClampLimits SetHitFilter SetViewResolver "
@@ -195,7 +200,8 @@ func TestReplayRefuses(t *testing.T) {
 		{TickInputs{Tick: 1, Changes: []Change{{ChangeLeave, 257, 0}}}, "leave of 1.1"},
 		{TickInputs{Tick: 1, Changes: []Change{{ChangeKinds, 0, 0}}}, "? of 0.0"},
 		{TickInputs{Tick: 1, Changes: []Change{{ChangeRespawn, 0, -5}}}, "respawn"},
-		{TickInputs{Tick: 1, Commands: []PlayerCommand{{257, Command{Tick: 1}}}}, "a command for tick 1 of 1.1"},
+		{TickInputs{Tick: 1, Commands: []PlayerCommand{{257, Command{Tick: 1}}}},
+			"a command for tick 1 of 1.1"},
 	} {
 		s := newScript(t, 4, Rules{}, "arena-16")
 		m := New(4, *s.m.Rules(), s.m.Scene().Arena)
@@ -225,7 +231,8 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := Load(6, rules, ground, append(slices.Clone(state), 0)); !errors.Is(err, ErrState) {
 		t.Error("one byte more:", err)
 	}
-	if _, err := Load(7, rules, ground, state); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "6 slots, expected 7") {
+	if _, err := Load(7, rules, ground, state); !errors.Is(err, ErrState) || !strings.Contains(err.Error(),
+		"6 slots, expected 7") {
 		t.Error(err)
 	}
 	other := rules

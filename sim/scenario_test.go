@@ -31,7 +31,8 @@ func (s *scene) as(i int, hero uint8) {
 	*s.ability.Get(s.ids[i]) = s.Game().Hero(hero).NewState()
 }
 
-// A rivet needs its time to the enemy, takes 12 points and throws it; its row lingers a second and is gone.
+// A rivet needs its time to the enemy, takes 12 points and throws it; its row lingers a second and
+// is gone.
 func TestRow53Rivet(t *testing.T) {
 	s := newScene(t, 2, Rules{}, plain(t))
 	s.as(0, Robot)
@@ -63,7 +64,8 @@ func TestRow53Rivet(t *testing.T) {
 	for range 59 {
 		s.step()
 	}
-	if p := s.Objects().Projectiles; len(p) != 1 || p[0].ID != id || p[0].Hit != object.HitBody || p[0].Victim != s.ids[1] {
+	if p := s.Objects().Projectiles; len(p) != 1 || p[0].ID != id || p[0].Hit != object.HitBody ||
+		p[0].Victim != s.ids[1] {
 		t.Fatalf("it does not linger: %+v", p)
 	}
 	if s.step(); len(s.Objects().Projectiles) != 0 {
@@ -71,8 +73,8 @@ func TestRow53Rivet(t *testing.T) {
 	}
 }
 
-// A grenade explodes between enemies: the enemy takes all, its thrower a fifth, a friend nothing, and all but the friend are
-// thrown.
+// A grenade explodes between enemies: the enemy takes all, its thrower a fifth, a friend nothing,
+// and all but the friend are thrown.
 func TestRow53Grenade(t *testing.T) {
 	s := newScene(t, 3, Rules{}, plain(t))
 	s.as(0, Robot)
@@ -90,12 +92,14 @@ func TestRow53Grenade(t *testing.T) {
 	}
 	n, points := s.events()
 	a, b, c := s.Vital(s.ids[0]), s.Vital(s.ids[1]), s.Vital(s.ids[2])
-	if n[EventHit][object.CauseBlast] != 2 || points != 48 || a.Health != 92 || b.Health != 60 || c.Health != 100 || a.Pushes != 1 || b.Pushes != 1 || c.Pushes != 0 {
+	if n[EventHit][object.CauseBlast] != 2 || points != 48 || a.Health != 92 || b.Health != 60 ||
+		c.Health != 100 || a.Pushes != 1 || b.Pushes != 1 || c.Pushes != 0 {
 		t.Errorf("%v, %d points; thrower %+v, enemy %+v, friend %+v", n, points, *a, *b, *c)
 	}
 }
 
-// A punch lands a tenth of a second after the key, though that was let go, and kills friends too, which brings no point.
+// A punch lands a tenth of a second after the key, though that was let go, and kills friends too,
+// which brings no point.
 func TestRow53MeleeHitsFriends(t *testing.T) {
 	s := newScene(t, 2, Rules{}, plain(t))
 	s.put(0, 0, geom.Vec3{})
@@ -109,12 +113,14 @@ func TestRow53MeleeHitsFriends(t *testing.T) {
 		s.step()
 	}
 	n, _ := s.events()
-	if s.Tick() != began+6 || n[EventKill][object.CauseMelee] != 1 || s.Vital(s.ids[1]).Alive() || s.Vital(s.ids[0]).Kills != 0 || s.Mode().Score != [2]int32{} {
+	if s.Tick() != began+6 || n[EventKill][object.CauseMelee] != 1 || s.Vital(s.ids[1]).Alive() ||
+		s.Vital(s.ids[0]).Kills != 0 || s.Mode().Score != [2]int32{} {
 		t.Errorf("after %d ticks %v; %+v, score %v", s.Tick()-began, n, *s.Vital(s.ids[0]), s.Mode().Score)
 	}
 }
 
-// A shot breaks a barrel, which breaks the next a tick later, which kills whoever stands beside it: the shooter's kill.
+// A shot breaks a barrel, which breaks the next a tick later, which kills whoever stands beside it:
+// the shooter's kill.
 func TestRow55BarrelsChain(t *testing.T) {
 	g := quick(func(g *Game) {
 		rifle(g).Damage = 10
@@ -132,16 +138,20 @@ func TestRow55BarrelsChain(t *testing.T) {
 		s.step()
 	}
 	n, _ := s.events()
-	if s.Tick() != fired+2 || n[EventKill][object.CauseBlast] != 1 || s.Vital(s.ids[0]).Kills != 1 || s.Vital(s.ids[1]).Alive() ||
+	if s.Tick() != fired+2 || n[EventKill][object.CauseBlast] != 1 || s.Vital(s.ids[0]).Kills != 1 ||
+		s.Vital(s.ids[1]).Alive() ||
 		s.Scene().Barrels[0].Broken != fired || s.Scene().Barrels[1].Broken != fired+1 {
-		t.Errorf("%d ticks after the shot %v; barrels %+v; shooter %+v", s.Tick()-fired, n, s.Scene().Barrels, *s.Vital(s.ids[0]))
+		t.Errorf("%d ticks after the shot %v; barrels %+v; shooter %+v", s.Tick()-fired, n,
+			s.Scene().Barrels, *s.Vital(s.ids[0]))
 	}
 }
 
-// Who steps into a teleporter stands at its target from the next tick on, in another life, as fast as before.
+// Who steps into a teleporter stands at its target from the next tick on, in another life, as fast
+// as before.
 func TestRow55Teleporter(t *testing.T) {
 	g := quick(func(g *Game) {
-		g.Layout.Teleporters = []object.Teleporter{{Box: box(-1, 5, 1, 7), Target: geom.Vec3{X: 30, Z: 30}, Yaw: 0x4000}}
+		g.Layout.Teleporters = []object.Teleporter{{Box: box(-1, 5, 1, 7), Target: geom.Vec3{X: 30, Z: 30},
+			Yaw: 0x4000}}
 	})
 	s := newScene(t, 1, Rules{Game: g}, plain(t))
 	s.put(0, 0, geom.Vec3{})
@@ -156,7 +166,8 @@ func TestRow55Teleporter(t *testing.T) {
 			}
 			continue
 		}
-		if before.Pos.Z < 5 || v.Life != was.Life+1 || v.Pushes != was.Pushes+1 || now.Pos.X < 30 || now.Pos.X > 30.2 || s.Poses()[0].Flags>>8 != uint16(v.Life) {
+		if before.Pos.Z < 5 || v.Life != was.Life+1 || v.Pushes != was.Pushes+1 || now.Pos.X < 30 ||
+			now.Pos.X > 30.2 || s.Poses()[0].Flags>>8 != uint16(v.Life) {
 			t.Errorf("from %+v to %+v, %+v", before, now, v)
 		}
 		return
@@ -182,7 +193,9 @@ func TestRow50DamageArea(t *testing.T) {
 	}
 	e := s.Outcome().Events
 	v := s.Vital(s.ids[0])
-	if len(hits) != 4 || hits[3]-hits[0] != 60 || len(e) != 2 || e[1] != (Event{EventKill, 0, object.CauseArea, s.Tick(), 0, s.ids[0], 0}) || v.Deaths != 1 || v.Kills != 0 {
+	if len(hits) != 4 || hits[3]-hits[0] != 60 || len(e) != 2 ||
+		e[1] != (Event{EventKill, 0, object.CauseArea, s.Tick(), 0, s.ids[0], 0}) || v.Deaths != 1 ||
+		v.Kills != 0 {
 		t.Errorf("hits in %v, then %+v; %+v", hits, e, *v)
 	}
 	if a := s.Outcome().Announcements; len(a) != 1 || a[0].Kind != mode.PlayerDied {
@@ -190,8 +203,8 @@ func TestRow50DamageArea(t *testing.T) {
 	}
 }
 
-// TestRow54HeroInBaseOnly: a player becomes another hero at home at once, elsewhere when it spawns next; one that there is not it
-// never becomes.
+// TestRow54HeroInBaseOnly: a player becomes another hero at home at once, elsewhere when it spawns
+// next; one that there is not it never becomes.
 func TestRow54HeroInBaseOnly(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Layout.Homes = []Home{{0, box(-10, -10, 10, 10)}, {1, box(20, -10, 40, 10)}}
@@ -201,18 +214,21 @@ func TestRow54HeroInBaseOnly(t *testing.T) {
 		at   geom.Vec3
 		now  bool
 		team uint8
-	}{{geom.Vec3{}, true, 0}, {geom.Vec3{X: 30}, false, 0}, {geom.Vec3{X: 30}, true, 1}, {geom.Vec3{X: 15}, false, 0}} {
+	}{{geom.Vec3{}, true, 0}, {geom.Vec3{X: 30}, false, 0}, {geom.Vec3{X: 30}, true, 1},
+		{geom.Vec3{X: 15}, false, 0}} {
 		s := newScene(t, 2, Rules{Game: g, RespawnMillis: 500}, plain(t))
 		s.put(0, c.team, c.at)
 		s.put(1, 1-c.team, c.at.Add(geom.Vec3{Z: 5}))
 		s.step()
-		if s.RequestHero(s.ids[0], 2) || s.RequestHero(netid.Make(9, 1), 0) || !s.RequestHero(s.ids[0], Robot) {
+		if s.RequestHero(s.ids[0], 2) || s.RequestHero(netid.Make(9, 1), 0) ||
+			!s.RequestHero(s.ids[0], Robot) {
 			t.Fatalf("%d: asking", i)
 		}
 		s.Vital(s.ids[0]).Health = 7
 		s.step()
 		v := s.Vital(s.ids[0])
-		if now := v.Hero == Robot; now != c.now || now != (v.Health == 100) || now != (v.Life == 1) || now != (s.ability.Get(s.ids[0]).Slots[0].Load == 80) {
+		if now := v.Hero == Robot; now != c.now || now != (v.Health == 100) || now != (v.Life == 1) ||
+			now != (s.ability.Get(s.ids[0]).Slots[0].Load == 80) {
 			t.Errorf("%d: at %v of team %d: %+v", i, c.at, c.team, *v)
 		}
 		s.order(1, Command{Buttons: Fire, Yaw: 0x8000})
@@ -221,7 +237,8 @@ func TestRow54HeroInBaseOnly(t *testing.T) {
 			s.step()
 		}
 		v = s.Vital(s.ids[0])
-		if self, _, _ := s.Self(s.ids[0]); v.Deaths != 1 || !v.Alive() || v.Hero != Robot || s.Game().Body(v.Hero).Eye(self.Pos).Y-self.Pos.Y != 1.9 {
+		if self, _, _ := s.Self(s.ids[0]); v.Deaths != 1 || !v.Alive() || v.Hero != Robot ||
+			s.Game().Body(v.Hero).Eye(self.Pos).Y-self.Pos.Y != 1.9 {
 			t.Errorf("%d: after its death %+v", i, *v)
 		}
 	}
@@ -235,12 +252,14 @@ func TestRow70Spectator(t *testing.T) {
 	s.step()
 	watcher := s.JoinSpectator()
 	s.step()
-	s.CommandBuffer(watcher).Offer(Command{Tick: s.Tick() + 1, MoveMag: 255, Buttons: Fire | Throw, View: tick.View{From: 1, To: 1}})
+	s.CommandBuffer(watcher).Offer(Command{Tick: s.Tick() + 1, MoveMag: 255, Buttons: Fire | Throw,
+		View: tick.View{From: 1, To: 1}})
 	for range 700 {
 		s.step()
 	}
 	v := s.Vital(watcher)
-	if v == nil || v.Alive() || !v.Spectator || s.Poses()[watcher.Index()].ID != 0 || s.Score().Members != [2]uint16{1, 0} || len(s.Outcome().Shots) != 0 || v.Team != 255 {
+	if v == nil || v.Alive() || !v.Spectator || s.Poses()[watcher.Index()].ID != 0 ||
+		s.Score().Members != [2]uint16{1, 0} || len(s.Outcome().Shots) != 0 || v.Team != 255 {
 		t.Errorf("%+v, %+v, members %v", v, s.Poses()[watcher.Index()], s.Score().Members)
 	}
 	s.Leave(watcher)
@@ -250,7 +269,8 @@ func TestRow70Spectator(t *testing.T) {
 	}
 }
 
-// When time is up all die and nobody returns; then points are forgotten, barrels whole, and everybody spawns at once.
+// When time is up all die and nobody returns; then points are forgotten, barrels whole, and
+// everybody spawns at once.
 func TestRow56RoundEnds(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Mode.RoundMillis, g.Mode.PostmatchMillis = 1000, 500
@@ -272,7 +292,8 @@ func TestRow56RoundEnds(t *testing.T) {
 		}
 		s.order(0, Command{Buttons: Fire, Pitch: geom.Degrees(-8)})
 	}
-	if m := s.Mode(); m.Phase != mode.Ended || m.Winner != 0 || s.Vital(s.ids[0]).Alive() || s.Vital(s.ids[1]).Alive() || s.Vital(s.ids[0]).Kills != 1 || s.Scene().Barrels[0].Health != 0 {
+	if m := s.Mode(); m.Phase != mode.Ended || m.Winner != 0 || s.Vital(s.ids[0]).Alive() ||
+		s.Vital(s.ids[1]).Alive() || s.Vital(s.ids[0]).Kills != 1 || s.Scene().Barrels[0].Health != 0 {
 		t.Fatalf("%+v, %+v, %+v, %+v", *m, *s.Vital(s.ids[0]), *s.Vital(s.ids[1]), s.Scene().Barrels)
 	}
 	ended := s.Tick()
@@ -314,7 +335,8 @@ func TestGameOfPack(t *testing.T) {
 		a, b := g.Heroes[i], want.Heroes[i]
 		ka, errA := a.Compile(60)
 		kb, errB := b.Compile(60)
-		if errA != nil || errB != nil || a.Body != b.Body || a.Health != b.Health || a.Name != b.Name || ka.NewState() != kb.NewState() {
+		if errA != nil || errB != nil || a.Body != b.Body || a.Health != b.Health || a.Name != b.Name ||
+			ka.NewState() != kb.NewState() {
 			t.Errorf("hero %d: %+v, want %+v", i, a, b)
 		}
 	}
@@ -354,7 +376,8 @@ func TestRulesThatCannotBe(t *testing.T) {
 		{func(g *Game) { g.Projectiles[0].Radius = 11 }, "projectile Rivet: radius 11"},
 		{func(g *Game) { g.HeadScale = 0 }, "0 times"},
 		{func(g *Game) { g.Mode.RoundMillis = 1 }, "RoundMillis"},
-		{func(g *Game) { g.Mode, g.Layout.Points = mode.DefaultAssault(), make([]object.Zone, 2) }, "2 capture points: expected 3"},
+		{func(g *Game) { g.Mode, g.Layout.Points = mode.DefaultAssault(), make([]object.Zone, 2) },
+			"2 capture points: expected 3"},
 	} {
 		g := DefaultGame()
 		c.change(g)

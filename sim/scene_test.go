@@ -20,20 +20,23 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 
 // plain is flat ground without walls, and spawns for each team at its own end.
 func plain(t testing.TB) *arena.Arena {
-	solids := []arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -64, Y: -1, Z: -64}, geom.Vec3{X: 64, Z: 64})}
+	solids := []arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -64, Y: -1, Z: -64},
+		geom.Vec3{X: 64, Z: 64})}
 	var spawns []arena.Spawn
 	for i := range 8 {
 		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: float32(4*i - 16), Z: -50}, Team: 0},
 			arena.Spawn{Pos: geom.Vec3{X: float32(4*i - 16), Z: 50}, Yaw: 0x8000, Team: 1})
 	}
-	a, err := arena.New("plain", geom.AABB{Min: geom.Vec3{X: -64, Y: -1, Z: -64}, Max: geom.Vec3{X: 64, Y: 32, Z: 64}}, solids, spawns)
+	a, err := arena.New("plain", geom.AABB{Min: geom.Vec3{X: -64, Y: -1, Z: -64},
+		Max: geom.Vec3{X: 64, Y: 32, Z: 64}}, solids, spawns)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// quick is a game whose round begins at once, with one player, and whose rifles throw nobody; change may make it another.
+// quick is a game whose round begins at once, with one player, and whose rifles throw nobody;
+// change may make it another.
 func quick(change func(*Game)) *Game {
 	g := DefaultGame()
 	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
@@ -86,7 +89,8 @@ func (s *scene) order(i int, c Command) {
 // step plays a tick in which the server trusts every view of the newest tick.
 func (s *scene) step() {
 	for _, id := range s.ids {
-		s.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.Rules().Rate, Newest: s.Tick(), Oldest: s.History().Oldest(), InterpTicks: 8})
+		s.SetClampLimits(id, lagcomp.ClampLimits{Rate: s.Rules().Rate, Newest: s.Tick(),
+			Oldest: s.History().Oldest(), InterpTicks: 8})
 	}
 	s.Step()
 }
@@ -95,7 +99,8 @@ func (s *scene) step() {
 func at(pos, target geom.Vec3, y float32) Command {
 	d := target.Sub(pos)
 	flat := math.Hypot(float64(d.X), float64(d.Z))
-	return Command{Buttons: Fire, Yaw: geom.Atan2(d.X, d.Z), Pitch: geom.Degrees(math.Atan2(float64(y)-1.65, flat) * 180 / math.Pi)}
+	return Command{Buttons: Fire, Yaw: geom.Atan2(d.X, d.Z), Pitch: geom.Degrees(math.Atan2(float64(y)-1.65,
+		flat) * 180 / math.Pi)}
 }
 
 const head, chest = 1.6, 1.0 // metres above the feet

@@ -8,11 +8,12 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// SetShotLog makes the match write a receipt of each round and punch into ring, from now on; nil ends it. They are no state: a match with
-// and one without are the same match.
+// SetShotLog makes the match write a record of each shot and punch into log, from now on; nil ends
+// it. Records are not state: they do not change the match.
 func (m *Match) SetShotLog(ring *lagcomp.ShotLog) { m.shotLog = ring }
 
-// cast finds what rounds hit, and makes room for notes if receipts are written. It returns the nanoseconds that took, of each.
+// cast finds what shots hit, with statistics if records are written. It returns the nanoseconds
+// that a shot took.
 func (c *columns) cast() (notes []lagcomp.CastStats, nanos uint32) {
 	s, ring := c.scratch, c.match.shotLog
 	if ring == nil {
@@ -44,7 +45,8 @@ type judgedShot struct {
 func (c *columns) recordShot(j *judgedShot) {
 	r := c.match.shotLog.Next()
 	s, w, h, n := j.shot, &j.sweep, j.hit, j.stats
-	r.Tick, r.Shooter, r.Claimed, r.Used, r.ClampReason = c.clock.Tick, s.Shooter, s.Claimed, w.View, s.ClampReason
+	r.Tick, r.Shooter, r.Claimed, r.Used, r.ClampReason = c.clock.Tick, s.Shooter, s.Claimed, w.View,
+		s.ClampReason
 	if r.ClampReason != lagcomp.ClampNone && r.Claimed.Valid() && r.Used.Valid() {
 		r.Shift = int32(lagcomp.Instant(r.Used) - lagcomp.Instant(r.Claimed))
 	}
@@ -54,7 +56,8 @@ func (c *columns) recordShot(j *judgedShot) {
 	r.Subject, r.Bone, r.Miss, r.Distance = n.NearestID, n.NearestBone, n.Miss, n.Along
 	switch history := c.history; {
 	case h.ID != 0:
-		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitPlayer, h.ID, h.Bone, 0, h.Distance
+		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitPlayer, h.ID,
+			h.Bone, 0, h.Distance
 		r.Point, r.Normal = h.Point, h.Normal
 	case j.blocked != 0:
 		slot, r.Verdict, r.Subject = int32(netid.ID(j.blocked).Index()), lagcomp.NotVisible, j.blocked
@@ -75,7 +78,7 @@ func historyHas(h *lagcomp.History, v tick.View) bool {
 	return v.Valid() && v.From >= h.Oldest() && v.To <= h.Newest()
 }
 
-// recordPoses adds the poses of the subject, who is in a slot.
+// recordPoses adds the poses of the subject, which is in a slot.
 func (c *columns) recordPoses(r *lagcomp.ShotRecord, slot int) {
 	var ok bool
 	if r.Seen, ok = c.history.At(r.Claimed, slot); ok && r.Seen.ID == r.Subject {
@@ -89,7 +92,8 @@ func (c *columns) recordPoses(r *lagcomp.ShotRecord, slot int) {
 	}
 	if r.Verdict == lagcomp.NotVisible {
 		if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); ok {
-			r.Bone, r.Distance, r.Point, r.Normal, r.Miss = hit.Bone, hit.Distance, r.Ray.At(hit.Distance), hit.Normal, 0
+			r.Bone, r.Distance, r.Point, r.Normal, r.Miss = hit.Bone, hit.Distance, r.Ray.At(hit.Distance),
+				hit.Normal, 0
 		}
 	}
 }

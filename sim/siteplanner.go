@@ -8,9 +8,10 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// OnArena is the game on an arena: g itself if it has the capture points that its mode needs, else a copy with points, and with homes if
-// it has none, at places that follow from the arena's spawns alone. So arenas that are made from a seed, or come from a file, can be
-// fought over, and both ends find the same. The error says what the arena lacks.
+// OnArena is the game on an arena: g itself if it has the capture points that its mode needs, else
+// a copy with points, and with homes if it has none, at places that follow from the arena's spawns
+// alone. Arenas generated from a seed or loaded from a file can thus be played in any mode, and
+// both ends find the same places. The error says what the arena lacks.
 func (g *Game) OnArena(a *arena.Arena) (*Game, error) {
 	n := int(g.Mode.Points)
 	if len(g.Layout.Points) >= n {
@@ -30,14 +31,16 @@ func (g *Game) OnArena(a *arena.Arena) (*Game, error) {
 		on.Layout.Points = append(on.Layout.Points, z)
 	}
 	if len(on.Layout.Homes) == 0 {
-		on.Layout.Homes = []Home{{mode.Attackers, s.home(mode.Attackers, a.Bounds)}, {mode.Defenders, s.home(mode.Defenders, a.Bounds)}}
+		on.Layout.Homes = []Home{{mode.Attackers, s.home(mode.Attackers, a.Bounds)},
+			{mode.Defenders, s.home(mode.Defenders, a.Bounds)}}
 	}
 	return &on, nil
 }
 
-// sitePlanner is where the teams of an arena are, in units of arena.Unit: whole numbers, so that all machines agree.
+// sitePlanner knows where the teams of an arena spawn, in integer units of arena.Unit, so that all
+// machines agree.
 type sitePlanner struct {
-	mid   [mode.Teams][3]int64 // the middle of a team's spawns
+	mid   [mode.Teams][3]int64 // middle of a team's spawns
 	taken []geom.Vec3
 }
 
@@ -57,19 +60,20 @@ func newSitePlanner(from, to []arena.Spawn) *sitePlanner {
 }
 
 func units(p geom.Vec3) [3]int64 {
-	return [3]int64{int64(p.X * (1 / arena.Unit)), int64(p.Y * (1 / arena.Unit)), int64(p.Z * (1 / arena.Unit))}
+	return [3]int64{int64(p.X * (1 / arena.Unit)), int64(p.Y * (1 / arena.Unit)),
+		int64(p.Z * (1 / arena.Unit))}
 }
 
-// The way from the attackers' middle to the defenders', in percent: where the first point and the last one lie, and how far behind
-// its team's middle a home begins. So it is on the maps of the default pack.
+// Percent of the way from the attackers' middle to the defenders': the first point, the last point,
+// and how far behind its team's middle a home begins, as on the maps of the default pack.
 const (
 	firstPoint = 20
 	lastPoint  = 105
 	homeBehind = 20
 )
 
-// point is the place of point i of n: of the spawns, where there is free ground that one gets to, the one nearest to where the point
-// should be that no point has. Nearness is along the way and across it; up and down does not count.
+// point is the place of capture point i of n: the unused spawn, which is reachable free ground,
+// nearest to the ideal place in the plane.
 func (s *sitePlanner) point(i, n int, spawns []arena.Spawn) (at geom.Vec3) {
 	share := int64(firstPoint+lastPoint) / 2
 	if n > 1 {
@@ -101,8 +105,8 @@ func (s *sitePlanner) has(p geom.Vec3) bool {
 	return false
 }
 
-// home is a team's end of the arena: from the bounds to a line behind the middle of its spawns, across the longer way between the
-// teams, x or z.
+// home is a team's end of the arena: from the bounds to a line behind the middle of its spawns,
+// across the longer of the two axes between the teams.
 func (s *sitePlanner) home(team int, bounds geom.AABB) geom.AABB {
 	axis := 0
 	dx, dz := s.mid[1][0]-s.mid[0][0], s.mid[1][2]-s.mid[0][2]

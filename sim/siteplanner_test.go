@@ -13,8 +13,9 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow56PointsOfGeneratedArenas: wherever a seed takes us, an assault has its points in their order from the attackers' side to the
-// defenders', each of its own, where somebody can stand; and each team a home in which some of it spawn, and none of the other.
+// TestRow56PointsOfGeneratedArenas: wherever a seed takes us, an assault has its points in their
+// order from the attackers' side to the defenders', each of its own, where somebody can stand; and
+// each team a home in which some of it spawn, and none of the other.
 func TestRow56PointsOfGeneratedArenas(t *testing.T) {
 	for players := 2; players <= 600; players = players*2 + 3 {
 		for seed := range 6 {
@@ -33,7 +34,8 @@ func TestRow56PointsOfGeneratedArenas(t *testing.T) {
 					t.Fatal(err)
 				}
 				again, _ := game.OnArena(a)
-				if len(game.Layout.Points) != 0 || !slices.Equal(on.Layout.Points, again.Layout.Points) || !slices.Equal(on.Layout.Homes, again.Layout.Homes) {
+				if len(game.Layout.Points) != 0 || !slices.Equal(on.Layout.Points, again.Layout.Points) ||
+					!slices.Equal(on.Layout.Homes, again.Layout.Homes) {
 					t.Fatalf("%s: %+v and then %+v, of %+v", name, on.Layout, again.Layout, game.Layout)
 				}
 				if third, err := on.OnArena(a); err != nil || third != on {
@@ -51,9 +53,11 @@ func placed(t *testing.T, name string, a *arena.Arena, l *Layout) {
 		t.Fatalf("%s: %+v", name, l)
 	}
 	for i, z := range l.Points {
-		feet := geom.AABB{Min: z.Center.Add(geom.Vec3{X: -0.5, Y: 0.1, Z: -0.5}), Max: z.Center.Add(geom.Vec3{X: 0.5, Y: 2, Z: 0.5})}
+		feet := geom.AABB{Min: z.Center.Add(geom.Vec3{X: -0.5, Y: 0.1, Z: -0.5}),
+			Max: z.Center.Add(geom.Vec3{X: 0.5, Y: 2, Z: 0.5})}
 		if a.Overlaps(feet) || z.Radius != 5 || z.Height != 5 || i > 0 && z == l.Points[i-1] ||
-			i > 0 && len(a.Spawns) > 40 && z.Center.X <= l.Points[i-1].Center.X { // of a handful of spawns none may be where it should
+			// of a handful of spawns none may be where it should
+			i > 0 && len(a.Spawns) > 40 && z.Center.X <= l.Points[i-1].Center.X {
 			t.Errorf("%s: point %d is %+v", name, i, z)
 		}
 	}
@@ -68,12 +72,14 @@ func placed(t *testing.T, name string, a *arena.Arena, l *Layout) {
 			}
 		}
 		if others > 0 || own == 0 && len(a.Spawns) > 40 {
-			t.Errorf("%s: in the home of team %d spawn %d of it and %d of the other", name, h.Team, own, others)
+			t.Errorf("%s: in the home of team %d spawn %d of it and %d of the other", name, h.Team, own,
+				others)
 		}
 	}
 }
 
-// An arena without spawns is no ground for an assault, and all the same for a deathmatch; a game whose map has points keeps them.
+// An arena without spawns is no ground for an assault, and all the same for a deathmatch; a game
+// whose map has points keeps them.
 func TestGameOnNeedsSpawns(t *testing.T) {
 	floor := arena.NewSolid(arena.Box, geom.Vec3{X: -9, Y: -1, Z: -9}, geom.Vec3{X: 9, Z: 9})
 	bounds := geom.AABB{Min: geom.Vec3{X: -9, Y: -1, Z: -9}, Max: geom.Vec3{X: 9, Y: 9, Z: 9}}
@@ -86,15 +92,18 @@ func TestGameOnNeedsSpawns(t *testing.T) {
 		t.Errorf("deathmatch: %v", err)
 	}
 	g.Mode = mode.DefaultAssault()
-	if _, err := g.OnArena(bare); err == nil || !strings.Contains(err.Error(), "arena bare: spawns for 0 attackers") {
+	if _, err := g.OnArena(bare); err == nil || !strings.Contains(err.Error(),
+		"arena bare: spawns for 0 attackers") {
 		t.Errorf("assault: %v", err)
 	}
-	g.Layout.Points = []object.Zone{object.DefaultZone(geom.Vec3{}), object.DefaultZone(geom.Vec3{}), object.DefaultZone(geom.Vec3{})}
+	g.Layout.Points = []object.Zone{object.DefaultZone(geom.Vec3{}), object.DefaultZone(geom.Vec3{}),
+		object.DefaultZone(geom.Vec3{})}
 	if on, err := g.OnArena(bare); on != g || err != nil {
 		t.Errorf("with points: %v", err)
 	}
 	lined, err := arena.New("lined", bounds, []arena.Solid{floor}, []arena.Spawn{
-		{Pos: geom.Vec3{Z: 5}}, {Pos: geom.Vec3{X: 1, Z: 5}}, {Pos: geom.Vec3{Z: -5}, Team: 1}, {Pos: geom.Vec3{X: 1, Z: -5}, Team: 1},
+		{Pos: geom.Vec3{Z: 5}}, {Pos: geom.Vec3{X: 1, Z: 5}}, {Pos: geom.Vec3{Z: -5}, Team: 1},
+		{Pos: geom.Vec3{X: 1, Z: -5}, Team: 1},
 	})
 	if err != nil {
 		t.Fatal(err)

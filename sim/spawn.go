@@ -12,7 +12,7 @@ import (
 
 var zero geom.Vec3
 
-// spawns is the resource of where players come in, and as what those who wait to.
+// spawns is the resource of where players spawn, and of how waiting players join.
 type spawns struct {
 	bases  [mode.MaxPoints][]arena.Spawn // of the capture points
 	joinAs []joinKind                    // by slot
@@ -37,12 +37,13 @@ func newSpawns(a *arena.Arena, l *Layout, slots int) *spawns {
 	return p
 }
 
-// initPlayer sets up the row of a player who has just joined.
+// initPlayer sets up the row of a player that has just joined.
 func (m *Match) initPlayer(id netid.ID) {
 	as := m.spawns.joinAs[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}
-	*m.clampLimits.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = ClampLimits{}, Command{}, Look{}, anim.State{}
+	*m.clampLimits.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = ClampLimits{}, Command{},
+		Look{}, anim.State{}
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = zero, Velocity{}, move.State{Loco: move.Dead}
 	k := m.Game()
 	switch {
@@ -66,7 +67,7 @@ func (m *Match) initPlayer(id netid.ID) {
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = pos, Velocity(vel), state
 }
 
-// spawnMotion returns the state of a player put where its team spawns next.
+// spawnMotion is the motion of a player at its team's next spawn point.
 func (m *Match) spawnMotion(team uint8) move.Motion {
 	at := m.Game().Mode.Spawn(m.Mode(), team)
 	spawns := m.arena.TeamSpawns(team)

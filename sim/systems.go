@@ -17,7 +17,8 @@ func (m *Match) Step() {
 	m.End()
 }
 
-// Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers who time the systems.
+// Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers
+// that time the systems.
 func (m *Match) Begin() {
 	if m.inputLog != nil {
 		m.inputLog.beginTick()
@@ -26,7 +27,8 @@ func (m *Match) Begin() {
 	c.clock.Tick++
 	c.scene.Now = c.clock.Tick
 	o := c.outcome
-	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0], o.Hits[:0], o.Punches[:0], 0
+	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0],
+		o.Hits[:0], o.Punches[:0], 0
 	o.ViewsExpired, o.NotShown = 0, 0
 	s := c.scratch
 	s.actions, s.killDetails, s.kills, s.damage = s.actions[:0], s.killDetails[:0], s.kills[:0], s.damage[:0]
@@ -38,7 +40,7 @@ func (m *Match) Run(i int) {
 	systems[i].run(c)
 }
 
-// End closes the tick and applies the joins and leaves that were asked for.
+// End closes the tick and applies requested joins and leaves.
 func (m *Match) End() {
 	c := &m.scratch.now
 	if m.inputLog != nil {
@@ -75,7 +77,7 @@ func changeHeroes(c *columns) {
 	}
 }
 
-// changeHero makes a player another hero, where it stands; the dead will be it.
+// changeHero makes a player another hero where it stands; dead players take effect at the respawn.
 func (c *columns) changeHero(i int, hero uint8) {
 	v := &c.vital[i]
 	if v.RequestedHero = 0; hero == v.Hero {
@@ -91,11 +93,12 @@ func (c *columns) changeHero(i int, hero uint8) {
 	}
 }
 
-// substituteKeys is where a player stands, as far as bases go.
+// location is where a player stands with regard to bases.
 func (c *columns) location(i int) (at mode.Location) {
 	l := &c.kit.game.Layout
 	for h := range l.Homes {
-		if home := &l.Homes[h]; home.Team == c.vital[i].Team && c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
+		if home := &l.Homes[h]; home.Team == c.vital[i].Team &&
+			c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
 			at.Home = true
 		}
 	}

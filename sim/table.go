@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Side is who runs a system.
+// Side is where a system runs.
 type Side uint8
 
 // The sides. A client runs what is Both's for its own player: CompiledGame.StepPlayer.
@@ -21,7 +21,7 @@ func (s Side) String() string { return [...]string{"server", "both"}[s&1] }
 type System struct {
 	Name    string // also its name in profiles and stage tables
 	Purpose string
-	Reads   []Datum // what it depends on, besides the clock, the kit and the arena, which nobody writes
+	Reads   []Datum // what it depends on, besides the clock, the game and the arena, which are never written
 	Writes  []Datum // what it may change
 	Side    Side
 	run     func(*columns)
@@ -30,15 +30,15 @@ type System struct {
 // Datum is a component or resource that systems share.
 type Datum string
 
-// Lifetime says how long a datum lasts.
+// Lifetime is how long a datum lasts.
 type Lifetime uint8
 
-// The sorts.
+// The lifetimes.
 const (
-	Persistent Lifetime = iota // is state: the next tick begins with it
+	Persistent Lifetime = iota // state: the next tick begins with it
 	External                   // comes from outside before the tick, and lasts
-	PerTick                    // empty when a tick begins, forgotten when it ends
-	Output                     // empty when a tick begins, for those outside when it ends
+	PerTick                    // empty when a tick begins, dropped when it ends
+	Output                     // empty when a tick begins, for readers outside when it ends
 )
 
 // String names the sort.
@@ -46,8 +46,8 @@ func (s Lifetime) String() string { return [...]string{"lasting", "given", "mome
 
 // The data.
 const (
-	dCommandBuffers Datum = "inboxes"
-	dClampLimits    Datum = "know"
+	dCommandBuffers Datum = "command buffers"
+	dClampLimits    Datum = "clamp limits"
 	dCommand        Datum = "command"
 	dLook           Datum = "look"
 	dVital          Datum = "vital"
@@ -55,28 +55,28 @@ const (
 	dMotion         Datum = "motion"
 	dAnim           Datum = "animation"
 	dInput          Datum = "input"
-	dActions        Datum = "acts"
-	dTeams          Datum = "crowd"
+	dActions        Datum = "actions"
+	dTeams          Datum = "teams"
 	dPoses          Datum = "poses"
 	dHistory        Datum = "history"
-	dShots          Datum = "rounds"
+	dShots          Datum = "shots"
 	dProjectiles    Datum = "projectiles"
 	dGrenades       Datum = "grenades"
 	dAreas          Datum = "areas"
 	dBarrels        Datum = "barrels"
 	dCubes          Datum = "cubes"
 	dTeleporters    Datum = "teleporters"
-	dTeleports      Datum = "jumps"
+	dTeleports      Datum = "teleports"
 	dZones          Datum = "zones"
 	dBlasts         Datum = "blasts"
-	dDamage         Datum = "ledger"
+	dDamage         Datum = "damage"
 	dDeaths         Datum = "deaths"
 	dMode           Datum = "mode"
 	dEvents         Datum = "events"
 	dAnnounced      Datum = "announcements"
 )
 
-// Data lists what systems share: name, sort, and what it is.
+// Data lists what systems share: name, lifetime, and what it is.
 func Data() []struct {
 	Name Datum
 	Sort Lifetime
@@ -90,108 +90,169 @@ var data = []struct {
 	Sort Lifetime
 	Is   string
 }{
-	{dCommandBuffers, External, "commands that wait, by slot"},
-	{dClampLimits, External, "what the server measured of connections, and the last view judged"},
+	{dCommandBuffers, External, "waiting commands, by slot"},
+	{dClampLimits, External, "measurements of connections, and the last view judged"},
 	{dCommand, Persistent, "each player's command of the tick"},
-	{dLook, Persistent, "where each player looks"},
+	{dLook, Persistent, "view directions"},
 	{dVital, Persistent, "health, team, hero, points, lives"},
 	{dAbility, Persistent, "ability.State"},
 	{dMotion, Persistent, "position, velocity, move.State"},
 	{dAnim, Persistent, "anim.State"},
-	{dInput, PerTick, "what abilities leave for the feet, and whose body it is"},
-	{dActions, PerTick, "actions that abilities brought about"},
+	{dInput, PerTick, "what abilities leave for the motion, and the body"},
+	{dActions, PerTick, "actions that abilities started"},
 	{dTeams, PerTick, "team and life by row, for objects"},
-	{dPoses, Output, "what everybody looks like, by slot"},
+	{dPoses, Output, "public poses, by slot"},
 	{dHistory, Persistent, "poses of the last ticks"},
-	{dShots, Output, "rounds and punches, and what they hit"},
+	{dShots, Output, "shots and punches, and their hits"},
 	{dProjectiles, Persistent, "projectiles"},
 	{dGrenades, Persistent, "grenades"},
-	{dAreas, Persistent, "when damage areas hurt whom again"},
+	{dAreas, Persistent, "next hits of damage areas"},
 	{dBarrels, Persistent, "barrels"},
 	{dCubes, Persistent, "movable cubes"},
 	{dTeleporters, Persistent, "teleporters"},
 	{dTeleports, Persistent, "teleports that are due"},
-	{dZones, PerTick, "who stands in which capture zone"},
+	{dZones, PerTick, "players in each capture zone"},
 	{dBlasts, Persistent, "explosions that wait"},
 	{dDamage, PerTick, "damage of the tick"},
 	{dDeaths, PerTick, "kills of the tick"},
-	{dMode, Persistent, "phase, scores, turns, teams"},
+	{dMode, Persistent, "phase, scores, spawn turns, teams"},
 	{dEvents, Output, "hits and kills"},
-	{dAnnounced, Output, "what everybody is told of the round"},
+	{dAnnounced, Output, "announcements to all players"},
 }
 
 // Systems lists the systems in the order in which a tick runs them.
 func Systems() []System { return systems }
 
-// Those of side Both are CompiledGame.StepPlayer, and so is their order. Side effects on others wait in acts, ledger, blasts and jumps,
-// and each is resolved in one place: combat, settle, blasts, teleport.
+// The systems of side Both, in this order, are CompiledGame.StepPlayer. Effects on other players
+// wait in actions, damage, blasts and teleports, and one system each resolves them: fire, damage,
+// blasts, teleport.
 var systems = []System{
-	{"commands", "takes each player's command for the tick out of its inbox", []Datum{dCommandBuffers}, []Datum{dCommandBuffers, dCommand, dLook}, Server, takeCommands},
-	{"heroes", "makes players the heroes that they asked to be, where the mode allows it", []Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility, dAnim}, Server, changeHeroes},
-	{"respawn", "brings the dead back whose time has come", []Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas, dAnim}, Server, respawn},
-	{"teleport", "takes away those who stood in a teleporter", []Datum{dTeleports, dVital, dMotion}, []Datum{dTeleports, dVital, dMotion}, Server, teleport},
-	{"abilities", "runs everybody's abilities by their keys", []Datum{dCommand, dVital, dAbility, dMotion}, []Datum{dAbility, dMotion, dInput, dActions}, Both, runAbilities},
-	{"move", "moves everybody by what their abilities leave of the command", []Datum{dInput, dMotion}, []Datum{dMotion}, Both, movePlayers},
-	{"animate", "moves everybody's figure by how the body moved", []Datum{dInput, dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dAnim}, Server, animate},
-	{"record", "notes what everybody looks like now, for this tick's objects and the shots of later ticks", []Datum{dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dPoses, dHistory, dTeams}, Server, record},
-	{"fire", "lets rounds, punches, projectiles and grenades go, in the past that their players looked at", []Datum{dActions, dCommand, dMotion, dVital, dClampLimits}, []Datum{dShots, dProjectiles, dGrenades, dClampLimits}, Server, fire},
-	{"combat", "finds what rounds and punches hit, in the world as each shooter saw it", []Datum{dShots, dHistory, dBarrels, dCubes}, []Datum{dShots, dDamage, dCubes}, Server, combat},
-	{"projectiles", "flies projectiles against the delayed past of their shooters", []Datum{dProjectiles, dHistory, dBarrels, dCubes}, []Datum{dProjectiles, dDamage, dBlasts, dCubes}, Server, flyProjectiles},
-	{"grenades", "throws grenades on, bounces them, sets them off", []Datum{dGrenades, dHistory}, []Datum{dGrenades, dBlasts}, Server, flyGrenades},
-	{"areas", "hurts whoever stands where it hurts", []Datum{dAreas, dMotion, dTeams}, []Datum{dAreas, dDamage}, Server, hurtInAreas},
-	{"blasts", "resolves the explosions that the budget allows", []Datum{dBlasts, dHistory, dBarrels, dCubes}, []Datum{dBlasts, dDamage, dCubes}, Server, resolveBlasts},
+	{
+		"commands", "takes each player's command for the tick out of its buffer",
+		[]Datum{dCommandBuffers}, []Datum{dCommandBuffers, dCommand, dLook}, Server, takeCommands,
+	},
+	{
+		"heroes", "changes heroes on request, where the mode allows it",
+		[]Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility, dAnim}, Server, changeHeroes,
+	},
+	{
+		"respawn", "respawns players whose wait is over",
+		[]Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas, dAnim}, Server, respawn,
+	},
+	{
+		"teleport", "moves players that stood in a teleporter",
+		[]Datum{dTeleports, dVital, dMotion}, []Datum{dTeleports, dVital, dMotion}, Server, teleport,
+	},
+	{
+		"abilities", "runs each player's abilities by its keys",
+		[]Datum{dCommand, dVital, dAbility, dMotion}, []Datum{dAbility, dMotion, dInput, dActions}, Both,
+		runAbilities,
+	},
+	{
+		"move", "moves each player by what its abilities leave of the command",
+		[]Datum{dInput, dMotion}, []Datum{dMotion}, Both, movePlayers,
+	},
+	{
+		"animate", "animates each player by how its body moved",
+		[]Datum{dInput, dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dAnim}, Server, animate,
+	},
+	{
+		"record", "records public poses, for this tick's objects and the shots of later ticks",
+		[]Datum{dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dPoses, dHistory, dTeams}, Server, record,
+	},
+	{
+		"fire", "starts shots, punches, projectiles and grenades, with clamped views",
+		[]Datum{dActions, dCommand, dMotion, dVital, dClampLimits},
+		[]Datum{dShots, dProjectiles, dGrenades, dClampLimits}, Server, fire,
+	},
+	{
+		"combat", "finds what shots and punches hit, in the world as each shooter saw it",
+		[]Datum{dShots, dHistory, dBarrels, dCubes}, []Datum{dShots, dDamage, dCubes}, Server, combat,
+	},
+	{
+		"projectiles", "moves projectiles against the delayed past of their shooters",
+		[]Datum{dProjectiles, dHistory, dBarrels, dCubes},
+		[]Datum{dProjectiles, dDamage, dBlasts, dCubes}, Server, flyProjectiles,
+	},
+	{
+		"grenades", "moves, bounces and detonates grenades",
+		[]Datum{dGrenades, dHistory}, []Datum{dGrenades, dBlasts}, Server, flyGrenades,
+	},
+	{
+		"areas", "hurts players in damage areas",
+		[]Datum{dAreas, dMotion, dTeams}, []Datum{dAreas, dDamage}, Server, hurtInAreas,
+	},
+	{
+		"blasts", "resolves the explosions that the budget allows",
+		[]Datum{dBlasts, dHistory, dBarrels, dCubes}, []Datum{dBlasts, dDamage, dCubes}, Server,
+		resolveBlasts,
+	},
 	{"cubes", "moves the cubes", []Datum{dCubes, dHistory}, []Datum{dCubes}, Server, moveCubes},
-	{"settle", "takes all damage of the tick once: wounds, deaths, knock-backs, broken barrels", []Datum{dDamage, dVital, dBarrels, dMotion, dShots}, []Datum{dDamage, dVital, dBarrels, dBlasts, dMotion, dDeaths, dEvents}, Server, applyDamage},
-	{"places", "notes who stands in teleporters and capture zones", []Datum{dMotion, dTeams}, []Datum{dTeleporters, dTeleports, dZones}, Server, occupyZones},
-	{"mode", "counts points, and takes the round through its phases", []Datum{dMode, dDeaths, dZones}, []Datum{dMode, dVital, dMotion, dEvents, dAnnounced, dProjectiles, dGrenades, dBarrels, dCubes}, Server, playMode},
+	{
+		"damage", "applies all damage of the tick once: hits, deaths, knock-backs, broken barrels",
+		[]Datum{dDamage, dVital, dBarrels, dMotion, dShots},
+		[]Datum{dDamage, dVital, dBarrels, dBlasts, dMotion, dDeaths, dEvents}, Server, applyDamage,
+	},
+	{
+		"zones", "finds the players in teleporters and capture zones",
+		[]Datum{dMotion, dTeams}, []Datum{dTeleporters, dTeleports, dZones}, Server, occupyZones,
+	},
+	{
+		"mode", "counts points, and takes the round through its phases",
+		[]Datum{dMode, dDeaths, dZones},
+		[]Datum{dMode, dVital, dMotion, dEvents, dAnnounced, dProjectiles, dGrenades, dBarrels, dCubes},
+		Server, playMode,
+	},
 }
 
-// Conflicts reads a table as a tick runs it, and says what cannot be right, one line each; none if all is well:
+// Conflicts checks a table in the order of a tick, and returns one line a fault:
 //
-//	a datum that is not in Data, or a name that comes twice
-//	a momentary datum, or one that is told, is read before anybody wrote it
-//	a momentary datum is written and nobody reads it after
-//	a datum is written twice by systems that do not read it, and nobody reads it in between: the first was for nothing
+//	a datum that is not in Data, or a duplicate name
+//	a PerTick or Output datum is read before it is written
+//	a PerTick datum is written and not read afterwards
+//	a datum is written twice by systems that do not read it, and not read in between: the first write is lost
 func Conflicts(table []System) (out []string) {
 	sorts := map[Datum]Lifetime{}
 	for _, d := range data {
 		sorts[d.Name] = d.Sort
 	}
 	names := map[string]bool{}
-	writer, fresh := map[Datum]string{}, map[Datum]bool{} // who wrote it last, and whether nobody has read it since
+	writer, fresh := map[Datum]string{}, map[Datum]bool{} // the last writer, and whether that value is unread
 	for i := range table {
 		s := &table[i]
 		if names[s.Name] {
-			out = append(out, fmt.Sprintf("%s comes twice", s.Name))
+			out = append(out, fmt.Sprintf("%s is there twice", s.Name))
 		}
 		names[s.Name] = true
 		for _, d := range s.Reads {
 			if sort, known := sorts[d]; !known {
-				out = append(out, fmt.Sprintf("%s reads %s, which there is not", s.Name, d))
+				out = append(out, fmt.Sprintf("%s reads %s, which is not in the list of data", s.Name, d))
 			} else if sort >= PerTick && writer[d] == "" {
-				out = append(out, fmt.Sprintf("%s reads %s before anybody wrote it", s.Name, d))
+				out = append(out, fmt.Sprintf("%s reads %s before it is written", s.Name, d))
 			}
 			fresh[d] = false
 		}
 		for _, d := range s.Writes {
 			if _, known := sorts[d]; !known {
-				out = append(out, fmt.Sprintf("%s writes %s, which there is not", s.Name, d))
+				out = append(out, fmt.Sprintf("%s writes %s, which is not in the list of data", s.Name, d))
 			}
 			if fresh[d] && !gathers(d) && !slices.Contains(s.Reads, d) {
-				out = append(out, fmt.Sprintf("%s writes %s over what %s wrote and nobody read", s.Name, d, writer[d]))
+				out = append(out, fmt.Sprintf("%s writes %s over an unread value of %s", s.Name, d,
+					writer[d]))
 			}
 			writer[d], fresh[d] = s.Name, true
 		}
 	}
 	for _, d := range data {
 		if d.Sort == PerTick && fresh[d.Name] && !slices.Contains(consumes(table, d.Name), writer[d.Name]) {
-			out = append(out, fmt.Sprintf("%s writes %s and nobody reads it", writer[d.Name], d.Name))
+			out = append(out, fmt.Sprintf("%s writes %s, which is not read", writer[d.Name], d.Name))
 		}
 	}
 	return out
 }
 
-// gathers reports whether writing a datum adds to it: rows of components, and lists that many append to.
+// gathers reports whether writing a datum adds to it: rows of components, and lists that several
+// systems append to.
 func gathers(d Datum) bool {
 	switch d {
 	case dInput, dActions, dTeams, dPoses, dZones, dCommand, dLook:
@@ -200,7 +261,7 @@ func gathers(d Datum) bool {
 	return true
 }
 
-// consumes lists the systems that read a datum and write it: they take out of it what others put in.
+// consumes lists the systems that read and write a datum: they remove what others added.
 func consumes(table []System, d Datum) (names []string) {
 	for i := range table {
 		if s := &table[i]; slices.Contains(s.Reads, d) && slices.Contains(s.Writes, d) {

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestRow11TableHasNoConflicts is row 11 of the reference's checklist: what systems read and write is said, and what cannot
-// be right is found.
+// TestRow11TableHasNoConflicts is row 11 of the reference's checklist: what systems read and write
+// is said, and what cannot be right is found.
 func TestRow11TableHasNoConflicts(t *testing.T) {
 	for _, c := range Conflicts(Systems()) {
 		t.Error(c)
@@ -23,13 +23,15 @@ func TestRow11TableHasNoConflicts(t *testing.T) {
 		table []System
 		want  string
 	}{
-		{[]System{{Name: "a", Reads: []Datum{dActions}}}, "a reads acts before anybody wrote it"},
-		{[]System{{Name: "a", Reads: []Datum{dVital}}, {Name: "a"}}, "a comes twice"},
-		{[]System{{Name: "a", Reads: []Datum{"soup"}}}, "a reads soup, which there is not"},
-		{[]System{{Name: "a", Writes: []Datum{"soup"}}}, "a writes soup, which there is not"},
-		{[]System{{Name: "a", Writes: []Datum{dActions}}}, "a writes acts and nobody reads it"},
-		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Writes: []Datum{dLook}}}, "b writes look over what a wrote and nobody read"},
-		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Reads: []Datum{dLook}, Writes: []Datum{dLook}}}, ""},
+		{[]System{{Name: "a", Reads: []Datum{dActions}}}, "a reads actions before it is written"},
+		{[]System{{Name: "a", Reads: []Datum{dVital}}, {Name: "a"}}, "a is there twice"},
+		{[]System{{Name: "a", Reads: []Datum{"soup"}}}, "a reads soup, which is not in the list of data"},
+		{[]System{{Name: "a", Writes: []Datum{"soup"}}}, "a writes soup, which is not in the list of data"},
+		{[]System{{Name: "a", Writes: []Datum{dActions}}}, "a writes actions, which is not read"},
+		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Writes: []Datum{dLook}}},
+			"b writes look over an unread value of a"},
+		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Reads: []Datum{dLook},
+			Writes: []Datum{dLook}}}, ""},
 		{[]System{{Name: "a", Writes: []Datum{dEvents}}, {Name: "b", Writes: []Datum{dEvents}}}, ""},
 	} {
 		got := strings.Join(Conflicts(c.table), "\n")
@@ -132,8 +134,8 @@ func write[T comparable](h *maphash.Hash, rows []T) {
 	}
 }
 
-// TestSystemsWriteWhatTheySay plays a match and looks at everything between any two systems: what a system changed is in its
-// row, and what is in its row it changes some time.
+// TestSystemsWriteWhatTheySay plays a match and looks at everything between any two systems: what a
+// system changed is in its row, and what is in its row it changes some time.
 func TestSystemsWriteWhatTheySay(t *testing.T) {
 	seed := maphash.MakeSeed()
 	wrote := map[string]map[Datum]bool{}
@@ -184,12 +186,14 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestRow07PlayIsTheMatch: what a client plays for itself is what the match plays, tick by tick and bit by bit, for whomever nothing befell from outside:
-// with every ability, either hero, in the midst of a fight.
+// TestRow07PlayIsTheMatch: what a client plays for itself is what the match plays, tick by tick and
+// bit by bit, for whomever nothing befell from outside: with every ability, either hero, in the
+// midst of a fight.
 func TestRow07PlayIsTheMatch(t *testing.T) {
 	played, actions, heroes := 0, map[ability.ActionKind]int{}, [2]int{}
 	for seed := range uint64(3) {
-		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true, Game: rocketeers()}, "arena-16")
+		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true,
+			Game: rocketeers()}, "arena-16")
 		k := s.m.Game()
 		before := map[netid.ID]Self{}
 		vitals := map[netid.ID]Vital{}
@@ -209,7 +213,8 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 				}
 				k.StepPlayer(&was, s.m.command.Get(id), ground, &out)
 				if was != now {
-					t.Fatalf("seed %d tick %d %v: played %+v, the match has %+v", seed, s.m.Tick(), id, was, now)
+					t.Fatalf("seed %d tick %d %v: played %+v, the match has %+v", seed, s.m.Tick(), id, was,
+						now)
 				}
 				played++
 				heroes[v.Hero]++

@@ -8,25 +8,30 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// TargetViews is a player whom a shooter did not see as its view says.
+// TargetView is the view of one target that a shooter did not see as its shot's view says.
 type TargetView struct {
-	Slot    int32
-	View    tick.View // by which it is judged
-	Seen    tick.View // by which it was seen; another only where that is too long ago, or was said too late
-	Expired bool      // it was seen so long ago that nobody knows how: Seen is nothing
+	Slot int32
+	View tick.View // by which it is judged
+	// by which it was seen; differs from View only if that is too long ago, or was announced too
+	// late
+	Seen    tick.View
+	Expired bool // it was seen so long ago that its pose is not held: Seen is empty
 }
 
-// SetViewResolver sets what tells how the client of the shooter of a round saw everybody: plain is a bit a slot, those whom it saw as the round's
-// view says; list is who else it saw, and how. In other slots it saw nobody. A plain of nil says that this is not known of the round: then
-// all but the list are judged by its view, and the Witness is asked. Both are looked at until the next call. nil, as at first: of no round
-// is it known. Match calls it in the combat system, in the order of rounds, and it must not change the match.
+// SetViewResolver sets what tells how the client of a shot's shooter saw the other players. plain
+// is a bit a slot: players that it saw as the shot's view says. list is the players that it saw
+// otherwise. In all other slots it saw no player. A plain of nil says that this is not known: then
+// all players but those in list are judged by the shot's view, and the hit filter is asked. Both
+// are valid until the next call. nil, the default, means that it is never known. The match calls
+// it in the combat system, in the order of shots; it must not change the match.
 func (m *Match) SetViewResolver(how func(s *Shot) (list []TargetView, plain []uint64)) {
 	m.viewResolver = how
 }
 
-// resolveViews judges round i, fired as s, by what its shooter saw of each player. Everybody has been cast at by the round's view; here those
-// are taken out whom the shooter did not see so, and the few whom it saw otherwise are tried one by one. It returns who would have been hit
-// first but was not seen so, 0 nobody, and the view by which the round was judged in the end.
+// resolveViews judges shot i by what its shooter saw of each player. The shot was cast at all
+// players by its own view; this removes the players that the shooter did not see so, and tests
+// those that it saw otherwise one by one. It returns the player that would have been hit first but
+// was not seen so, 0 for none, and the view by which the shot was judged in the end.
 func (c *columns) resolveViews(i int, s *Shot) (first uint32, used tick.View) {
 	var list []TargetView
 	var plain []uint64
@@ -39,7 +44,8 @@ func (c *columns) resolveViews(i int, s *Shot) (first uint32, used tick.View) {
 		if first = hit.ID; first == 0 || as(first) {
 			first = 0
 		} else {
-			c.scene.Players.CastFiltered(c.scratch.sweeps[i:i+1], c.scratch.hits[i:i+1], func(_ int, id uint32) bool { return id != first && as(id) })
+			c.scene.Players.CastFiltered(c.scratch.sweeps[i:i+1], c.scratch.hits[i:i+1],
+				func(_ int, id uint32) bool { return id != first && as(id) })
 		}
 	}
 	used = w.View
@@ -72,7 +78,8 @@ func (c *columns) moved(b *TargetView) bool {
 	return !ok || was != is
 }
 
-// hittableAsSeen reports whether the shooter of round i may hit a player where the round's view shows it.
+// hittableAsSeen reports whether the shooter of shot i may hit a player where the shot's view
+// shows it.
 func (c *columns) hittableAsSeen(i int, shooter, id uint32, list []TargetView, plain []uint64) bool {
 	if plain == nil {
 		return c.match.hitFilter == nil || c.visible(i, id)
@@ -90,13 +97,13 @@ func (c *columns) hittableAsSeen(i int, shooter, id uint32, list []TargetView, p
 	return false
 }
 
-// SetViewResolver is a TargetView whom a round would have hit, in a TickInputs.
+// ShotTargetView is the view of a target that a shot would have hit, in TickInputs.
 type ShotTargetView struct {
 	Shooter uint32
 	TargetView
 }
 
-// resolver is what a diary says for ShotTargetView. buf is used for it.
+// resolver answers as the recorded match's view resolver did. buf is scratch memory.
 func (d *TickInputs) resolver(buf []TargetView) func(s *Shot) ([]TargetView, []uint64) {
 	return func(s *Shot) ([]TargetView, []uint64) {
 		buf = buf[:0]

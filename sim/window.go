@@ -1,7 +1,8 @@
 package sim
 
-// OfferWindow is Offer for each command of a window, the last first, which is the oldest where ParseCommands wrote it. Nearly all of them
-// have come before, and that takes a glance.
+// OfferWindow is Offer for each command of a window, from the last to the first, which is from the
+// oldest on as ParseCommands orders them. It skips the commands that arrived before, which are
+// nearly all, without a copy.
 func (b *CommandBuffer) OfferWindow(window []Command) {
 	for i := len(window) - 1; i >= 0; i-- {
 		c := &window[i]

@@ -1,4 +1,5 @@
-// Command benchreport writes BENCHMARKS.md from the output of go test -bench: make bench-report runs it.
+// Command benchreport writes BENCHMARKS.md from the output of go test -bench: make bench-report
+// runs it.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench"
 )
 
+// main reads the flags and writes the page.
 func main() {
 	in := flag.String("in", "", "output of go test -bench -benchmem -count N, a `file` (required)")
 	out := flag.String("out", "", "page to write, a `file` (required)")

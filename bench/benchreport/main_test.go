@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Results that go test does not write are refused with their line and what was expected there, and no page is written.
+// Results that go test does not write are refused with their line and what was expected there, and
+// no page is written.
 func TestBenchReportRefuses(t *testing.T) {
 	const fine = "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	for i, c := range []struct{ text, want string }{

@@ -7,14 +7,15 @@ import (
 	"github.com/tickrate/tickrate/bench/codeceval/rows"
 )
 
-// Codec turns frames into messages and back. Each message decodes alone, given the same Past. A Codec has memory of its own
-// and is not safe for concurrent use; two of the same name and model understand each other.
+// Codec turns frames into messages and back. Each message decodes alone, given the same Past. A
+// Codec has memory of its own and is not safe for concurrent use; two of the same name and model
+// understand each other.
 type Codec interface {
-	// Append codes a frame, row after row as in Past.Frames, against past, and appends the message to dst. live says
-	// which rows count, nil for all; the receiver must know it.
+	// Append codes a frame, row after row as in Past.Frames, against past, and appends the message
+	// to dst. live says which rows count, nil for all; the receiver must know it.
 	Append(dst []byte, frame []int32, past *rows.Past, live []bool) []byte
-	// Decode fills the live rows of frame from one message. Messages may be hostile: it returns an error or fills
-	// the frame with something, in time bounded by the frame's size.
+	// Decode fills the live rows of frame from one message. Messages may be hostile: it returns an
+	// error or fills the frame with something, in time bounded by the frame's size.
 	Decode(src []byte, frame []int32, past *rows.Past, live []bool) error
 }
 

@@ -15,8 +15,9 @@ type Score struct {
 	BitsPerEntity     float64 `json:"bits_per_entity"`
 	EncodeNsPerEntity float64 `json:"encode_ns_per_entity"`
 	DecodeNsPerEntity float64 `json:"decode_ns_per_entity"`
-	Verified          int     `json:"verified"`  // snapshots decoded and found equal, warm-up included
-	Snapshots         int     `json:"snapshots"` // of which the averages are made
+	// Snapshots decoded and found equal, warm-up included.
+	Verified  int `json:"verified"`
+	Snapshots int `json:"snapshots"` // of which the averages are made
 }
 
 // Warmup is the first snapshot of which averages are made: before it, too little is acknowledged.
@@ -98,74 +99,102 @@ func liveAt(t *itr.Trace, s int) []bool {
 	return t.Live[s]
 }
 
-// Run puts one codec through every step-th snapshot, coded, decoded and compared; step 1 is all, and the only one for
-// which the decoder's past is what it decoded itself.
-func Run(name string, m *rows.Model, dictionary []byte, t *itr.Trace, delay, step int) (Score, error) {
-	enc, err := New(name, m, dictionary)
+// Trial is what codecs are compared on. Step is 1 for every snapshot; only then the decoder's past is what it decoded
+// itself. A larger Step codes every Step-th snapshot, for a quick look.
+type Trial struct {
+	Model       *rows.Model
+	Dictionary  []byte // of zstd; nil for none
+	Trace       *itr.Trace
+	Delay, Step int // in snapshots
+}
+
+// Run codes the trace with the codec of that name, decodes it, and compares the two.
+func (tr *Trial) Run(name string) (Score, error) {
+	enc, err := New(name, tr.Model, tr.Dictionary)
 	if err != nil {
 		return Score{}, err
 	}
-	dec, err := New(name, m, dictionary)
+	dec, err := New(name, tr.Model, tr.Dictionary)
 	if err != nil {
 		return Score{}, err
 	}
-	sent := rows.Recording{Frames: t.Snapshots}
-	got := rows.Recording{Frames: t.Snapshots}
-	if step == 1 {
-		got.Frames = make([][]int32, len(t.Snapshots))
+	t := tr.Trace
+	r := run{Trial: tr, enc: enc, dec: dec, scratch: make([]int32, len(t.Snapshots[0]))}
+	r.sent.Frames, r.got.Frames = t.Snapshots, t.Snapshots
+	start := Warmup(tr.Delay)
+	if tr.Step == 1 {
+		start, r.got.Frames = 0, make([][]int32, len(t.Snapshots))
 	}
-	var score Score
-	var past, held rows.Past
-	var message []byte
-	var encode, decode time.Duration
-	bytes, entities := 0, 0
-	start := 0
-	if step > 1 {
-		start = Warmup(delay)
+	for s := start; s < len(t.Snapshots); s += tr.Step {
+		if err := r.snapshot(s); err != nil {
+			return r.score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
+		}
 	}
-	scratch := make([]int32, len(t.Snapshots[0]))
-	for s := start; s < len(t.Snapshots); s += step {
-		sent.PastAt(s, delay, int32(t.TicksPerSnapshot), &past)
-		got.PastAt(s, delay, int32(t.TicksPerSnapshot), &held)
-		live := liveAt(t, s)
-		frame := scratch
-		if step == 1 { // rows that do not count stand still
-			frame = make([]int32, len(t.Snapshots[s]))
-			if s > 0 {
-				copy(frame, got.Frames[s-1])
-			}
-			got.Frames[s] = frame
+	return r.average()
+}
+
+// run is a trial of one codec under way. Totals begin after the warm-up.
+type run struct {
+	*Trial
+	enc, dec        Codec
+	sent, got       rows.Recording
+	past, held      rows.Past
+	message         []byte
+	scratch         []int32
+	score           Score
+	encode, decode  time.Duration
+	bytes, entities int
+}
+
+// snapshot codes, decodes and compares snapshot s.
+func (r *run) snapshot(s int) error {
+	t := r.Trace
+	r.sent.PastAt(s, r.Delay, int32(t.TicksPerSnapshot), &r.past)
+	r.got.PastAt(s, r.Delay, int32(t.TicksPerSnapshot), &r.held)
+	live := liveAt(t, s)
+	frame := r.scratch
+	if r.Step == 1 { // rows that do not count stand still
+		frame = make([]int32, len(t.Snapshots[s]))
+		if s > 0 {
+			copy(frame, r.got.Frames[s-1])
 		}
-		t0 := time.Now()
-		message = enc.Append(message[:0], t.Snapshots[s], &past, live)
-		t1 := time.Now()
-		err := dec.Decode(message, frame, &held, live)
-		t2 := time.Now()
-		if err != nil {
-			return score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
-		}
-		n, err := compare(t, s, frame, live)
-		if err != nil {
-			return score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
-		}
-		score.Verified++
-		if s < Warmup(delay) {
-			continue
-		}
-		score.Snapshots++
-		bytes += len(message)
-		entities += n
-		encode += t1.Sub(t0)
-		decode += t2.Sub(t1)
+		r.got.Frames[s] = frame
 	}
-	if score.Snapshots == 0 || entities == 0 {
-		return score, fmt.Errorf("codeceval: %s: %d snapshots: expected more than the %d before averages begin", t.Name, len(t.Snapshots), Warmup(delay))
+	t0 := time.Now()
+	r.message = r.enc.Append(r.message[:0], t.Snapshots[s], &r.past, live)
+	t1 := time.Now()
+	err := r.dec.Decode(r.message, frame, &r.held, live)
+	t2 := time.Now()
+	if err != nil {
+		return err
 	}
-	score.BytesPerSnapshot = float64(bytes) / float64(score.Snapshots)
-	score.BitsPerEntity = float64(bytes) * 8 / float64(entities)
-	score.EncodeNsPerEntity = float64(encode.Nanoseconds()) / float64(entities)
-	score.DecodeNsPerEntity = float64(decode.Nanoseconds()) / float64(entities)
-	return score, nil
+	n, err := compare(t, s, frame, live)
+	if err != nil {
+		return err
+	}
+	if r.score.Verified++; s < Warmup(r.Delay) {
+		return nil
+	}
+	r.score.Snapshots++
+	r.bytes += len(r.message)
+	r.entities += n
+	r.encode += t1.Sub(t0)
+	r.decode += t2.Sub(t1)
+	return nil
+}
+
+// average turns totals into a score.
+func (r *run) average() (Score, error) {
+	s, entities := r.score, float64(r.entities)
+	if s.Snapshots == 0 || r.entities == 0 {
+		return s, fmt.Errorf("codeceval: %s: %d snapshots: expected more than the %d before averages begin",
+			r.Trace.Name, len(r.Trace.Snapshots), Warmup(r.Delay))
+	}
+	s.BytesPerSnapshot = float64(r.bytes) / float64(s.Snapshots)
+	s.BitsPerEntity = float64(r.bytes) * 8 / entities
+	s.EncodeNsPerEntity = float64(r.encode.Nanoseconds()) / entities
+	s.DecodeNsPerEntity = float64(r.decode.Nanoseconds()) / entities
+	return s, nil
 }
 
 // compare holds a decoded frame against the truth and counts its live rows.

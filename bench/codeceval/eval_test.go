@@ -19,7 +19,7 @@ func recordings(t testing.TB) string {
 			return path
 		}
 	}
-	t.Skip("no folder shared/traces here or above, so sizes on recordings are not checked")
+	t.Skip("shared/traces is missing: the sizes of learned codecs on recordings stay unproven")
 	return ""
 }
 
@@ -63,7 +63,7 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 		t.Fatal(err)
 	}
 	for name, limit := range limits {
-		s, err := Run(name, m, d, test, delay, step)
+		s, err := (&Trial{m, d, test, delay, step}).Run(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,8 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 	}
 }
 
-// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; codec eval does better.
+// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; codec
+// eval does better.
 func TestLobbySizes(t *testing.T) {
 	judge(t, open(t, "itr/lobby_16_train.itr"), open(t, "itr/lobby_64_train.itr"), 2, 2000, 60,
 		map[string]float64{"huffman": 80, "range": 66})
@@ -125,7 +126,7 @@ func TestRunVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range Names {
-		s, err := Run(name, m, d, test, 2, 1)
+		s, err := (&Trial{m, d, test, 2, 1}).Run(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,10 +134,10 @@ func TestRunVerifies(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	if _, err := Run("range", m, d, drifters(3, 10), 2, 1); err == nil {
+	if _, err := (&Trial{m, d, drifters(3, 10), 2, 1}).Run("range"); err == nil {
 		t.Error("10 snapshots are too few for an average: no error")
 	}
-	if _, err := Run("lzma", m, d, test, 2, 1); err == nil {
+	if _, err := (&Trial{m, d, test, 2, 1}).Run("lzma"); err == nil {
 		t.Error("a codec that does not exist: no error")
 	}
 	other := drifters(1, 10)

@@ -71,7 +71,7 @@ func (k *attacker) step(w *world) {
 	k.steps++
 	now := w.Now()
 	for _, data := range k.queue {
-		if pack, err := k.dial.Receive(now, w.Home(), data, &k.out); err == nil && pack != nil {
+		if pack, err := k.dial.Receive(now, w.ServerAddr(), data, &k.out); err == nil && pack != nil {
 			k.receive(w, pack)
 		}
 	}

@@ -72,7 +72,7 @@ func (w *world) startFault(f *fault) {
 		w.Rebind(i)
 	case ClientStall:
 		s.stalls++
-		w.Asleep(i, true)
+		w.Suspend(i)
 	case ClockDrift:
 		s.clockOffset[1], s.clockOffset[0], s.drift = w.clock(i, now), now, f.Amount
 	case Leave:
@@ -82,11 +82,11 @@ func (w *world) startFault(f *fault) {
 		}
 	case Crash:
 		if w.Clients[i] != nil {
-			w.Vanish(i)
+			w.Crash(i)
 			s.reconnectAt = now + f.For
 		}
 	case ServerStall:
-		w.Hold(int(f.For / w.rate.Period()))
+		w.StallServer(int(f.For / w.rate.Period()))
 	case WallJump:
 		w.wallJump += int64(f.Amount)
 	case Kill:
@@ -120,10 +120,10 @@ func (w *world) endFault(f *fault) {
 		s.blackholes--
 	case ClientStall:
 		if s.stalls--; s.stalls == 0 {
-			w.Asleep(f.Client, false)
+			w.Resume(f.Client)
 		}
 	case ServerStall:
-		w.Hold(0)
+		w.StallServer(0)
 	case DiskFull:
 		w.recordings.disk.space = -1
 	case DiskError:

@@ -67,7 +67,7 @@ func (w *world) reconnect(i int) {
 	if c != nil {
 		state, _ := c.State()
 		if state > client.Joined || state < client.Joined && now-s.startedAt > 4*time.Second && s.stalls == 0 && s.blackholes == 0 {
-			w.Vanish(i)
+			w.Crash(i)
 			s.reconnectAt = now + time.Second
 		}
 		return

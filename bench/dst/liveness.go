@@ -28,7 +28,7 @@ func (w *world) checkLife() {
 			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
 		case c.Newest()+w.mostLead() < m.Tick():
 			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
-		case !s.Datagrams.Balanced() || !s.Packages.Balanced():
+		case !s.Datagrams.Balanced() || !s.Packets.Balanced():
 			w.fail(Accounts, "client %d received %d datagrams and accounts for another number", i, s.Datagrams.Received)
 		}
 		was := w.honest[i].settled

@@ -123,7 +123,7 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 	case 1:
 		w.Inject(own, w.forge(f))
 	default:
-		from := w.Address(d.IntN(len(w.Clients)))
+		from := w.ClientAddr(d.IntN(len(w.Clients)))
 		b := make([]byte, 30+d.IntN(200))
 		for i := range b {
 			b[i] = byte(d.Uint32())
@@ -158,6 +158,6 @@ func (w *world) replay(f *fault, own netip.AddrPort) {
 	case 4:
 		w.Inject(own, req.data)
 	case 5:
-		w.Inject(w.Address(d.IntN(len(w.Clients))), up.data)
+		w.Inject(w.ClientAddr(d.IntN(len(w.Clients))), up.data)
 	}
 }

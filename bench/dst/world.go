@@ -128,13 +128,13 @@ func newWorld(c Case, as checks) (*world, error) {
 	}
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
-		Client: func(n int, cfg *client.Config) {
+		ChangeClient: func(n int, cfg *client.Config) {
 			if w.draw.Clients > 16 && n%4 != 0 {
 				cfg.Decode = client.DecodeOwn
 			}
 		},
-		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wallJump },
-		Heard: w.onReceive, Said: w.onSend, Around: w.aroundTick})
+		Clock: w.clock, WallClock: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wallJump },
+		OnReceive: w.onReceive, OnSend: w.onSend, WrapTick: w.aroundTick})
 	if err != nil {
 		return nil, err
 	}

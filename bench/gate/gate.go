@@ -33,13 +33,15 @@ func (c Change) Percent() float64 { return 100 * (c.New/c.Old - 1) }
 
 // String is a line of a table.
 func (c Change) String() string {
-	return fmt.Sprintf("%s, %s: %.4g to %.4g %s, %+.1f %% (p=%.3f, n=%d+%d)", c.Scenario, c.Of, c.Old, c.New, c.Unit, c.Percent(), c.P, c.N[0], c.N[1])
+	return fmt.Sprintf("%s, %s: %.4g to %.4g %s, %+.1f %% (p=%.3f, n=%d+%d)", c.Scenario, c.Of, c.Old,
+		c.New, c.Unit, c.Percent(), c.P, c.N[0], c.N[1])
 }
 
-// Compare compares rounds of the same work by two builds on one machine. It refuses other machines, work that only one side
-// did, and too few rounds.
+// Compare compares rounds of the same work by two builds on one machine. It refuses other machines,
+// work that only one side did, and too few rounds.
 func Compare(old, now Samples) ([]Change, error) {
-	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch || old.Machine.Cores != now.Machine.Cores {
+	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch ||
+		old.Machine.Cores != now.Machine.Cores {
 		return nil, fmt.Errorf("samples of one machine: expected %s with %d processors, got %s with %d",
 			now.Machine.CPU, now.Machine.Cores, old.Machine.CPU, old.Machine.Cores)
 	}
@@ -49,13 +51,15 @@ func Compare(old, now Samples) ([]Change, error) {
 	for _, key := range order {
 		a, b := before[key], after[key]
 		if len(a) < MinRounds || len(b) < MinRounds {
-			return nil, fmt.Errorf("%w of %s: expected %d on both sides, got %d and %d", errFew, key, MinRounds, len(a), len(b))
+			return nil, fmt.Errorf("%w of %s: expected %d on both sides, got %d and %d", errFew, key,
+				MinRounds, len(a), len(b))
 		}
 		all = append(all, compareRounds(key, a, b)...)
 	}
 	return all, nil
 }
 
+// byScenario groups rounds, and returns the names in the order of their first round.
 func byScenario(s Samples) (by map[string][]Round, order []string) {
 	by = map[string][]Round{}
 	for _, r := range s.Rounds {
@@ -71,7 +75,8 @@ func byScenario(s Samples) (by map[string][]Round, order []string) {
 func compareRounds(key string, a, b []Round) []Change {
 	change := func(of, unit string, value func(Round) float64) Change {
 		x, y := sample(a, value), sample(b, value)
-		c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: x.Values[len(a)/2], New: y.Values[len(b)/2], P: 1}
+		c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: x.Values[len(a)/2],
+			New: y.Values[len(b)/2], P: 1}
 		if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] { // otherwise all are equal
 			c.P = benchmath.AssumeNothing.Compare(x, y).P
 		}
@@ -96,6 +101,7 @@ func compareRounds(key string, a, b []Round) []Change {
 	return all
 }
 
+// sample is one quantity of all rounds, sorted.
 func sample(rounds []Round, value func(Round) float64) *benchmath.Sample {
 	var values []float64
 	for _, s := range rounds {

@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// gateRounds are rounds of a made-up lobby: stages of given µs, with noise, one stage slower by a factor.
+// gateRounds are rounds of a made-up lobby: stages of given µs, with noise, one stage slower by a
+// factor.
 func gateRounds(rng *rand.Rand, n int, noise float64, slow string, factor float64) Samples {
 	m := Samples{Version: Version, Machine: measure.Machine{CPU: "x", Cores: 2}}
 	for range n {
@@ -27,7 +28,8 @@ func gateRounds(rng *rand.Rand, n int, noise float64, slow string, factor float6
 	return m
 }
 
-// A slowdown of 10 % in any one stage is found and named, by itself and in no other stage; an equal pair passes.
+// A slowdown of 10 % in any one stage is found and named, by itself and in no other stage; an equal
+// pair passes.
 func TestGate(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -72,7 +74,8 @@ func TestGateIsNotFooled(t *testing.T) {
 		stage  string
 		factor float64
 	}{{"cubes", 3}, {"receive", 1.03}} {
-		if all, _ := Compare(gateRounds(rng, 12, 0.001, "", 1), gateRounds(rng, 12, 0.001, c.stage, c.factor)); len(Regressed(all)) > 0 {
+		if all, _ := Compare(gateRounds(rng, 12, 0.001, "", 1), gateRounds(rng, 12, 0.001, c.stage,
+			c.factor)); len(Regressed(all)) > 0 {
 			t.Errorf("%s by %g fails: %v", c.stage, c.factor, Regressed(all))
 		}
 	}
@@ -80,7 +83,8 @@ func TestGateIsNotFooled(t *testing.T) {
 	for i := range now.Rounds {
 		now.Rounds[i].BytesPerClient = 5300
 	}
-	if worse := Regressed(first(Compare(old, now))); len(worse) != 1 || worse[0].Of != "bytes" || !strings.Contains(worse[0].String(), "+6.0 %") {
+	if worse := Regressed(first(Compare(old, now))); len(worse) != 1 || worse[0].Of != "bytes" ||
+		!strings.Contains(worse[0].String(), "+6.0 %") {
 		t.Errorf("6 %% more bytes: %v", worse)
 	}
 }
@@ -99,7 +103,8 @@ func TestGateRefuses(t *testing.T) {
 	for i, c := range []struct {
 		old  Samples
 		want string
-	}{{other, "samples of one machine"}, {size, "expected 6 on both sides, got 6 and 0"}, {gateRounds(rng, 5, 0.01, "", 1), "got 5 and 6"}} {
+	}{{other, "samples of one machine"}, {size, "expected 6 on both sides, got 6 and 0"},
+		{gateRounds(rng, 5, 0.01, "", 1), "got 5 and 6"}} {
 		if _, err := Compare(c.old, fine); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %s", i, err, c.want)
 		}
@@ -111,18 +116,21 @@ func TestParse(t *testing.T) {
 	old := `{"version": 1, "machine": {"cpu": "x", "cores": 2}, "commit": "c", "steps": [{"stage_cpu_us": [{"name": "move", "mean": 7}],
 		"facts": {"scenario": "duel", "lobbies": 1, "players_per_lobby": 10, "bytes_client": 900}}]}`
 	a, err := Parse("old.json", []byte(old))
-	if err != nil || len(a.Rounds) != 1 || a.Rounds[0].Scenario != "duel with 10 players" || a.Rounds[0].stage("move") != 7 || a.Machine.Cores != 2 {
+	if err != nil || len(a.Rounds) != 1 || a.Rounds[0].Scenario != "duel with 10 players" ||
+		a.Rounds[0].stage("move") != 7 || a.Machine.Cores != 2 {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	raw, err := a.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := Parse("new.json", raw); err != nil || len(b.Rounds) != 1 || b.Rounds[0].Scenario != a.Rounds[0].Scenario {
+	if b, err := Parse("new.json", raw); err != nil || len(b.Rounds) != 1 ||
+		b.Rounds[0].Scenario != a.Rounds[0].Scenario {
 		t.Errorf("%+v, %v", b, err)
 	}
 	for i, c := range []struct{ text, want string }{
-		{"{", "f: expected a JSON file"}, {`{"version": 3}`, "expected version 1 or 2, got 3"}, {`{"version": 2}`, "expected rounds"},
+		{"{", "f: expected a JSON file"}, {`{"version": 3}`, "expected version 1 or 2, got 3"},
+		{`{"version": 2}`, "expected rounds"},
 		{`{"version": 2, "rounds": [{"scenario": "a"}]}`, "expected stages and bytes"},
 	} {
 		if _, err := Parse("f", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -39,6 +39,7 @@ func (r Round) stages() (sum float64) {
 	return sum
 }
 
+// stage is the CPU time of one stage, µs a tick.
 func (r Round) stage(name string) float64 {
 	for _, st := range r.Stages {
 		if st.Name == name {
@@ -48,7 +49,7 @@ func (r Round) stage(name string) float64 {
 	return 0
 }
 
-// Plays of each tick in a round, of which the least counts, and the time that is measured.
+// A round plays each tick several times, and the least time counts.
 const (
 	roundPlays    = 6
 	roundDuration = scenario.Duration(3 * time.Second)
@@ -62,7 +63,8 @@ var Names = []string{"duel", "match", "crowd"}
 func Scenarios() (all []scenario.Scenario) {
 	for i, l := range []struct{ players, hz, every int }{{10, 128, 2}, {64, 60, 3}, {192, 60, 3}} {
 		s := scenario.Default()
-		s.Name, s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery, s.Play.Full = Names[i], l.players, l.hz, l.every, 1
+		s.Name, s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery, s.Play.Full = Names[i], l.players, l.hz,
+			l.every, 1
 		s.Measure.Duration, s.Measure.Warmup = roundDuration, roundWarmup
 		all = append(all, s)
 	}
@@ -98,7 +100,8 @@ func New(commit string) Samples {
 	return Samples{Version: Version, Machine: measure.Here(), Commit: commit}
 }
 
-// Parse reads a file of samples, of this version or of version 1 (tickrate plan rounds); file is its name, for errors.
+// Parse reads a file of samples, of this version or of version 1 (tickrate plan rounds); file is
+// its name, for errors.
 func Parse(file string, raw []byte) (s Samples, err error) {
 	var old struct {
 		Samples
@@ -121,7 +124,8 @@ func Parse(file string, raw []byte) (s Samples, err error) {
 	}
 	for _, step := range old.Steps {
 		if f := step.Facts; f != nil && f.Players > 0 && f.Lobbies <= 1 {
-			s.Rounds = append(s.Rounds, Round{fmt.Sprintf("%s with %d players", f.Scenario, f.Players), step.Stages, f.Bytes})
+			s.Rounds = append(s.Rounds, Round{fmt.Sprintf("%s with %d players", f.Scenario, f.Players),
+				step.Stages, f.Bytes})
 		}
 	}
 	for _, r := range s.Rounds {

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// Slowdown burns a share of a stage's time in it once more: a regression on purpose, to see that the gate finds it.
+// Slowdown burns a share of a stage's time in it once more: a regression on purpose, to see that
+// the gate finds it.
 type Slowdown struct {
 	Stage string
 	share float64
@@ -31,12 +32,14 @@ func ParseSlowdown(text string) (Slowdown, error) {
 		names = append(names, metrics.Stage(i).String())
 	}
 	if err != nil || !slices.Contains(names, stage) || !(percent > 0 && percent <= 1000) {
-		return Slowdown{}, fmt.Errorf("slowdown %q: expected a stage and percent, such as snapshot=10%%", text)
+		return Slowdown{}, fmt.Errorf("slowdown %q: expected a stage and percent, such as snapshot=10%%",
+			text)
 	}
 	return Slowdown{Stage: stage, share: percent / 100, turns: spinRate()}, nil
 }
 
-// spinRate is the number of turns of spin's loop in a nanosecond: of the fastest try, which the machine did not interrupt.
+// spinRate is the number of turns of spin's loop in a nanosecond: of the fastest try, which the
+// machine did not interrupt.
 func spinRate() float64 {
 	const turns = 100_000
 	runtime.LockOSThread() // for its CPU time
@@ -57,7 +60,7 @@ func (s Slowdown) burner() func(stage string, took time.Duration) {
 	}
 	return func(stage string, took time.Duration) {
 		if stage == s.Stage {
-			spin(int(float64(took) * s.share * s.turns)) // reads no clock: that takes a good part of the time to burn
+			spin(int(float64(took) * s.share * s.turns)) // without a clock, which takes time itself
 		}
 	}
 }
@@ -65,6 +68,7 @@ func (s Slowdown) burner() func(stage string, took time.Duration) {
 // spun keeps the compiler from leaving spin out.
 var spun uint64
 
+// spin keeps the processor busy.
 func spin(turns int) {
 	x := spun | 1
 	for range turns {

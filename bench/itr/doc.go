@@ -1,6 +1,6 @@
-// Package itr reads and writes entity-state traces: integer fields of entities, one snapshot after another, as a
-// snapshot codec sees them. A file goes in, a Trace comes out; recorded human play is brought into the same shape. It
-// judges nothing: package bench/codeceval does.
+// Package itr reads and writes entity-state traces: integer fields of entities, one snapshot after
+// another, as a snapshot codec sees them. A file goes in, a Trace comes out; recorded human play is
+// brought into the same shape. It judges nothing: package bench/codeceval does.
 package itr
 
 // Kind says how a field's numbers are meant.
@@ -30,8 +30,8 @@ type Trace struct {
 	Entities         int
 	Fields           []Field
 	Snapshots        [][]int32 // by snapshot: Entities rows of len(Fields) values
-	// Live says which rows count: by snapshot, by entity. nil means all. A row that does not count is neither sent nor
-	// measured.
+	// Live says which rows count: by snapshot, by entity. nil means all. A row that does not count
+	// is neither sent nor measured.
 	Live [][]bool
 }
 

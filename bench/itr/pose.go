@@ -13,8 +13,9 @@ import (
 // Pose says how recorded human play becomes a Trace of poses.
 type Pose struct {
 	Centimetres float64 // one step of a position, 0.01 to 1000
-	Degrees     float64 // one step of an angle, 0.01 to 10; 360 is rounded to a whole number of them
-	Hz          int     // snapshots a second, 1 to 1000
+	// One step of an angle, 0.01 to 10; 360 is rounded to a whole number of them.
+	Degrees float64
+	Hz      int // snapshots a second, 1 to 1000
 }
 
 // ParsePose reads a step of position and one of angle, such as "1cm,0.1deg".
@@ -31,9 +32,10 @@ func ParsePose(s string) (Pose, error) {
 	return Pose{Centimetres: x, Degrees: y}, nil
 }
 
-// OpenPose reads recorded human play, in a format of package trace, as poses at even times: a row a player, with
-// position, yaw and pitch. Between two samples of a continuous run the pose is interpolated, elsewhere the nearer
-// sample counts. Rows of the dead and absent do not count and stand still.
+// OpenPose reads recorded human play, in a format of package trace, as poses at even times: a row a
+// player, with position, yaw and pitch. Between two samples of a continuous run the pose is
+// interpolated, elsewhere the nearer sample counts. Rows of the dead and absent do not count and
+// stand still.
 func OpenPose(path string, p Pose) (*Trace, error) {
 	if p.Hz < 1 || p.Hz > 1000 {
 		return nil, fmt.Errorf("itr: %d Hz, expected 1 to 1000", p.Hz)
@@ -70,7 +72,8 @@ func OpenPose(path string, p Pose) (*Trace, error) {
 	return t, nil
 }
 
-// sampleAt returns where a player is at an instant later than those before; ok is false if he is dead or absent.
+// sampleAt returns where a player is at an instant later than those before; ok is false if he is
+// dead or absent.
 func sampleAt(k *trace.Track, cursor *int, at time.Duration) (s trace.Sample, ok bool) {
 	samples := k.Samples
 	for *cursor+1 < len(samples) && samples[*cursor+1].T <= at {

@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// Limits of a file. They bound what a damaged header can make a reader allocate: memory grows with snapshots really
-// read, and never beyond MaxValues.
+// Limits of a file. They bound what a damaged header can make a reader allocate: memory grows with
+// snapshots really read, and never beyond MaxValues.
 const (
 	MaxFields    = 64
 	MaxEntities  = 1 << 16
@@ -23,7 +23,8 @@ const (
 
 const magic = "ITR1"
 
-// ErrFormat says that bytes are no trace; the error that wraps it names the file, the byte and what was expected.
+// ErrFormat says that bytes are no trace; the error that wraps it names the file, the byte and what
+// was expected.
 var ErrFormat = errors.New("not a usable trace")
 
 // Open reads a trace file.

@@ -100,7 +100,8 @@ func TestParsePose(t *testing.T) {
 	}
 }
 
-// Two players on a line: between samples the pose is interpolated, a death stands still, and the dead do not count.
+// Two players on a line: between samples the pose is interpolated, a death stands still, and the
+// dead do not count.
 func TestOpenPose(t *testing.T) {
 	csv := "tick,t_ms,player,x,y,z,pitch,yaw,alive,fire\n"
 	for i, s := range []string{"0,0,0,24,0,90,1,0", "100,32,0,24,0,90,1,0", "200,64,0,24,0,90,0,0", "300,96,0,24,0,90,0,0", "400,0,320,24,10,0,1,0", "500,0,320,24,10,0,1,0"} {

@@ -9,10 +9,11 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// TestRow56AssaultOnGeneratedMaps plays assaults where no pack says what stands: clients and server put the points at the same places,
-// the swarm's own players fight for them, over links that lose, and the round ends with what became of the points, twice with the same
-// bits. Who has three seconds to hold in a crowd may get no point at all: two are equally strong, and nearly always both are there. Half a
-// second suffices.
+// TestRow56AssaultOnGeneratedMaps plays assaults where no pack says what stands: clients and server
+// put the points at the same places, the swarm's own players fight for them, over links that lose,
+// and the round ends with what became of the points, twice with the same bits. Who has three
+// seconds to hold in a crowd may get no point at all: two are equally strong, and nearly always
+// both are there. Half a second suffices.
 func TestRow56AssaultOnGeneratedMaps(t *testing.T) {
 	alone(t)
 	for _, c := range []struct {
@@ -57,7 +58,7 @@ func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint
 		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks", at, m.Game().Mode.CaptureTotal(), nearest, contested)
 	}
 	for i, c := range s.Clients {
-		told, ok := c.Round.Standing()
+		told, ok := c.Round.Status()
 		if told.Winner != at.Winner || told.Point != at.Point || !ok {
 			t.Errorf("client %d knows %+v, the match %+v", i, told, at)
 		}

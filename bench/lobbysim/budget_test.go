@@ -16,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// known is how many of those who are there a client holds of some snapshot that it can still show, and how many there are.
+// known is how many of those who are there a client holds of some snapshot that it can still show,
+// and how many there are.
 func known(b *Sim, cl *client.Client) (holds, there int) {
 	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
@@ -40,8 +41,9 @@ func known(b *Sim, cl *client.Client) (holds, there int) {
 	return holds, there
 }
 
-// Who comes into a full lobby is sent no snapshot beyond its budget, and holds everybody after as many of them as the world takes
-// at its dearest, and half as many more for what changes meanwhile. In the old way the first snapshot is all of it at once.
+// Who comes into a full lobby is sent no snapshot beyond its budget, and holds everybody after as
+// many of them as the world takes at its dearest, and half as many more for what changes meanwhile.
+// In the old way the first snapshot is all of it at once.
 func TestJoinWithoutASpike(t *testing.T) {
 	alone(t)
 	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
@@ -68,11 +70,11 @@ func TestJoinWithoutASpike(t *testing.T) {
 				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
 				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
-				Around: func(tick func() error) error {
+				WrapTick: func(tick func() error) error {
 					err := tick()
 					bytes := 0
-					for i := range b.line.out.letters {
-						if at, data := b.line.out.get(i); at == b.Address(0) {
+					for i := range b.wire.out.entries {
+						if at, data := b.wire.out.get(i); at == b.ClientAddr(0) {
 							bytes += len(data)
 						}
 					}
@@ -126,8 +128,8 @@ func TestJoinWithoutASpike(t *testing.T) {
 	}
 }
 
-// TestRow65Importance is row 65 of the reference's checklist: under a limit who is near or fights is told of more often, and nobody
-// who is in sight waits as long as a baseline lasts.
+// TestRow65Importance is row 65 of the reference's checklist: under a limit who is near or fights
+// is told of more often, and nobody who is in sight waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
 	alone(t)
 	const players = 64
@@ -210,8 +212,9 @@ func TestRow65Importance(t *testing.T) {
 	}
 }
 
-// On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is in sight is told of before its baseline
-// is too old, at every rung of the ladder by which a lobby sheds load.
+// On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is
+// in sight is told of before its baseline is too old, at every rung of the ladder by which a lobby
+// sheds load.
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
 	alone(t)
 	const players = 120

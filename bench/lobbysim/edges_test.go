@@ -9,9 +9,11 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// TestRow40EdgesAreNotCrossed is row 40 of the reference's checklist at the edges of a life: who dies, is born or is taken elsewhere by a
-// teleporter is shown on either side of that, never on a way between, and what is no number (alive, team, which life, hero) is as it was at
-// the older side. Everybody else is where the server had them, to what a straight line between two snapshots leaves out.
+// TestRow40EdgesAreNotCrossed is row 40 of the reference's checklist at the edges of a life: who
+// dies, is born or is taken elsewhere by a teleporter is shown on either side of that, never on a
+// way between, and what is no number (alive, team, which life, hero) is as it was at the older
+// side. Everybody else is where the server had them, to what a straight line between two snapshots
+// leaves out.
 func TestRow40EdgesAreNotCrossed(t *testing.T) {
 	for _, link := range []impair.Profile{{Delay: 25 * time.Millisecond}, {Delay: 25 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1}} {
 		y := newYard(t, 8, link, func(c *Config) { c.Lobby.Rules.RespawnMillis = 700 })

@@ -20,7 +20,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// rapidFire is the default game with rifles that fire in every tick and hurt little: many shots at many who live.
+// rapidFire is the default game with rifles that fire in every tick and hurt little: many shots at
+// many who live.
 func rapidFire() *sim.Game {
 	g := sim.DefaultGame()
 	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
@@ -57,7 +58,8 @@ type exactCase struct {
 	rewind  int32 // longest rewind in milliseconds
 }
 
-// exactCases is every named link, with and without a budget, on an open map and in a town whose houses hide, and every codec.
+// exactCases is every named link, with and without a budget, on an open map and in a town whose
+// houses hide, and every codec.
 func exactCases() (all []exactCase) {
 	for i, p := range impair.Presets() {
 		rewind := int32(0)
@@ -145,9 +147,9 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		}
 		cfg.Arena, cfg.ArenaName = a, "arena-64"
 	}
-	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, Judge: true, Lobby: cfg,
-		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
-		Client: func(_ int, cfg *client.Config) { cfg.Every = c.every }})
+	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, PredictHits: true, Lobby: cfg,
+		Brain:        func(n int) swarm.Brain { return trigger{swarm.NewBot(seed, n)} },
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.SnapshotEvery = c.every }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,9 +248,10 @@ func agree(h *lagcomp.Hit, own *client.Shot) bool {
 		(h.ID == 0 || h.Point == own.Ray.At(own.Distance))
 }
 
-// TestRow47WhatYouSawIsWhatYouHit holds every shot that the server does not clamp to its shooter's own view: the same target, bone, point and normal, to
-// the bit, whatever the link loses, a budget leaves out, houses hide, and the codec says. By default some 7,000 shots a case; TICKRATE_EXACT says
-// how many, `make exact` a million.
+// TestRow47WhatYouSawIsWhatYouHit holds every shot that the server does not clamp to its shooter's
+// own view: the same target, bone, point and normal, to the bit, whatever the link loses, a budget
+// leaves out, houses hide, and the codec says. By default some 7,000 shots a case; TICKRATE_EXACT
+// says how many, `make exact` a million.
 func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 	alone(t)
 	shots := 31 * 1000

@@ -15,7 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// otherModels are models that no build has: those of this build with what some traffic made of them.
+// otherModels are models that no build has: those of this build with what some traffic made of
+// them.
 func otherModels() netstate.Models {
 	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
@@ -29,21 +30,21 @@ func otherModels() netstate.Models {
 	return netstate.Train(c)
 }
 
-// strangers makes clients that lack what the lobby has, and notes what they are sent.
+// injectedCount makes clients that lack what the lobby has, and notes what they are sent.
 func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
 		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
-		cfg.Fetch, cfg.Kbps = true, kbps
+		cfg.Fetch, cfg.MaxKbps = true, kbps
 		cfg.Fetched = func(f client.Fetched) { *sent = append(*sent, f) }
 	}
 }
 
-// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what must be. It returns when the last
-// was in.
+// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what
+// must be. It returns when the last was in.
 func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
 	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
-	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, Client: strangers(&sent, kbps)})
+	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, ChangeClient: strangers(&sent, kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v", i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
 		}
 		for _, d := range malformed {
-			if n := st.Packages.Drops[d]; n != 0 {
+			if n := st.Packets.Drops[d]; n != 0 {
 				t.Errorf("client %d: %d times %v", i, n, d)
 			}
 		}
@@ -91,8 +92,9 @@ var badLinks = []impair.Profile{
 	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.3, Duplicate: 0.02, Reorder: 0.05},
 }
 
-// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with models that no client has. Each
-// client is sent them before its Ready, checks them by their hash, and decodes every snapshot with them.
+// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with
+// models that no client has. Each client is sent them before its Ready, checks them by their hash,
+// and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 	alone(t)
 	a, err := arena.Open("arena-64")
@@ -120,8 +122,9 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 	}
 }
 
-// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no client has, under a name that another
-// map has as well. Each client is sent it, and both ends have the same by its hash.
+// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no
+// client has, under a name that another map has as well. Each client is sent it, and both ends have
+// the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {
 	alone(t)
 	a := arena.Generate(900, 4711)
@@ -167,7 +170,7 @@ func TestFetchRefused(t *testing.T) {
 			strangers(&sent, 0)(n, cfg)
 			cfg.Fetch = n > 0
 		}
-		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, Client: refuse})
+		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, ChangeClient: refuse})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,8 +184,8 @@ func TestFetchRefused(t *testing.T) {
 	}
 }
 
-// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. Decision 0016
-// has these figures.
+// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and
+// little more. Decision 0016 has these figures.
 func TestFetchTime(t *testing.T) {
 	alone(t)
 	join := func(name string, models netstate.Models, has bool) time.Duration {
@@ -192,7 +195,7 @@ func TestFetchTime(t *testing.T) {
 		}
 		b, err := New(Config{Clients: 1, Seed: 2, Link: impair.Profile{Delay: 20 * time.Millisecond},
 			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
-			Client: func(_ int, cfg *client.Config) {
+			ChangeClient: func(_ int, cfg *client.Config) {
 				if cfg.Fetch = !has; !has {
 					cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 				}

@@ -11,9 +11,10 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestRow44InputsUnderLoss is row 44 of the reference's checklist with the real server, at length: at 20 % of random loss each way more than
-// 999 of 1000 ticks run with their player's own command, at 30 % lost in bursts more than 97 of 100. Whoever is starved is told of each such
-// tick. No tick runs twice, and no command is taken for another.
+// TestRow44InputsUnderLoss is row 44 of the reference's checklist with the real server, at length:
+// at 20 % of random loss each way more than 999 of 1000 ticks run with their player's own command,
+// at 30 % lost in bursts more than 97 of 100. Whoever is starved is told of each such tick. No tick
+// runs twice, and no command is taken for another.
 func TestRow44InputsUnderLoss(t *testing.T) {
 	alone(t)
 	burst := func(packages float64) impair.Profile { // 30 % of them

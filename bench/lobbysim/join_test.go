@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
+// malformed are the drops of packages that no honest end sends: one of these is damage that was not
+// noticed before.
 var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
 	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
 
@@ -41,9 +42,9 @@ func profile(t *testing.T, name string) impair.Profile {
 	return p
 }
 
-// Sixty-four clients come at once through hell: a third of all datagrams are lost, some in bursts, many overtake others, and
-// one in twenty is damaged. All are in, with Welcome and Ready, within three seconds, and no damaged package is ever
-// looked at: it opens nowhere.
+// Sixty-four clients come at once through hell: a third of all datagrams are lost, some in bursts,
+// many overtake others, and one in twenty is damaged. All are in, with Welcome and Ready, within
+// three seconds, and no damaged package is ever looked at: it opens nowhere.
 func TestJoinThroughHell(t *testing.T) {
 	alone(t)
 	for seed := range uint64(4) {
@@ -68,8 +69,8 @@ func TestJoinThroughHell(t *testing.T) {
 		}
 		b.step(t, 5*time.Second)
 		hurt := uint64(0)
-		for i := range b.up {
-			hurt += b.up[i].Stats().Corrupted
+		for i := range b.links.up {
+			hurt += b.links.up[i].Stats().Corrupted
 		}
 		s := &b.Lobby.Stats
 		for _, d := range malformed {
@@ -77,7 +78,7 @@ func TestJoinThroughHell(t *testing.T) {
 				t.Errorf("seed %d: %d times at the server: %v", seed, n, d)
 			}
 			for i, c := range b.Clients {
-				if n := c.Stats().Packages.Drops[d]; n != 0 {
+				if n := c.Stats().Packets.Drops[d]; n != 0 {
 					t.Errorf("seed %d: %d times at client %d: %v", seed, n, i, d)
 				}
 			}
@@ -97,8 +98,8 @@ func TestJoinThroughHell(t *testing.T) {
 	}
 }
 
-// The server has let a client in, but its word does not arrive, for three seconds on end: nothing is decided twice, and the
-// first word that does arrive is enough.
+// The server has let a client in, but its word does not arrive, for three seconds on end: nothing
+// is decided twice, and the first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
 	gate := b.Lobby.Netcode()
@@ -108,7 +109,7 @@ func TestLossyKeepAlive(t *testing.T) {
 		}
 	}
 	for i := range b.Clients {
-		b.down[i].SetProfile(impair.Profile{Loss: 1})
+		b.links.down[i].SetProfile(impair.Profile{Loss: 1})
 	}
 	b.step(t, 200*time.Millisecond)
 	if gate.Connected() != len(b.Clients) {
@@ -117,7 +118,7 @@ func TestLossyKeepAlive(t *testing.T) {
 	spoken := gate.Counters().Sent[netcode.KindKeepAlive]
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
-		if state, _ := c.State(); state != client.Connecting || c.Stats().Packages.Received != 0 {
+		if state, _ := c.State(); state != client.Connecting || c.Stats().Packets.Received != 0 {
 			t.Errorf("client %d is %v", i, state)
 		}
 	}
@@ -125,7 +126,7 @@ func TestLossyKeepAlive(t *testing.T) {
 		t.Errorf("only %d keep-alives in three seconds", n)
 	}
 	for i := range b.Clients {
-		b.down[i].SetProfile(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
+		b.links.down[i].SetProfile(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
 	}
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
@@ -139,8 +140,8 @@ func TestLossyKeepAlive(t *testing.T) {
 	}
 }
 
-// Who vanishes keeps the player for thirty seconds after the session has timed out, and finds it again with a fresh token;
-// later, another is made.
+// Who vanishes keeps the player for thirty seconds after the session has timed out, and finds it
+// again with a fresh token; later, another is made.
 func TestGrace(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
 	for _, c := range []struct {
@@ -160,7 +161,7 @@ func TestGrace(t *testing.T) {
 		if !playing(b.Clients[i]) {
 			t.Fatalf("client %d is not in", i)
 		}
-		b.Vanish(i)
+		b.Crash(i)
 		b.step(t, c.away)
 		if there := b.Lobby.Match().Vital(id) != nil; there != c.same {
 			t.Errorf("after %v its player is there: %v", c.away, there)

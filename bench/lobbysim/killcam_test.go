@@ -29,7 +29,7 @@ func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, 
 	lobby.Arena, lobby.ArenaName, lobby.Players = a, "arena-16", players
 	lobby.Rules = sim.Rules{Seed: 3, Mix: true, RespawnMillis: 2000, Game: game}
 	b, err := New(Config{Clients: players, Seed: 3, Lobby: lobby, Link: link,
-		Client: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,9 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 	return out
 }
 
-// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died is sent the last eight to twelve seconds,
-// and plays them in a second world, whose state is the recorded one after every tick, while the live match goes on, over a lossy link.
+// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died
+// is sent the last eight to twelve seconds, and plays them in a second world, whose state is the
+// recorded one after every tick, while the live match goes on, over a lossy link.
 func TestRow09KillcamWorld(t *testing.T) {
 	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond, Jitter: 8 * time.Millisecond}, true)
 	type shown struct {
@@ -104,7 +105,8 @@ func TestRow09KillcamWorld(t *testing.T) {
 	t.Logf("%d killcams begun, %d bytes of them", c[metrics.Killcams].Load(), c[metrics.ContentBytes].Load())
 }
 
-// TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the very same match; and what it recorded is that match.
+// TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the
+// very same match; and what it recorded is that match.
 func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	pack := replay.NewPacker()

@@ -18,8 +18,9 @@ import (
 // lobbies are made once: each run of the benchmark plays them on.
 var lobbies []*Sim
 
-// BenchmarkLobbies is many lobbies of ten players at 128 Hz on one core, each a tick in turn: what a tick costs where every lobby finds the
-// caches full of the others, beside one alone, and how many fit into a core without the system calls. CPU time of the servers' ticks.
+// BenchmarkLobbies is many lobbies of ten players at 128 Hz on one core, each a tick in turn: what
+// a tick costs where every lobby finds the caches full of the others, beside one alone, and how
+// many fit into a core without the system calls. CPU time of the servers' ticks.
 func BenchmarkLobbies(b *testing.B) {
 	const players, rate = 10, 128
 	ground := arena.Generate(players, 11)
@@ -50,7 +51,7 @@ func BenchmarkLobbies(b *testing.B) {
 				lobbies = append(lobbies, l)
 			}
 			for _, l := range lobbies[:c.n] {
-				l.cfg.Around = func(tick func() error) error {
+				l.cfg.WrapTick = func(tick func() error) error {
 					from := clock.ThreadCPU()
 					err := tick()
 					spent += clock.ThreadCPU() - from

@@ -15,9 +15,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow45MixedAges is row 45 of the reference's checklist: what a client predicts is of different ages, itself and several things that it
-// let go in different ticks. Blows throw it about, so that it is played again from the ticks of the server's rows; what flies
-// goes on from the tick in which it began, and is at every instant where the server has it when that comes to the same.
+// TestRow45MixedAges is row 45 of the reference's checklist: what a client predicts is of different
+// ages, itself and several things that it let go in different ticks. Blows throw it about, so that
+// it is played again from the ticks of the server's rows; what flies goes on from the tick in which
+// it began, and is at every instant where the server has it when that comes to the same.
 func TestRow45MixedAges(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		peaceful(c)

@@ -28,8 +28,8 @@ type stadium struct {
 	known []bool
 }
 
-// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the pack of their build. hurry may
-// shorten rounds.
+// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the
+// pack of their build. hurry may shorten rounds.
 func newStadium(t *testing.T, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
 	t.Helper()
 	return newStadiumOn(t, "arena-16", players, name, link, brain, hurry)
@@ -56,7 +56,7 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 			}
 			return brain(s, n)
 		},
-		Client: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +64,12 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 	return s
 }
 
-// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it. One of a round that has changed
-// is never so old.
+// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it.
+// One of a round that has changed is never so old.
 const stale, staler = 90, 390
 
-// play plays until a match is as wanted, or fails after a time. What any client knows of the round is what was so in some tick
-// not long ago.
+// play plays until a match is as wanted, or fails after a time. What any client knows of the round
+// is what was so in some tick not long ago.
 func (s *stadium) play(most time.Duration, until func() bool) {
 	s.t.Helper()
 	m := s.Lobby.Match()
@@ -87,15 +87,15 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 			}
 		}
 		for i, c := range s.Clients {
-			for n, ok := c.Round.NextNews(); ok; n, ok = c.Round.NextNews() {
+			for n, ok := c.Round.NextEvent(); ok; n, ok = c.Round.NextEvent() {
 				s.heard[i] = append(s.heard[i], n)
 			}
 			for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-				if i == 0 && l.Kind == client.LineNews {
+				if i == 0 && l.Kind == client.LineRound {
 					s.words = append(s.words, string(l.Append(nil, c.ID())))
 				}
 			}
-			got, ok := c.Round.Standing()
+			got, ok := c.Round.Status()
 			if !ok {
 				continue
 			}
@@ -130,7 +130,8 @@ func (s *stadium) agree() {
 	}
 }
 
-// stormer attacks the point that its client was told of; of the other team, it goes home and lets them.
+// stormer attacks the point that its client was told of; of the other team, it goes home and lets
+// them.
 type stormer struct {
 	client func() *client.Client
 	dice   uint32
@@ -141,7 +142,7 @@ type stormer struct {
 }
 
 func (b *stormer) Decide(s *swarm.Observation) client.Intent {
-	at, ok := b.client().Round.Standing()
+	at, ok := b.client().Round.Status()
 	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
 	if !ok || s.Self.RespawnTicks > 0 {
 		return client.Intent{}
@@ -192,9 +193,10 @@ func storm(s *stadium, n int) swarm.Brain {
 	return &stormer{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
 }
 
-// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the next round, over a link that loses:
-// every client hears of every point and who has won, in order and in words, and knows at any time how the round stands. Who comes
-// late knows it as soon as it is in.
+// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the
+// next round, over a link that loses: every client hears of every point and who has won, in order
+// and in words, and knows at any time how the round stands. Who comes late knows it as soon as it
+// is in.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
@@ -202,7 +204,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	})
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
-	if at, _ := s.Clients[0].Round.Standing(); at.Phase != mode.Active || at.Points != 3 {
+	if at, _ := s.Clients[0].Round.Status(); at.Phase != mode.Active || at.Points != 3 {
 		t.Errorf("after a capture client 0 knows %+v", at)
 	}
 	s.Leave(7)
@@ -212,7 +214,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	began, late := s.Now(), s.heard[7]
 	s.known[7] = false
 	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
-	at, _ := s.Clients[7].Round.Standing()
+	at, _ := s.Clients[7].Round.Status()
 	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
 		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
 	}
@@ -257,7 +259,7 @@ func TestAssaultDefended(t *testing.T) {
 	})
 	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Standing(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -267,7 +269,8 @@ func TestAssaultDefended(t *testing.T) {
 	}
 }
 
-// A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the same winner.
+// A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the
+// same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
@@ -280,15 +283,15 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 		t.Fatalf("%+v", won)
 	}
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Standing(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
 	s.agree()
 }
 
-// With the pack's own numbers a client on a clean link predicts its player to the bit, whichever hero that is and whatever stands on
-// the map.
+// With the pack's own numbers a client on a clean link predicts its player to the bit, whichever
+// hero that is and whatever stands on the map.
 func TestPackIsPredicted(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
@@ -302,7 +305,8 @@ func TestPackIsPredicted(t *testing.T) {
 	}
 }
 
-// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its first snapshot comes.
+// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its
+// first snapshot comes.
 func TestLatecomerKnowsTheRound(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
@@ -316,14 +320,15 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 		for end := s.Now() + 2*time.Second; !playing(s.Clients[2]) && s.Now() < end; {
 			s.step(t, 10*time.Millisecond)
 		}
-		at, ok := s.Clients[2].Round.Standing()
+		at, ok := s.Clients[2].Round.Status()
 		if !playing(s.Clients[2]) || !ok || at.Phase != mode.Active || s.Clients[2].SecondsLeft() < 300 {
 			t.Errorf("at %v: %+v, %v", s.Now(), at, ok)
 		}
 	}
 }
 
-// What changes often is told four times a second at most, and what stays as it is once in five seconds at least.
+// What changes often is told four times a second at most, and what stays as it is once in five
+// seconds at least.
 func TestStandingIsToldSeldom(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
@@ -332,7 +337,7 @@ func TestStandingIsToldSeldom(t *testing.T) {
 	told, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
-		if at, _ := s.Clients[0].Round.Standing(); at != was {
+		if at, _ := s.Clients[0].Round.Status(); at != was {
 			told, was = told+1, at
 		}
 		return s.Lobby.Match().Mode().Phase == mode.Ended

@@ -17,8 +17,9 @@ import (
 // probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
 const probeAfter = 250 * time.Millisecond
 
-// The address of every client changes every ten seconds for half a minute. Nobody's session is lost, everybody stays who they are,
-// and on a link that loses nothing the gap is two round trips and the time until the client asks.
+// The address of every client changes every ten seconds for half a minute. Nobody's session is
+// lost, everybody stays who they are, and on a link that loses nothing the gap is two round trips
+// and the time until the client asks.
 func TestRebind(t *testing.T) {
 	alone(t)
 	const rtt = 60 * time.Millisecond
@@ -96,8 +97,8 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, calm)
 }
 
-// standard is a client of netcode 1.02 and no more, which cannot keep its session when its address changes. It joins and
-// then only listens.
+// standard is a client of netcode 1.02 and no more, which cannot keep its session when its address
+// changes. It joins and then only listens.
 type standard struct {
 	b       *Sim
 	place   int
@@ -126,8 +127,8 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
-		for data, binding, ok := b.down[s.place].Pop(b.now); ok; data, binding, ok = b.down[s.place].Pop(b.now) {
-			if binding == b.bound[s.place] {
+		for data, binding, ok := b.links.down[s.place].Pop(b.now); ok; data, binding, ok = b.links.down[s.place].Pop(b.now) {
+			if binding == b.links.binding[s.place] {
 				s.receive(t, data)
 			}
 		}
@@ -140,7 +141,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 		}
 		for k := range s.out.Len() {
 			_, data := s.out.At(k)
-			b.up[s.place].Push(b.now, data, b.bound[s.place])
+			b.links.up[s.place].Push(b.now, data, b.links.binding[s.place])
 		}
 		s.out.Reset()
 	}
@@ -148,7 +149,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 
 func (s *standard) receive(t *testing.T, data []byte) {
 	t.Helper()
-	pack, err := s.dial.Receive(s.b.now, home, data, &s.out)
+	pack, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
 	if err != nil || pack == nil {
 		return
 	}
@@ -178,14 +179,15 @@ func (s *standard) receive(t *testing.T, data []byte) {
 	}
 }
 
-// A client that knows nothing but the standard loses its session with its address. With a fresh token it finds its player
-// again: as soon as the old session has been silent for a second, and also when both ends have given it up.
+// A client that knows nothing but the standard loses its session with its address. With a fresh
+// token it finds its player again: as soon as the old session has been silent for a second, and
+// also when both ends have given it up.
 func TestRebindOfTheStandard(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
 	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second, timeout + time.Second} {
 		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
 		const i = 3
-		b.Vanish(i)
+		b.Crash(i)
 		s := b.enter(t, i)
 		s.step(t, 3*time.Second)
 		id := netid.ID(s.welcome.NetID)

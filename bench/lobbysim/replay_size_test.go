@@ -20,7 +20,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// coded is how long a range coder makes bytes, each by a tree of eight decisions that learns, and by the byte before it.
+// coded is how long a range coder makes bytes, each by a tree of eight decisions that learns, and
+// by the byte before it.
 func coded(streams [][]byte) int {
 	var e rangecoder.Encoder
 	e.Reset(nil)
@@ -64,8 +65,8 @@ func streamsOf(log []byte) (out [][]byte) {
 	return out
 }
 
-// TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by codec. The bounds are a tenth above what
-// is measured; docs/decisions/0022 rests on the order.
+// TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by
+// codec. The bounds are a tenth above what is measured; docs/decisions/0022 rests on the order.
 func TestReplaySizes(t *testing.T) {
 	wander := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
 	for _, c := range []struct {

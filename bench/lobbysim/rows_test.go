@@ -16,16 +16,17 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// TestRow05StringsBesideTheColumns: the world's columns are plain memory, and what has no place there (names, what heroes and modes are
-// called) lies in ordinary Go values beside them. What such a value says of an entity is the same on the server and with every client,
-// through renames by the server, departures and reused slots, over links that lose.
+// TestRow05StringsBesideTheColumns: the world's columns are plain memory, and what has no place
+// there (names, what heroes and modes are called) lies in ordinary Go values beside them. What such
+// a value says of an entity is the same on the server and with every client, through renames by the
+// server, departures and reused slots, over links that lose.
 func TestRow05StringsBesideTheColumns(t *testing.T) {
 	alone(t)
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
 	s := newStadium(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
 	for i := range wished {
-		i, was := i, s.cfg.Client
-		s.cfg.Client = func(n int, cfg *client.Config) {
+		i, was := i, s.cfg.ChangeClient
+		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
 			if was(n, cfg); n == i {
 				cfg.Name = wished[i]
 			}
@@ -70,8 +71,9 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	}
 }
 
-// TestRow06LobbiesDoNotInterfere plays two lobbies of other modes, maps and sizes in turns, tick by tick, and each goes as it does alone:
-// neither servers nor clients nor the bots' brains keep anything outside.
+// TestRow06LobbiesDoNotInterfere plays two lobbies of other modes, maps and sizes in turns, tick by
+// tick, and each goes as it does alone: neither servers nor clients nor the bots' brains keep
+// anything outside.
 func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 	alone(t)
 	make2 := func(n int) *stadium {

@@ -16,65 +16,86 @@ import (
 
 // Config describes a simulated lobby. Zero fields mean the defaults named.
 type Config struct {
-	Lobby   server.Config
-	Clients int
-	Lookers int                     // so many of the clients, the last ones, only look on; the lobby needs places for them
-	Seed    uint64                  // of links, tokens and brains
-	Link    impair.Profile          // each way, of every client; default a perfect one
-	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
-	Judge   bool                    // clients work out what their shots hit in their own view
-	Decode  client.Decode           // of clients but the first, which decodes everything
+	Lobby       server.Config
+	Clients     int
+	Spectators  int                     // of the clients, the last ones; the lobby must admit them
+	Seed        uint64                  // of links, tokens and brains
+	Link        impair.Profile          // each way, of every client; default a perfect one
+	Brain       func(n int) swarm.Brain // of client n; default swarm.NewBot
+	PredictHits bool                    // clients compute what their shots hit in their own view
+	Decode      client.Decode           // of clients but the first, which decodes everything
 
-	// Client, if set, may change what client n is made of. By default it has the lobby's models and arena.
-	Client func(n int, cfg *client.Config)
+	// ChangeClient, if set, changes the configuration of client n, which has the lobby's models and
+	// arena.
+	ChangeClient func(n int, cfg *client.Config)
 
-	// Clock, if set, is what client n's own clock shows; it must not run backwards. Wall, if set, is the server's wall clock, in
-	// seconds. By default both are right.
-	Clock func(n int, now time.Duration) time.Duration
-	Wall  func(now time.Duration) int64
+	// Clock, if set, is what client n's clock shows; it must not run backwards. WallClock, if set,
+	// is the server's wall clock, in seconds. By default both are right.
+	Clock     func(n int, now time.Duration) time.Duration
+	WallClock func(now time.Duration) int64
 
-	// Heard and Said, if set, see every datagram that reaches the server, before it does, and every one that leaves it.
-	Heard func(from netip.AddrPort, data []byte)
-	Said  func(to netip.AddrPort, data []byte)
+	// OnReceive and OnSend, if set, are called with every datagram before it reaches the server,
+	// and as it leaves the server.
+	OnReceive func(from netip.AddrPort, data []byte)
+	OnSend    func(to netip.AddrPort, data []byte)
 
-	// Conn, if set, wraps the server's connection, so that a caller can time it and record its datagrams.
+	// Conn, if set, wraps the server's connection, so that a caller can time and record it.
 	Conn func(netio.Conn) netio.Conn
 
-	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
-	Around func(tick func() error) error
+	// WrapTick, if set, is called with the lobby's tick and must call it, so that it can be
+	// measured.
+	WrapTick func(tick func() error) error
 }
 
-// parts is how many instants of a tick are played: clients act at different ones, as they do in life.
+// parts is how many instants of a tick are simulated: clients act at different ones.
 const parts = 4
 
-// Sim is the lobby, the clients and the links.
+// Sim is the lobby, the clients and the links. One goroutine may call it.
 type Sim struct {
 	Lobby   *server.Lobby
-	Clients []*client.Client // nil where one has left
+	Clients []*client.Client // nil: has left
 
-	cfg    Config
-	rate   tick.Rate
-	brains []swarm.Brain
-	up     []*impair.Link
-	down   []*impair.Link
-	bound  []uint64 // which of its addresses each client has; tags on the links
-	line   line
-	conn   netio.Conn   // &line, or the caller's wrapper of it
-	played func() error // tick, made a value once
-	eyes   []swarm.VisiblePlayer
-	sight  swarm.Observation
-	ways   swarm.FlowField
-	part   uint64 // instants played
-	now    time.Duration
-	mint   mint
-
-	away []bool // clients whose machines stand still
-	held int    // ticks that the server stands still
+	cfg       Config
+	rate      tick.Rate
+	part      uint64 // instants simulated
+	now       time.Duration
+	brains    []swarm.Brain
+	links     links
+	wire      wire
+	conn      netio.Conn   // &wire, or the caller's wrapper of it
+	tickFn    func() error // tick
+	vision    vision
+	mint      tokenMint
+	suspended []bool // clients whose machines stand still
+	stall     int    // ticks that the server stands still
 }
 
-// New makes the lobby and its clients, who begin to connect with the first Step.
+// links are the links of all clients, by client.
+type links struct {
+	up, down []*impair.Link
+	binding  []uint64 // number of each client's address; tags datagrams on the links
+}
+
+// newLinks makes n perfect or impaired links each way.
+func newLinks(n int, p impair.Profile, seed uint64) links {
+	l := links{up: make([]*impair.Link, n), down: make([]*impair.Link, n), binding: make([]uint64, n)}
+	for i := range n {
+		l.up[i] = impair.New(p, seed*2+uint64(i)<<32)
+		l.down[i] = impair.New(p, seed*2+1+uint64(i)<<32)
+	}
+	return l
+}
+
+// vision is what brains observe: all see what the first client sees.
+type vision struct {
+	visible     []swarm.VisiblePlayer // by slot
+	observation swarm.Observation
+	field       swarm.FlowField
+}
+
+// New makes the lobby and its clients, which start to connect with the first Step.
 func New(cfg Config) (*Sim, error) {
-	m := newMint(&cfg)
+	mint := newMint(&cfg)
 	lobby, err := server.NewLobby(cfg.Lobby)
 	if err != nil {
 		return nil, err
@@ -82,21 +103,21 @@ func New(cfg Config) (*Sim, error) {
 	if cfg.Brain == nil {
 		cfg.Brain = func(n int) swarm.Brain { return swarm.NewBot(cfg.Seed, n) }
 	}
-	if cfg.Around == nil {
-		cfg.Around = func(tick func() error) error { return tick() }
+	if cfg.WrapTick == nil {
+		cfg.WrapTick = func(tick func() error) error { return tick() }
 	}
 	n := cfg.Clients
-	b := &Sim{Lobby: lobby, mint: m, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
-		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n), away: make([]bool, n)}
-	b.played = b.tick
-	b.line.said = cfg.Said
-	b.conn = &b.line
+	b := &Sim{
+		Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
+		brains: make([]swarm.Brain, n), links: newLinks(n, cfg.Link, cfg.Seed), suspended: make([]bool, n),
+	}
+	b.tickFn = b.tick
+	b.wire.onSend = cfg.OnSend
+	b.conn = &b.wire
 	if cfg.Conn != nil {
 		b.conn = cfg.Conn(b.conn)
 	}
 	for i := range n {
-		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
-		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
 		if err := b.Connect(i); err != nil {
 			return nil, err
 		}
@@ -112,25 +133,26 @@ func (b *Sim) decode(i int) client.Decode {
 	return b.cfg.Decode
 }
 
-// Connect puts a new client in place i, with a fresh token of the same client id as the one before it.
+// Connect makes client i anew, with a fresh token of the same client id.
 func (b *Sim) Connect(i int) error {
-	token, err := b.mint.admit(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Lookers)
+	token, err := b.mint.mintToken(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Spectators)
 	if err != nil {
 		return err
 	}
 	cfg := client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Decode: b.decode(i), Models: b.cfg.Lobby.Models,
-		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
+		Token: token, Name: "bot " + strconv.Itoa(i), PredictHits: b.cfg.PredictHits, Decode: b.decode(i),
+		Models: b.cfg.Lobby.Models, Rules: b.cfg.Lobby.Rules,
+		Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	}
-	if b.cfg.Client != nil {
-		b.cfg.Client(i, &cfg)
+	if b.cfg.ChangeClient != nil {
+		b.cfg.ChangeClient(i, &cfg)
 	}
 	c, err := client.New(cfg)
 	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)
 	return err
 }
 
-// Leave lets client i say goodbye and go.
+// Leave disconnects client i.
 func (b *Sim) Leave(i int) {
 	now := b.clock(i)
 	b.Clients[i].Leave(now)
@@ -138,47 +160,52 @@ func (b *Sim) Leave(i int) {
 	b.Clients[i] = nil
 }
 
-// Vanish takes client i away without a word.
-func (b *Sim) Vanish(i int) { b.Clients[i] = nil }
+// Crash removes client i without a disconnect.
+func (b *Sim) Crash(i int) { b.Clients[i] = nil }
 
-// Rebind gives client i another address, as a router does that has forgotten it: what is still on its way to the old one gets
-// lost. It may do so 65,535 times.
-func (b *Sim) Rebind(i int) { b.bound[i]++ }
+// Rebind gives client i another address, as a NAT does that has forgotten it: datagrams under way
+// to the old one are lost. It works 65,535 times.
+func (b *Sim) Rebind(i int) { b.links.binding[i]++ }
 
-// send puts what client i has to say on its link; now is what its clock shows.
+// send puts client i's datagrams on its link; now is what its clock shows.
 func (b *Sim) send(i int, now time.Duration) {
 	out := b.Clients[i].Outgoing(now)
 	for k := range out.Len() {
 		_, data := out.At(k)
-		b.up[i].Push(b.now, data, b.bound[i])
+		b.links.up[i].Push(b.now, data, b.links.binding[i])
 	}
 }
 
 // Links are the links of client i, to be changed or counted.
-func (b *Sim) Links(i int) (up, down *impair.Link) { return b.up[i], b.down[i] }
+func (b *Sim) Links(i int) (up, down *impair.Link) { return b.links.up[i], b.links.down[i] }
 
-// Address is where client i is now, as the server sees it.
-func (b *Sim) Address(i int) netip.AddrPort { return place(i, b.bound[i]) }
+// ClientAddr is the address of client i, as the server sees it.
+func (b *Sim) ClientAddr(i int) netip.AddrPort { return clientAddr(i, b.links.binding[i]) }
 
-// Home is the server's address.
-func (b *Sim) Home() netip.AddrPort { return home }
+// ServerAddr is the server's address.
+func (b *Sim) ServerAddr() netip.AddrPort { return serverAddr }
 
-// Token makes a token for anybody, as good as the clients' own.
+// Token makes a valid token for a client id.
 func (b *Sim) Token(client uint64) ([]byte, error) { return b.mint.token(client, b.unix()) }
 
-// Inject lets a datagram reach the server with the next tick, as if it came from an address, which may be a client's.
+// Inject delivers a datagram to the server with the next tick, from an address that may be a
+// client's.
 func (b *Sim) Inject(from netip.AddrPort, data []byte) {
-	b.line.strange.push(from, data)
+	b.wire.injected.push(from, data)
 }
 
-// Asleep stops client i's machine, or lets it go on.
-func (b *Sim) Asleep(i int, asleep bool) { b.away[i] = asleep }
+// Suspend stops client i's machine.
+func (b *Sim) Suspend(i int) { b.suspended[i] = true }
 
-// Hold stops the server for some ticks. What arrives meanwhile waits for it; ticks that it missed are not made up for.
-func (b *Sim) Hold(ticks int) { b.held = max(b.held, ticks) }
+// Resume lets client i's machine go on.
+func (b *Sim) Resume(i int) { b.suspended[i] = false }
 
-// Restart kills the server and starts another in its place, which knows nothing of the one before but what change gives it. Clients
-// are not told.
+// StallServer stops the server for a number of ticks. Datagrams wait; missed ticks are not caught
+// up.
+func (b *Sim) StallServer(ticks int) { b.stall = max(b.stall, ticks) }
+
+// Restart replaces the server by another one, which keeps only what change gives it. Clients are
+// not told.
 func (b *Sim) Restart(change func(*server.Config)) error {
 	cfg := b.cfg.Lobby
 	change(&cfg)
@@ -193,7 +220,7 @@ func (b *Sim) Restart(change func(*server.Config)) error {
 // Now is the virtual time.
 func (b *Sim) Now() time.Duration { return b.now }
 
-// Step plays one tick of the server and every client's share until the next.
+// Step plays one tick of the server, and every client's part of the time until the next.
 func (b *Sim) Step() error {
 	for range parts {
 		b.part++
@@ -204,7 +231,7 @@ func (b *Sim) Step() error {
 			}
 		}
 		for i := int(b.part % parts); i < len(b.Clients); i += parts {
-			if b.Clients[i] != nil && !b.away[i] {
+			if b.Clients[i] != nil && !b.suspended[i] {
 				b.play(i)
 			}
 		}
@@ -212,23 +239,23 @@ func (b *Sim) Step() error {
 	return nil
 }
 
-// serve plays a tick of the server, unless it stands still.
+// serve plays a tick of the server, unless it is stalled.
 func (b *Sim) serve() error {
-	if b.held > 0 {
-		b.held--
+	if b.stall > 0 {
+		b.stall--
 		return nil
 	}
-	b.line.gather(b.up, b.now)
-	if b.cfg.Heard != nil {
-		for i := range b.line.in.letters {
-			b.cfg.Heard(b.line.in.get(i))
+	b.wire.collect(b.links.up, b.now)
+	if b.cfg.OnReceive != nil {
+		for i := range b.wire.in.entries {
+			b.cfg.OnReceive(b.wire.in.get(i))
 		}
 	}
-	if err := b.cfg.Around(b.played); err != nil {
+	if err := b.cfg.WrapTick(b.tickFn); err != nil {
 		return err
 	}
-	b.line.spread(b.down, b.now)
-	b.look()
+	b.wire.deliver(b.links.down, b.now)
+	b.lookAround()
 	return nil
 }
 
@@ -245,55 +272,57 @@ func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), b.conn) }
 // play lets one client receive, decide and send.
 func (b *Sim) play(i int) {
 	c, now := b.Clients[i], b.clock(i)
-	for data, binding, ok := b.down[i].Pop(b.now); ok; data, binding, ok = b.down[i].Pop(b.now) {
-		if binding == b.bound[i] {
-			_ = c.Receive(now, data) // the client counts what is wrong with it
+	for data, binding, ok := b.links.down[i].Pop(b.now); ok; data, binding, ok = b.links.down[i].Pop(b.now) {
+		if binding == b.links.binding[i] {
+			_ = c.Receive(now, data) // the client counts invalid ones
 		}
 	}
 	for due := c.Advance(now); due > 0; due-- {
-		c.Command(b.brains[i].Decide(b.see(c)))
+		c.Command(b.brains[i].Decide(b.observe(c)))
 	}
 	b.send(i, now)
 }
 
-// see gathers what a client's brain decides by.
-func (b *Sim) see(c *client.Client) *swarm.Observation {
+// observe gathers what a client's brain decides by.
+func (b *Sim) observe(c *client.Client) *swarm.Observation {
 	self, _ := c.Self()
-	s := &b.sight
-	*s = swarm.Observation{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: b.eyes, Arena: c.Arena()}
+	s := &b.vision.observation
+	*s = swarm.Observation{
+		Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: b.vision.visible, Arena: c.Arena(),
+	}
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}
-	if slot := c.ID().Index(); slot < len(b.eyes) {
-		s.Team = b.eyes[slot].Team
+	if slot := c.ID().Index(); slot < len(b.vision.visible) {
+		s.Team = b.vision.visible[slot].Team
 	}
-	b.ways.AddTo(s, c)
+	b.vision.field.AddTo(s, c)
 	return s
 }
 
-// look renews what everybody knows of everybody: the first client's view.
-func (b *Sim) look() {
-	if b.eyes == nil {
-		b.eyes = make([]swarm.VisiblePlayer, len(b.Lobby.Match().Poses()))
+// lookAround renews what the first client sees.
+func (b *Sim) lookAround() {
+	if b.vision.visible == nil {
+		b.vision.visible = make([]swarm.VisiblePlayer, len(b.Lobby.Match().Poses()))
 	}
-	clear(b.eyes)
+	clear(b.vision.visible)
 	c := b.Clients[0]
 	if c == nil {
 		return
 	}
-	for slot := range b.eyes {
+	for slot := range b.vision.visible {
 		if p, ok := c.Pose(slot); ok {
-			b.eyes[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+			b.vision.visible[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
 }
 
-// Delivered counts the datagrams that links and strangers have handed to the server, and that links have handed to the clients'
-// addresses, present and past.
+// Delivered counts the datagrams delivered to the server, injected ones included, and to the
+// addresses of clients, earlier ones included.
 func (b *Sim) Delivered() (toServer, toClients uint64) {
-	for i := range b.up {
-		toServer += b.up[i].Stats().Delivered
-		toClients += b.down[i].Stats().Delivered
+	for i := range b.links.up {
+		toServer += b.links.up[i].Stats().Delivered
+		toClients += b.links.down[i].Stats().Delivered
 	}
-	return toServer + b.line.strangers, toClients
+	return toServer + b.wire.injectedCount, toClients
 }

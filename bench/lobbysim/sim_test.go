@@ -31,7 +31,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 		t.Fatal(err)
 	}
 	b, err := New(Config{
-		Clients: clients, Seed: seed, Link: link, Judge: true,
+		Clients: clients, Seed: seed, Link: link, PredictHits: true,
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
 			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000, Mix: true}},
 	})
@@ -41,8 +41,9 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 	return b
 }
 
-// The whole lobby over a bad network for ninety virtual seconds, with players who come and go: every invariant after
-// every tick, and the same seed twice gives the same bits. tickrate sim dst plays for hours.
+// The whole lobby over a bad network for ninety virtual seconds, with players who come and go:
+// every invariant after every tick, and the same seed twice gives the same bits. tickrate sim dst
+// plays for hours.
 func TestLobbySim(t *testing.T) {
 	seconds := 90
 	if raceEnabled || testing.Short() {
@@ -87,8 +88,8 @@ func TestLobbySim(t *testing.T) {
 	}
 }
 
-// A clean link costs nobody anything: no input is lost, nothing is mispredicted, and every shot is judged as its
-// shooter saw it, to the bit.
+// A clean link costs nobody anything: no input is lost, nothing is mispredicted, and every shot is
+// judged as its shooter saw it, to the bit.
 func TestCleanLinkIsExact(t *testing.T) {
 	alone(t)
 	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond} {
@@ -195,8 +196,8 @@ func (v *verdicts) compare() {
 	}
 }
 
-// A link so slow and a crowd so large that packages outrun their acks: the server falls silent now and then, and what it
-// sends after is still decoded against the right rows.
+// A link so slow and a crowd so large that packages outrun their acks: the server falls silent now
+// and then, and what it sends after is still decoded against the right rows.
 func TestChokedLinkStaysInStep(t *testing.T) {
 	alone(t)
 	if testing.Short() {
@@ -335,7 +336,8 @@ func (c *checker) inputs(cl *client.Client) {
 	}
 }
 
-// decoded: what a client holds of a tick is what the server's frame of that tick says, slot by slot.
+// decoded: what a client holds of a tick is what the server's frame of that tick says, slot by
+// slot.
 func (c *checker) decoded(i int, cl *client.Client) {
 	settled := cl.Newest() - min(cl.Newest(), 12) // by now even what was held back on the way has arrived
 	for t := c.seen[i] + 1; t <= settled; t++ {
@@ -371,8 +373,8 @@ func (c *checker) done() {
 	}
 	for i, cl := range c.b.Clients {
 		st := cl.Stats()
-		if !st.Datagrams.Balanced() || !st.Packages.Balanced() || st.Packages.Received != st.Datagrams.Accepted[netcode.KindPayload] {
-			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packages.Received)
+		if !st.Datagrams.Balanced() || !st.Packets.Balanced() || st.Packets.Received != st.Datagrams.Accepted[netcode.KindPayload] {
+			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packets.Received)
 		}
 		if st.Undecoded != 0 || st.Resyncs != 0 {
 			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)

@@ -18,7 +18,8 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
+// crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two
+// seconds.
 func crowd(t testing.TB, n int, around func(func() error) error) *Sim {
 	t.Helper()
 	return crowdOf(t, n, server.Config{}, around)
@@ -42,7 +43,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	b, err := New(Config{
 		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
-		Around: func(tick func() error) error {
+		WrapTick: func(tick func() error) error {
 			if measuring {
 				return around(tick)
 			}
@@ -67,8 +68,8 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	return b
 }
 
-// kept is the crowd of the benchmark that runs: with more iterations, and once more for -count, it goes on with the same, whose making takes
-// longer than all that is measured.
+// kept is the crowd of the benchmark that runs: with more iterations, and once more for -count, it
+// goes on with the same, whose making takes longer than all that is measured.
 var kept struct {
 	*Sim
 	name   string
@@ -105,7 +106,8 @@ var walls500 = sync.OnceValues(func() (*pvs.Table, error) {
 	return pvs.Build(town500(), pvs.Fit(town500(), pvs.CellFor(town500())))
 })
 
-// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it says otherwise.
+// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it
+// says otherwise.
 func inTown(t testing.TB, cfg server.Config) server.Config {
 	t.Helper()
 	cfg.Arena = town500()
@@ -169,9 +171,10 @@ func steadyTick(t *testing.T, cfg server.Config) {
 	}
 }
 
-// BenchmarkTick is a whole tick of a lobby where everybody sees everybody: CPU time from datagrams in to datagrams
-// out, without the system calls. The limit it stands beside is the tick's period. What one sealed datagram costs, to open
-// and to seal, is beside it: all but the handshakes' part of the stages of these names.
+// BenchmarkTick is a whole tick of a lobby where everybody sees everybody: CPU time from datagrams
+// in to datagrams out, without the system calls. The limit it stands beside is the tick's period.
+// What one sealed datagram costs, to open and to seal, is beside it: all but the handshakes' part
+// of the stages of these names.
 func BenchmarkTick(b *testing.B) {
 	for _, n := range []int{10, 100, 500, 1000} {
 		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
@@ -208,8 +211,8 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// BenchmarkRelevance is a whole tick of 500 players by who is told of whom: everybody in blocks that all share, row by row by a
-// grid of walls, and within limits of bytes.
+// BenchmarkRelevance is a whole tick of 500 players by who is told of whom: everybody in blocks
+// that all share, row by row by a grid of walls, and within limits of bytes.
 func BenchmarkRelevance(b *testing.B) {
 	const n = 500
 	for _, cfg := range append(relevances, inTown(b, server.Config{Relevance: server.RelevanceAll}), inTown(b, server.Config{}),

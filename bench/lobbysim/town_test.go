@@ -26,7 +26,8 @@ func walls(t testing.TB, a *arena.Arena) *pvs.Table {
 	return table
 }
 
-// levels is the rule of a crowd worked out naively: the highest level of a table on which anybody is, by cell of a frame.
+// levels is the rule of a crowd worked out naively: the highest level of a table on which anybody
+// is, by cell of a frame.
 func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
 	var row [netstate.PublicFields]int32
 	highest := map[int]int{}
@@ -40,8 +41,8 @@ func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
 	return highest
 }
 
-// spotted reports by rays whether an eye of a player who stands at one point sees any of ten points of the body of one who stands at
-// another: along its axis, and at its left and right edge.
+// spotted reports by rays whether an eye of a player who stands at one point sees any of ten points
+// of the body of one who stands at another: along its axis, and at its left and right edge.
 func spotted(a *arena.Arena, from, to geom.Vec3) bool {
 	eye := from.Add(geom.Vec3{Y: move.EyeHeight})
 	d := to.Sub(from)
@@ -75,7 +76,8 @@ func free(a *arena.Arena, p, q geom.Vec3) bool {
 	return !hit
 }
 
-// mightSpot looks for a way in which two could see each other within the table's look-ahead, at random, as the crow flies.
+// mightSpot looks for a way in which two could see each other within the table's look-ahead, at
+// random, as the crow flies.
 func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool {
 	wander := func(p geom.Vec3) geom.Vec3 {
 		sin, cos := geom.Angle(r.Uint32()).SinCos()
@@ -176,10 +178,12 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 	}
 }
 
-// A match of 64 players in a town, by the table of its houses. Who comes out of a rule of cells by brute force, and nobody else, is in a
-// client's snapshots, team and linger aside (that rule never hides what rays find free is for sim/pvs to show; here rays go
-// along with the match); and whoever an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
-// second before, as far as both were there. Within a limit somebody may wait, no longer than a baseline lasts.
+// A match of 64 players in a town, by the table of its houses. Who comes out of a rule of cells by
+// brute force, and nobody else, is in a client's snapshots, team and linger aside (that rule never
+// hides what rays find free is for sim/pvs to show; here rays go along with the match); and whoever
+// an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
+// second before, as far as both were there. Within a limit somebody may wait, no longer than a
+// baseline lasts.
 func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Cell is one entry of an account: what Bits were sent for. Field is empty where they are of no field.
+// Cell is one entry of an account of bytes. Field is empty where the bits belong to no field.
 type Cell struct {
 	Component string `json:"component"`
 	Field     string `json:"field,omitempty"`
@@ -15,7 +15,8 @@ type Cell struct {
 	Bits      uint64 `json:"bits"`
 }
 
-// Name is the cell's field with its component before it or, where it has none, its reason: "player.yaw", "player mask".
+// Name is the component with its field or, without a field, with the reason: "player.yaw", "player
+// mask".
 func (c Cell) Name() string {
 	if c.Field == "" {
 		return c.Component + " " + c.Reason
@@ -23,22 +24,22 @@ func (c Cell) Name() string {
 	return c.Component + "." + c.Field
 }
 
-// UDP and IP add so much to a datagram, in bytes.
+// Bytes that UDP and IP add to a datagram.
 const (
 	OverIPv4 = 8 + 20
 	OverIPv6 = 8 + 40
 )
 
-// Bytes is what the bits were for that a sample of a step's clients received.
+// Bytes accounts for everything that a sample of a step's clients received.
 type Bytes struct {
 	Clients   int           `json:"clients"` // in the sample
 	Duration  time.Duration `json:"duration_ns"`
-	Datagrams uint64        `json:"datagrams"`      // that their sockets gave, all together
-	Received  uint64        `json:"received_bytes"` // in those: UDP payload
+	Datagrams uint64        `json:"datagrams"`      // of all clients in the sample
+	Received  uint64        `json:"received_bytes"` // UDP payload in those datagrams
 	Cells     []Cell        `json:"cells"`
 }
 
-// Check says whether the cells add up to what the sockets gave, to the bit.
+// Check returns an error unless the cells add up to what was received, to the bit.
 func (b *Bytes) Check() error {
 	if sum := b.bits(); sum != 8*b.Received {
 		return fmt.Errorf("the account of bytes has %d bits, and %d were received", sum, 8*b.Received)
@@ -53,7 +54,7 @@ func (b *Bytes) bits() (sum uint64) {
 	return sum
 }
 
-// each is how much so many bits in all are to one client, in bytes a second; 0 if nothing was measured.
+// each turns bits of all clients into bytes a second of one client; 0 if nothing was measured.
 func (b *Bytes) each(bits uint64) float64 {
 	if b.Clients <= 0 || b.Duration <= 0 {
 		return 0
@@ -61,20 +62,20 @@ func (b *Bytes) each(bits uint64) float64 {
 	return float64(bits) / 8 / b.Duration.Seconds() / float64(b.Clients)
 }
 
-// PerSecond is what one client received, in bytes a second of UDP payload.
+// PerSecond is the UDP payload that one client received, bytes a second.
 func (b *Bytes) PerSecond() float64 { return b.each(8 * b.Received) }
 
-// DatagramsPerSecond is how many datagrams one client received.
+// DatagramsPerSecond is the datagrams that one client received a second.
 func (b *Bytes) DatagramsPerSecond() float64 { return b.each(8 * b.Datagrams) }
 
-// Share is one part of what clients received.
+// Share is one part of the received bytes.
 type Share struct {
 	Name      string
 	PerSecond float64 // bytes, one client
 	Percent   float64 // of all
 }
 
-// By sums the cells that have the same name, the largest sum first; those that name calls "" are left out.
+// By sums up the cells of one name, the largest sum first. Cells that name calls "" are left out.
 func (b *Bytes) By(name func(Cell) string) []Share {
 	sums, all := map[string]uint64{}, b.bits()
 	for _, c := range b.Cells {
@@ -92,13 +93,13 @@ func (b *Bytes) By(name func(Cell) string) []Share {
 	return shares
 }
 
-// Components are the shares of players' rows, of their owners' rows, of seals and so on.
+// Components are the shares of components: players, owners, encryption and others.
 func (b *Bytes) Components() []Share { return b.By(func(c Cell) string { return c.Component }) }
 
-// Names are the shares of single fields and, of what is no field's, of single reasons.
+// Names are the shares of fields, and of reasons for bits that belong to no field.
 func (b *Bytes) Names() []Share { return b.By(Cell.Name) }
 
-// Reasons are the shares of the reasons of some component: what is an update, a spawn, a mask.
+// Reasons are the shares of the reasons of one component: updates, spawns, masks.
 func (b *Bytes) Reasons(component string) []Share {
 	return b.By(func(c Cell) string {
 		if c.Component != component {

@@ -32,7 +32,8 @@ func TestBytesAddUp(t *testing.T) {
 		want []Share
 	}{
 		{b.Components(), []Share{{"player", 36.875, 73.75}, {"seal", 10, 20}, {"owner", 3.125, 6.25}}},
-		{b.Names(), []Share{{"player.x", 25, 50}, {"seal.tag", 10, 20}, {"player.yaw", 6.25, 12.5}, {"player mask", 5.625, 11.25}, {"owner mask", 3.125, 6.25}}},
+		{b.Names(), []Share{{"player.x", 25, 50}, {"seal.tag", 10, 20}, {"player.yaw", 6.25, 12.5},
+			{"player mask", 5.625, 11.25}, {"owner mask", 3.125, 6.25}}},
 		{b.Reasons("player"), []Share{{"update", 25, 50}, {"spawn", 6.25, 12.5}, {"mask", 5.625, 11.25}}},
 	} {
 		if len(c.got) != len(c.want) {

@@ -1,6 +1,7 @@
 package measure
 
-// Codecs compares the snapshot codecs in one lobby: the bytes that each saves and the time that it costs.
+// Codecs compares the snapshot codecs in one lobby: the bytes that each saves and the time that it
+// costs.
 type Codecs struct {
 	Players int     `json:"players"`
 	Seconds float64 `json:"seconds"` // measured, virtual, after the last client had joined

@@ -6,44 +6,45 @@ import (
 	"sort"
 )
 
-// Cost is what a tick costs, in CPU microseconds: a curve for each stage and one for their sum.
+// Cost is the CPU time of a tick: a curve for each stage and one for the whole.
 type Cost struct {
 	Stages []Curve `json:"stages"`
 	Total  Curve   `json:"total"`
 }
 
-// Curve is A + B*N + C*N*V for N players of whom each sees V; no part is negative, since no work takes time back. A
-// plan measures lobbies where all see all, so V = N there.
+// Curve is A + B*N + C*N*V, for N players who see V others each; no part is negative. In a plan all
+// players see all, so V = N.
 //
-// Few or close sizes cannot tell the parts apart. Only as many parts are fitted as there are distinct sizes less one
-// (always one), and of the curves that remain the one that explains most for its number of parts is taken (BIC).
+// Few or close sizes cannot separate the parts. At most one part fewer than there are distinct
+// sizes is fitted (at least one), and the curve with the best Bayesian information criterion is
+// taken.
 type Curve struct {
 	Name      string     `json:"name"`
 	A         float64    `json:"a_us"`
 	B         float64    `json:"b_us_per_player"`
 	C         float64    `json:"c_us_per_pair"`
-	R2        float64    `json:"r2"`    // of the variance between steps; 1 where nothing is left over
-	Parts     int        `json:"parts"` // how many of A, B, C were fitted; 0 means no data
+	R2        float64    `json:"r2"`    // part of the variance between steps that the curve explains
+	Parts     int        `json:"parts"` // number of A, B, C that were fitted; 0: no data
 	Residuals []Residual `json:"residuals"`
 }
 
-// Residual is one measured point beside the curve, in microseconds a tick.
+// Residual is one measured point beside the curve, µs a tick.
 type Residual struct {
 	Players  int     `json:"players"`
 	Measured float64 `json:"measured_us"`
 	Fitted   float64 `json:"fitted_us"`
 }
 
-// At predicts microseconds a tick for n players who each see visible others.
+// At is the curve for n players who see visible others each, µs a tick.
 func (c Curve) At(n, visible int) float64 {
 	return c.A + c.B*float64(n) + c.C*float64(n)*float64(visible)
 }
 
-// Marginal is what one more player adds to a tick of n players who all see each other, in microseconds.
+// Marginal is the time that one more player adds to a tick of n players who all see each other, µs.
 func (c Curve) Marginal(n int) float64 { return c.At(n+1, n+1) - c.At(n, n) }
 
-// Fit fits the steps that are not void. Stages keep the order in which the steps name them; a step that does not name
-// a stage says nothing about it. The total is fitted to the mean CPU time of whole ticks.
+// Fit fits all steps that are not void. Stages keep their order. The total is fitted to the mean
+// CPU time of whole ticks.
 func Fit(steps []Step) Cost {
 	var names []string
 	points := map[string][]Residual{}
@@ -56,7 +57,8 @@ func Fit(steps []Step) Cost {
 			if _, known := points[stage.Name]; !known {
 				names = append(names, stage.Name)
 			}
-			points[stage.Name] = append(points[stage.Name], Residual{Players: s.Players, Measured: stage.Mean})
+			points[stage.Name] = append(points[stage.Name], Residual{Players: s.Players,
+				Measured: stage.Mean})
 		}
 		total = append(total, Residual{Players: s.Players, Measured: 1000 * s.TickCPUMillis.Mean})
 	}
@@ -67,15 +69,15 @@ func Fit(steps []Step) Cost {
 	return cost
 }
 
-// Errors of measured CPU times grow with the times, so every point weighs by the inverse of its size; below this part
-// of the largest they are taken as equally uncertain.
+// Errors of CPU times grow with the times, so the weight of a point is the inverse of its time.
+// Points below this part of the largest have one weight.
 const smallestWeighed = 0.01
 
-// Relative errors below this explain nothing worth a further part.
+// Relative errors below this are noise: they justify no further part.
 const noiseFloor = 1e-3
 
-// The parts of a curve are one direction measured twice where less than 1/worstCondition of a column is its own: the
-// sizes are too close to tell the parts apart.
+// The parts of a curve are one direction measured twice where less than 1/worstCondition of a
+// column is its own: the sizes are too close to tell the parts apart.
 const worstCondition = 1e3
 
 func fitCurve(name string, points []Residual) Curve {
@@ -89,7 +91,7 @@ func fitCurve(name string, points []Residual) Curve {
 	for parts := uint(1); parts < 8; parts++ { // bit 0: A, bit 1: B, bit 2: C
 		k := bits.OnesCount(parts)
 		if k > most || (most == 1 && parts == 1) {
-			continue // one size: it must be the players who cost, not the empty tick
+			continue // one size: the players are the cost, not the empty tick
 		}
 		c, ok := solve(points, parts)
 		if !ok {
@@ -104,9 +106,9 @@ func fitCurve(name string, points []Residual) Curve {
 	return best
 }
 
-// solve fits the chosen parts by weighted least squares, columns scaled to the largest size. It refuses a curve that has
-// a negative part or cannot be told from its neighbours; trying every subset and keeping the best of those that remain
-// is exactly the non-negative least squares solution.
+// solve fits the chosen parts by weighted least squares, columns scaled to the largest size. It
+// refuses a curve that has a negative part, and parts that the sizes cannot separate. The best of
+// all subsets that remain is exactly the non-negative least squares solution.
 func solve(points []Residual, parts uint) (Curve, bool) {
 	if len(points) < bits.OnesCount(parts) {
 		return Curve{}, false
@@ -140,8 +142,8 @@ func solve(points []Residual, parts uint) (Curve, bool) {
 	return c, c.A >= 0 && c.B >= 0 && c.C >= 0
 }
 
-// leastSquares solves columns*x = target by modified Gram-Schmidt, which overwrites both. It refuses columns of which
-// one is a sum of the others but for a part of 1/worstCondition.
+// leastSquares solves columns*x = target by modified Gram-Schmidt, which overwrites both. It
+// refuses columns that are linearly dependent but for a part of 1/worstCondition.
 func leastSquares(columns [][]float64, target []float64) (x []float64, ok bool) {
 	k := len(columns)
 	r, x := make([][]float64, k), make([]float64, k)

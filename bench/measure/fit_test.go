@@ -33,7 +33,8 @@ var ladder = []int{64, 128, 256, 410, 520, 660}
 
 func TestFitRecoversPlantedCoefficients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Each part planted is worth at least some percent of the cost at one end of the ladder, or is absent.
+		// Each part planted is worth at least some percent of the cost at one end of the ladder, or
+		// is absent.
 		a := rapid.SampledFrom([]float64{0, 40, 200, 500}).Draw(t, "a")
 		b := rapid.SampledFrom([]float64{0, 1.5, 5, 12}).Draw(t, "b")
 		c := rapid.SampledFrom([]float64{0, 0.004, 0.02}).Draw(t, "c")
@@ -58,7 +59,8 @@ func TestFitRecoversPlantedCoefficients(t *testing.T) {
 func TestFitUnderNoisePredictsAndStaysPositive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Curve{
-			Name: "x", A: rapid.Float64Range(0, 500).Draw(t, "a"), B: rapid.Float64Range(0.5, 20).Draw(t, "b"), C: rapid.Float64Range(0, 0.05).Draw(t, "c"),
+			Name: "x", A: rapid.Float64Range(0, 500).Draw(t, "a"), B: rapid.Float64Range(0.5, 20).Draw(t,
+				"b"), C: rapid.Float64Range(0, 0.05).Draw(t, "c"),
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		got := Fit(stepsOf([]Curve{want}, ladder, 0.02, rng)).Stages[0]
@@ -73,8 +75,8 @@ func TestFitUnderNoisePredictsAndStaysPositive(t *testing.T) {
 	})
 }
 
-// The slow twin: the best non-negative curve of three parts on a fine grid cannot beat the one Fit takes by more than
-// the grid is coarse, when Fit too uses all three.
+// The slow twin: the best non-negative curve of three parts on a fine grid cannot beat the one Fit
+// takes by more than the grid is coarse, when Fit too uses all three.
 func TestFitAgainstGrid(t *testing.T) {
 	want := Curve{Name: "x", A: 300, B: 5, C: 0.02}
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -123,7 +125,8 @@ func TestFitWithFewPoints(t *testing.T) {
 		}
 		last := c.sizes[len(c.sizes)-1]
 		if !near(got.At(last, last), planted[0].At(last, last), 0.25) {
-			t.Errorf("%s: at %d players %v, measured %v", c.name, last, got.At(last, last), planted[0].At(last, last))
+			t.Errorf("%s: at %d players %v, measured %v", c.name, last, got.At(last, last),
+				planted[0].At(last, last))
 		}
 		if len(c.sizes) == 1 && got.A != 0 {
 			t.Errorf("%s: one size blamed on the empty tick: %+v", c.name, got)
@@ -145,7 +148,8 @@ func TestFitLeavesVoidStepsOut(t *testing.T) {
 }
 
 func BenchmarkFit(b *testing.B) {
-	steps := stepsOf([]Curve{{Name: "a", A: 9, B: 5}, {Name: "b", B: 2, C: 0.01}, {Name: "c", A: 100}}, ladder, 0, nil)
+	steps := stepsOf([]Curve{{Name: "a", A: 9, B: 5}, {Name: "b", B: 2, C: 0.01}, {Name: "c", A: 100}},
+		ladder, 0, nil)
 	for b.Loop() {
 		Fit(steps)
 	}

@@ -18,7 +18,8 @@ type Machine struct {
 
 // Here describes the machine of this process, as far as the system tells.
 func Here() Machine {
-	m := Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+	m := Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Go: runtime.Version()}
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(raw)) {
 			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {

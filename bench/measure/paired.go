@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Ratio is how much more one side costs than the other, with the interval in which it lies with 95 % confidence. 1 is as much.
+// Ratio is the cost of one side by that of the other, with its 95 % interval. 1: equal cost.
 type Ratio struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -15,11 +15,12 @@ type Ratio struct {
 
 const (
 	resamples = 1000
-	trimmed   = 10 // one pair in so many is left out at each end: a machine's hiccup falls on one side of it
+	trimmed   = 10 // one pair in trimmed is left out at each end: a disturbance falls on one side of a pair
 )
 
-// Paired is the ratio of b to a, of pairs that were measured one after the other: the trimmed mean of their ratios, and its interval
-// by the bootstrap over pairs. The same pairs give the same interval. It is zero for fewer than 2*trimmed pairs, or if lengths differ.
+// Paired is the ratio of b to a over pairs that were measured one after the other: the trimmed mean
+// of their ratios, with an interval by bootstrap over pairs. The same pairs give the same interval.
+// It is zero for fewer than 2*trimmed pairs, or if lengths differ.
 func Paired(a, b []float64) Ratio {
 	n := len(a)
 	if n != len(b) || n < 2*trimmed {
@@ -38,10 +39,11 @@ func Paired(a, b []float64) Ratio {
 		means[i] = middle(draw)
 	}
 	slices.Sort(means)
-	return Ratio{math.Exp(middle(logs)), math.Exp(means[resamples/40]), math.Exp(means[resamples-1-resamples/40])}
+	return Ratio{math.Exp(middle(logs)), math.Exp(means[resamples/40]),
+		math.Exp(means[resamples-1-resamples/40])}
 }
 
-// middle is the trimmed mean. It sorts.
+// middle is the trimmed mean. It sorts s.
 func middle(s []float64) (mean float64) {
 	slices.Sort(s)
 	s = s[len(s)/trimmed : len(s)-len(s)/trimmed]

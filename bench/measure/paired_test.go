@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Of pairs with noise, most of it common to both, and a hiccup in one of twenty, the interval holds the true ratio as often as it says,
-// within what chance allows; and it is narrow enough to tell 2 % from nothing.
+// Of pairs with noise, most of it common to both, and a hiccup in one of twenty, the interval holds
+// the true ratio as often as it says, within what chance allows; and it is narrow enough to tell 2
+// % from nothing.
 func TestPairedHoldsTheTruth(t *testing.T) {
 	const trials, pairs, truth = 80, 100, 1.02
 	random := rand.New(rand.NewPCG(1, 2))

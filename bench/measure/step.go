@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Quantiles sums up one measured quantity; the unit stands in the name of the field that holds it.
+// Quantiles sums up one measured quantity. The field that holds it names the unit.
 type Quantiles struct {
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
@@ -15,7 +15,7 @@ type Quantiles struct {
 	Mean float64 `json:"mean"`
 }
 
-// QuantilesOf sums up values, which it sorts.
+// QuantilesOf sums up values. It sorts them.
 func QuantilesOf(values []float64) (q Quantiles) {
 	if len(values) == 0 {
 		return q
@@ -34,40 +34,41 @@ func (q Quantiles) Times(by float64) Quantiles {
 	return Quantiles{q.P50 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
-// Stage is the CPU time that one station of the tick took, in microseconds a tick.
+// Stage is the CPU time of one stage of the tick, µs.
 type Stage struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
 	P99  float64 `json:"p99"`
 }
 
-// Taken is what the machine took from the swarm's thread while it wanted to run.
-type Taken struct {
+// RunDelay is the run delay of the swarm's thread: time in which the machine ran something else.
+type RunDelay struct {
 	Millis        float64 `json:"ms"`
-	Bursts        uint64  `json:"bursts"` // times that it took half a millisecond or more at once
+	Bursts        uint64  `json:"bursts"` // delays of half a millisecond or more
 	LongestMillis float64 `json:"longest_ms"`
 }
 
-// Step is what was measured at one lobby size. Objective.Judge sets Pass and Failed; the runner sets everything else.
+// Step is what was measured at one lobby size. Objective.Judge sets Pass and Failed; the runner
+// sets everything else.
 type Step struct {
 	Players  int           `json:"players"`
 	Repeat   int           `json:"repeat,omitempty"` // number of the repeat at the knee; 0: a step of the search
-	Duration time.Duration `json:"duration_ns"`      // measured time, warm-up left out
+	Duration time.Duration `json:"duration_ns"`      // measured; without the warm-up
 
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
 	StageCPUMicros []Stage   `json:"stage_cpu_us"`      // in the order of the tick
-	LatenessMicros Quantiles `json:"lateness_us"`       // a tick's begin, from its scheduled time, with the ticks that were given up
-	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // of the ticks that were played alone
-	HiccupMicros   Quantiles `json:"hiccup_us"`         // what the machine took on the server's processor: how late a thread woke that only sleeps
-	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise in the swarm's process
-	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its sends, with those that it skipped
+	LatenessMicros Quantiles `json:"lateness_us"`       // start of a tick after its scheduled instant; skipped ticks count as late
+	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // without skipped ticks
+	HiccupMicros   Quantiles `json:"hiccup_us"`         // wake-up delays of an idle thread on the server's processor
+	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise on the swarm's
+	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // of its sends; skipped ones count as late
 	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
-	SwarmOwn       Quantiles `json:"swarm_lateness_own_us,omitzero"` // what swarm_lateness_us would be had the machine taken nothing from it; zero where that is not known
-	SwarmTaken     *Taken    `json:"swarm_taken,omitempty"`          // nil likewise
-	Lobbies        int       `json:"lobbies,omitempty"`              // 0 means one
-	ServerCores    float64   `json:"server_cores"`                   // CPU seconds a second of all server processes, system calls included
-	MemoryMB       float64   `json:"memory_mb"`                      // resident, of all server processes
+	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"` // corrected for run delay; zero: not known
+	SwarmRunDelay  *RunDelay `json:"swarm_run_delay,omitempty"`            // run delay; nil: not known
+	Lobbies        int       `json:"lobbies,omitempty"`                    // 0 means one
+	ServerCores    float64   `json:"server_cores"`                         // CPU seconds a second of all server processes, system calls included
+	MemoryMB       float64   `json:"memory_mb"`                            // resident, of all server processes
 
 	// Of one lobby, as the times of ticks and stages are.
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
@@ -80,27 +81,27 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
-	Bytes *Bytes `json:"bytes,omitempty"` // what went down to a sample of the clients
+	Bytes *Bytes `json:"bytes,omitempty"` // account of what a sample of the clients received; nil: none
 
 	InputsExpected uint64 `json:"inputs_expected"`
-	InputsLost     uint64 `json:"inputs_lost"` // missed by the server, less those that the swarm made too late
-	InputsLate     uint64 `json:"inputs_late"` // made so late by the swarm that the server may have missed them
+	InputsLost     uint64 `json:"inputs_lost"` // missed by the server although they were sent in time
+	InputsLate     uint64 `json:"inputs_late"` // sent too late for the server
 	DatagramsLost  uint64 `json:"datagrams_lost"`
 
-	TicksGivenUp  uint64  `json:"ticks_given_up"`  // abandoned after stalls too long to make up for
-	Fault         string  `json:"fault,omitempty"` // why nothing could be measured, where the server was at fault
+	TicksSkipped  uint64  `json:"ticks_skipped"`   // skipped after a stall
+	Fault         string  `json:"fault,omitempty"` // why nothing was measured, if the server is to blame
 	AllocsPerTick float64 `json:"allocs_per_tick"`
-	GCs           uint64  `json:"gcs"` // collections begun while measuring
+	GCs           uint64  `json:"gcs"` // garbage collections
 
-	SwarmLate  uint64   `json:"swarm_late"` // turns of players in the swarm's schedule that were over half a tick late, or left out
-	Void       bool     `json:"void"`       // the swarm or the machine, not the server, was found wanting
+	SwarmLate  uint64   `json:"swarm_late"` // sends of the swarm that were over half a tick late, or skipped
+	Void       bool     `json:"void"`       // the swarm or the machine disturbed the measurement
 	VoidReason string   `json:"void_reason,omitempty"`
 	Pass       bool     `json:"pass"`
-	Failed     []string `json:"failed"` // the terms of the service level that did not hold, in words
+	Failed     []string `json:"failed"` // terms of the service level that were missed
 }
 
-// Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0; such a step is void, and says
-// so. The lists of s are copied where they change.
+// Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0. A step with
+// such a number is void. Lists that change are copied.
 func (s Step) Finite() Step {
 	bad := ""
 	mend := func(x *float64, name string) {
@@ -121,7 +122,7 @@ func (s Step) Finite() Step {
 	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
 	quantiles(&s.SwarmLateness, "swarm_lateness_us")
 	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
-	quantiles(&s.SwarmOwn, "swarm_lateness_own_us")
+	quantiles(&s.SwarmCorrected, "swarm_lateness_corrected_us")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")

@@ -9,7 +9,8 @@ type UnitCost struct {
 	Micros float64 `json:"stage_us_per_tick"`
 }
 
-// Stages that have a unit of their own. All others belong to StageMatch, whose unit is a command.
+// Stages that have a unit of their own. All other stages are part of StageMatch; its unit is a
+// command.
 const (
 	StageReceive  = "receive"
 	StageOpen     = "open"
@@ -19,8 +20,8 @@ const (
 	StageMatch    = "match"
 )
 
-// Units divides the stages of a step by the work that the server counted in it; stages without work are left out. A pair is
-// one player in one snapshot to one connection, sent or left out.
+// Units divides the stages of a step by the work that the server counted in it; stages without work
+// are left out. A pair is one player in one snapshot to one connection, sent or left out.
 func (s Step) Units() (all []UnitCost) {
 	stages := map[string]float64{}
 	for _, st := range s.StageCPUMicros {
@@ -48,8 +49,8 @@ func (s Step) Units() (all []UnitCost) {
 	return all
 }
 
-// Encryption is the CPU time that sealed sessions take, in µs a tick and in percent of the tick; false if it was not
-// measured.
+// Encryption is the CPU time that sealed sessions take, in µs a tick and in percent of the tick;
+// false if it was not measured.
 func (s Step) Encryption() (micros, percent float64, ok bool) {
 	all := 0.0
 	for _, st := range s.StageCPUMicros {

@@ -6,10 +6,13 @@ import (
 )
 
 func TestUnits(t *testing.T) {
-	s := Step{Players: 1500, Lobbies: 2, DatagramsInPerTick: 750, DatagramsOutPerTick: 300, CommandsPerTick: 740, SnapshotsPerTick: 250,
-		StageCPUMicros: []Stage{{Name: "receive", Mean: 1530}, {Name: "open", Mean: 300}, {Name: "move", Mean: 500}, {Name: "combat", Mean: 240},
+	s := Step{Players: 1500, Lobbies: 2, DatagramsInPerTick: 750, DatagramsOutPerTick: 300,
+		CommandsPerTick: 740, SnapshotsPerTick: 250,
+		StageCPUMicros: []Stage{{Name: "receive", Mean: 1530}, {Name: "open", Mean: 300}, {Name: "move",
+			Mean: 500}, {Name: "combat", Mean: 240},
 			{Name: "snapshot", Mean: 1460}, {Name: "seal", Mean: 90}, {Name: "send", Mean: 0}}}
-	want := map[string]float64{"receive": 2040, "open": 400, "match": 1000, "snapshot": 1460e3 / 250 / 750, "seal": 300}
+	want := map[string]float64{"receive": 2040, "open": 400, "match": 1000, "snapshot": 1460e3 / 250 / 750,
+		"seal": 300}
 	got := s.Units()
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)

@@ -15,8 +15,9 @@ import (
 //
 //	BenchmarkPlan/players=100 240 412000 ns/tick 390000 p50-ns/tick ... 12500 B/client/s ...
 //
-// The count is the number of ticks measured; values have six significant digits. File configuration names the machine and the commit; to compare two
-// commits: benchstat -ignore commit old/bench.txt new/bench.txt
+// The count is the number of ticks measured; values have six significant digits. File configuration
+// names the machine and the commit; to compare two commits: benchstat -ignore commit old/bench.txt
+// new/bench.txt
 func WriteBench(w io.Writer, p Plan) error {
 	p = p.Clean()
 	out := benchfmt.NewWriter(w)
@@ -46,6 +47,7 @@ func WriteBench(w io.Writer, p Plan) error {
 	return nil
 }
 
+// benchConfig is the file configuration of the benchmark lines: machine, commit, seed and rate.
 func benchConfig(p Plan) []benchfmt.Config {
 	var config []benchfmt.Config
 	for _, c := range [][2]string{
@@ -66,6 +68,7 @@ func benchConfig(p Plan) []benchfmt.Config {
 	return config
 }
 
+// benchValues are the values of one step, rounded to six significant digits.
 func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
 	values := []benchfmt.Value{

@@ -23,8 +23,8 @@ const (
 	clocksRight, clocksBottom = 20, 45
 )
 
-// WriteClocks draws clocks over time as an SVG: how far each is ahead of the server's true clock, and the round trip. It
-// expects two samples or more.
+// WriteClocks draws clocks over time as an SVG: how far each is ahead of the server's true clock,
+// and the round trip. It expects two samples or more.
 func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 	if len(samples) < 2 {
 		return fmt.Errorf("clocks: %d samples: expected 2 or more", len(samples))
@@ -38,7 +38,8 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 		{"server (as estimated)", "#009e73", "", func(c *Clocks) time.Duration { return c.Server - c.At }},
 		{"render (looked at)", "#0072b2", "", func(c *Clocks) time.Duration { return c.Render - c.At }},
 	}
-	x := axis{samples[0].At.Seconds(), samples[len(samples)-1].At.Seconds(), clocksLeft, clocksWidth - clocksRight}
+	x := axis{samples[0].At.Seconds(), samples[len(samples)-1].At.Seconds(), clocksLeft,
+		clocksWidth - clocksRight}
 	y := axis{math.Inf(1), math.Inf(-1), clocksHeight - clocksBottom, clocksTop}
 	for i := range samples {
 		for _, l := range lines {
@@ -57,21 +58,25 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 	}
 	fmt.Fprintf(&out, `<text x="%d" y="%d">server time, seconds</text><text x="%d" y="%d">ms ahead of the server's clock</text>`+"\n", clocksLeft, clocksHeight-8, clocksLeft, clocksTop-8)
 	for i, l := range lines {
-		fmt.Fprintf(&out, `<path fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s" d="`, l.color, l.dash)
+		fmt.Fprintf(&out, `<path fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s" d="`,
+			l.color, l.dash)
 		for k := range samples {
 			command := "L"
 			if k == 0 {
 				command = "M"
 			}
-			fmt.Fprintf(&out, "%s%.1f %.1f", command, x.at(samples[k].At.Seconds()), y.at(millis(l.value(&samples[k]))))
+			fmt.Fprintf(&out, "%s%.1f %.1f", command, x.at(samples[k].At.Seconds()),
+				y.at(millis(l.value(&samples[k]))))
 		}
-		fmt.Fprintf(&out, `"/><text x="%d" y="38" fill="%s">%s</text>`+"\n", clocksLeft+150*i, l.color, l.name)
+		fmt.Fprintf(&out, `"/><text x="%d" y="38" fill="%s">%s</text>`+"\n", clocksLeft+150*i, l.color,
+			l.name)
 	}
 	out.WriteString("</svg>\n")
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
+// millis is d in milliseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // axis maps values between low and high to pixels.
@@ -80,6 +85,7 @@ type axis struct {
 	from, to  float64
 }
 
+// at is the pixel of a value.
 func (a axis) at(v float64) float64 {
 	return a.from + (a.to-a.from)*(v-a.low)/max(a.high-a.low, 1e-9)
 }

@@ -6,18 +6,21 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// latenessTable compares the lateness of ticks and sends in one step with the delay that the machine itself adds.
+// latenessTable compares the lateness of ticks and sends in one step with the delay that the
+// machine itself adds.
 type latenessTable struct {
 	Players int
 	Rows    []latenessRow
 }
 
+// latenessRow is one distribution of lateness, µs.
 type latenessRow struct {
 	Name string
 	measure.Quantiles
 }
 
-// lateness is of the step at the knee or, where none passed, of the last one that is not void; empty if there is neither.
+// lateness is of the step at the knee or, where none passed, of the last one that is not void;
+// empty if there is neither.
 func lateness(p Plan) (t latenessTable) {
 	s, ok := p.AtKnee()
 	for i := len(p.Steps) - 1; i >= 0 && !ok; i-- {
@@ -28,12 +31,14 @@ func lateness(p Plan) (t latenessTable) {
 		return t
 	}
 	t = latenessTable{s.Players, []latenessRow{
-		{"ticks that ran", s.LatenessRaw}, {"ticks, skipped ones included", s.LatenessMicros}, {"a thread that only sleeps, in the server", s.HiccupMicros},
-		{"sends of the swarm", s.SwarmRaw}, {"sends, skipped ones included", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
+		{"ticks that ran", s.LatenessRaw}, {"ticks, skipped ones included", s.LatenessMicros},
+		{"a thread that only sleeps, in the server", s.HiccupMicros},
+		{"sends of the swarm", s.SwarmRaw}, {"sends, skipped ones included", s.SwarmLateness},
+		{"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
-	if k := s.SwarmTaken; k != nil {
+	if k := s.SwarmRunDelay; k != nil {
 		name := fmt.Sprintf("sends, corrected for the %s ms of run delay that the machine caused (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
-		t.Rows = append(t.Rows, latenessRow{name, s.SwarmOwn})
+		t.Rows = append(t.Rows, latenessRow{name, s.SwarmCorrected})
 	}
 	return t
 }
@@ -41,7 +46,8 @@ func lateness(p Plan) (t latenessTable) {
 // repeated sums up the repeats at the knee in words.
 func repeated(r *Repeats) string {
 	text := fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
-		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.Half), number(r.Cores.Mean), number(r.Cores.Half),
+		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.Half),
+		number(r.Cores.Mean), number(r.Cores.Half),
 		number(r.KbpsDown.Mean), number(r.KbpsDown.Half), number(r.AgeMillis.Mean), number(r.AgeMillis.Half))
 	if doubt := r.Doubt(); doubt != "" {
 		text += ". " + doubt

@@ -7,17 +7,18 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// What the swarm's lateness would be without the machine has a row of its own, where it is known, and none where it is not.
+// What the swarm's lateness would be without the machine has a row of its own, where it is known,
+// and none where it is not.
 func TestLatenessTellsWhatWasTaken(t *testing.T) {
 	one := measure.Quantiles{P50: 1, P99: 2, P999: 3, Max: 4, Mean: 1}
 	step := measure.Step{Players: 100, LatenessRaw: one, SwarmLateness: one}
 	if rows := lateness(Plan{Steps: []measure.Step{step}}).Rows; len(rows) != 6 {
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}
-	step.SwarmTaken = &measure.Taken{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
-	step.SwarmOwn = measure.Quantiles{P50: 0.5, P999: 1.5}
+	step.SwarmRunDelay = &measure.RunDelay{Millis: 143.2, Bursts: 21, LongestMillis: 7.9}
+	step.SwarmCorrected = measure.Quantiles{P50: 0.5, P999: 1.5}
 	rows := lateness(Plan{Steps: []measure.Step{step}}).Rows
-	if len(rows) != 7 || rows[6].Quantiles != step.SwarmOwn {
+	if len(rows) != 7 || rows[6].Quantiles != step.SwarmCorrected {
 		t.Fatalf("%v", rows)
 	}
 	for _, want := range []string{"143 ms", "21 bursts", "7.9"} {

@@ -10,8 +10,8 @@ import (
 // count writes a whole number with thousands separators: 12,345.
 func count[T ~int | ~uint64](n T) string { return separate(strconv.FormatInt(int64(n), 10)) }
 
-// number writes x with about three significant digits, at most two after the point, and thousands separators: 0.03,
-// 2.10, 14.2, 1,240. Columns of it line up.
+// number writes x with about three significant digits, at most two after the point, and thousands
+// separators: 0.03, 2.10, 14.2, 1,240. Columns of it line up.
 func number(x float64) string { return separate(strconv.FormatFloat(x, 'f', places(x), 64)) }
 
 // significant is number for coefficients, where small ones matter: 0.00213.
@@ -22,6 +22,7 @@ func significant(x float64) string {
 	return number(x)
 }
 
+// places is the number of digits after the point that number shows.
 func places(x float64) int {
 	switch size := math.Abs(x); {
 	case size == 0 || size >= 99.95:
@@ -33,6 +34,7 @@ func places(x float64) int {
 	}
 }
 
+// separate puts commas between thousands.
 func separate(s string) string {
 	sign, digits := "", s
 	if strings.HasPrefix(s, "-") {
@@ -48,6 +50,7 @@ func separate(s string) string {
 	return sign + whole
 }
 
+// span writes a duration in minutes and seconds.
 func span(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -10,12 +10,13 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/search"
-	"github.com/tickrate/tickrate/internal/plot"
+	"github.com/tickrate/tickrate/internal/webplot"
 )
 
 //go:embed assets
 var assets embed.FS
 
+// asset is an embedded file of the page.
 func asset(name string) string {
 	content, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -45,23 +46,28 @@ type page struct {
 	Curves   []curveRow
 }
 
+// fact is one line of a definition list.
 type fact struct{ Name, Value, Unit string }
 
+// row is one step in the table of steps.
 type row struct {
 	measure.Step
 	Verdict string
 }
 
+// stageTable holds mean CPU times by stage: a column for each stage, a row for each step.
 type stageTable struct {
 	Names []string
 	Rows  []stageRow
 }
 
+// stageRow is one step in the table of stages.
 type stageRow struct {
 	Players int
 	Micros  []string
 }
 
+// curveRow is one curve in the table of the fit.
 type curveRow struct {
 	measure.Curve
 	AtKnee float64
@@ -74,8 +80,8 @@ func WritePage(w io.Writer, p Plan) error {
 	p = p.Clean()
 	v := page{
 		Plan:     light(p),
-		CSS:      template.CSS(plot.Style()),
-		JS:       template.JS(plot.Script() + "\n" + asset("page.js")),
+		CSS:      template.CSS(webplot.Style()),
+		JS:       template.JS(webplot.Script() + "\n" + asset("page.js")),
 		Headline: headline(p),
 		Why:      why(p),
 		Facts:    facts(p),
@@ -90,6 +96,7 @@ func WritePage(w io.Writer, p Plan) error {
 	return pageTemplate.Execute(w, v)
 }
 
+// headline is the answer of the plan in one line.
 func headline(p Plan) string {
 	switch {
 	case len(p.Steps) == 0:
@@ -103,7 +110,8 @@ func headline(p Plan) string {
 	case p.Knee.Bound == search.Measured:
 		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
 	case p.Knee.Swarm:
-		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's", count(p.Knee.Players), where(p))
+		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's",
+			count(p.Knee.Players), where(p))
 	default:
 		return fmt.Sprintf("At least %s players in %s", count(p.Knee.Players), where(p))
 	}
@@ -117,6 +125,7 @@ func where(p Plan) string {
 	return "one lobby"
 }
 
+// why says in one sentence why the knee is where it is.
 func why(p Plan) string {
 	k := p.Knee
 	switch {
@@ -124,7 +133,8 @@ func why(p Plan) string {
 		return "Nothing was measured yet: no step of the plan has come to its end, so nothing can be said about this machine."
 	case k.Bound == search.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
-		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players), count(k.FirstFail), above)
+		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players),
+			count(k.FirstFail), above)
 	case k.Bound == search.Measured:
 		return fmt.Sprintf("Not even %s players held the service level.", count(k.FirstFail))
 	case k.Players == 0:
@@ -134,6 +144,7 @@ func why(p Plan) string {
 	}
 }
 
+// facts are the figures at the knee.
 func facts(p Plan) []fact {
 	s, ok := p.AtKnee()
 	if !ok {
@@ -152,11 +163,13 @@ func facts(p Plan) []fact {
 	}
 	if s.Bytes != nil && len(s.Bytes.Cells) > 0 {
 		most := s.Bytes.Components()[0]
-		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent), "% of " + number(s.Bytes.PerSecond()) + " B/s"})
+		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent),
+			"% of " + number(s.Bytes.PerSecond()) + " B/s"})
 	}
 	return all
 }
 
+// notes say under which conditions the plan was measured.
 func notes(p Plan) []fact {
 	movement := p.Movement
 	if movement == "" {
@@ -168,13 +181,15 @@ func notes(p Plan) []fact {
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:
-		n = append(n, fact{"Void steps", fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
+		n = append(n, fact{"Void steps",
+			fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
 	case len(p.Steps) > 0:
 		n = append(n, fact{"Void steps", "none: the swarm kept its schedule in every step", ""})
 	}
 	return n
 }
 
+// rows are the steps by size, repeats in their order.
 func rows(p Plan) []row {
 	var all []row
 	for _, s := range p.Steps {
@@ -198,6 +213,7 @@ func (r row) Reason() string {
 	return strings.Join(r.Failed, "; ")
 }
 
+// stages is the table of stages. A stage that a step does not name is a dash.
 func stages(p Plan) stageTable {
 	var t stageTable
 	for _, curve := range p.Fit.Stages {
@@ -224,6 +240,7 @@ func stages(p Plan) stageTable {
 // PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
 func (c curveRow) PairNanos() float64 { return 1000 * c.C }
 
+// curves are the rows of the fit, the whole tick last.
 func curves(p Plan) []curveRow {
 	var all []curveRow
 	for i, c := range append(append([]measure.Curve{}, p.Fit.Stages...), p.Fit.Total) {
@@ -236,7 +253,8 @@ func curves(p Plan) []curveRow {
 				worst = max(worst, 100*max(r.Fitted/r.Measured-1, 1-r.Fitted/r.Measured))
 			}
 		}
-		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst), i == len(p.Fit.Stages)})
+		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst),
+			i == len(p.Fit.Stages)})
 	}
 	return all
 }

@@ -59,7 +59,8 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		t.Fatalf("the sample does not show what is tested: %+v", full.Knee)
 	}
 	weak := samplePlan(100)
-	weak.Knee = search.Knee{Players: full.Knee.Players, Bound: search.AtLeast, Reason: "the swarm could not load 2,000 players"}
+	weak.Knee = search.Knee{Players: full.Knee.Players, Bound: search.AtLeast,
+		Reason: "the swarm could not load 2,000 players"}
 	none := samplePlan(1)
 	none.Knee = search.Knee{Bound: search.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
 	lame := samplePlan(100)
@@ -76,15 +77,27 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		want []string
 	}{
 		{"1 measured", full, []string{
-			count(full.Knee.Players) + " players in one lobby", "What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0], "Service level p99(tick) <= 0.6*period", "What a unit of work costs", "(player, connection) pair", "Movement recorded play",
-			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores", "more than 4 ms late", "3 min 12 s", "whole tick"}},
-		{"1 measured: bytes", full, []string{"Where the bytes go", "At the knee, with " + count(full.Knee.Players) + " players, each client received ",
-			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit", "another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
+			count(full.Knee.Players) + " players in one lobby",
+			"What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0],
+			"Service level p99(tick) <= 0.6*period", "What a unit of work costs",
+			"(player, connection) pair", "Movement recorded play",
+			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores",
+			"more than 4 ms late", "3 min 12 s", "whole tick"}},
+		{"1 measured: bytes", full, []string{"Where the bytes go",
+			"At the knee, with " + count(full.Knee.Players) + " players, each client received ",
+			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit",
+			"another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
 		{"1 measured: bytes that do not add up", lame, []string{"but the account of bytes has "}},
-		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players", "lower bound: the swarm could not load"}},
-		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds at 64: p99 tick CPU too slow"}},
-		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps", "lower bound: the search ended before any lobby failed"}},
-		{"5 interrupted at once", empty, []string{"Nothing was measured", "Nothing was measured yet: no step of the plan has come to its end", "partial: interrupted after 0 steps", "No step was measured", "nothing to draw", "not recorded"}},
+		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players",
+			"lower bound: the swarm could not load"}},
+		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players",
+			"What binds at 64: p99 tick CPU too slow"}},
+		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps",
+			"lower bound: the search ended before any lobby failed"}},
+		{"5 interrupted at once", empty, []string{"Nothing was measured",
+			"Nothing was measured yet: no step of the plan has come to its end",
+			"partial: interrupted after 0 steps", "No step was measured", "nothing to draw",
+			"not recorded"}},
 	}
 	for _, c := range cases {
 		got := words(render(t, c.plan))
@@ -106,7 +119,8 @@ func TestPageAsksForNothingElse(t *testing.T) {
 	}
 	body := regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(html, "")
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"|url\(([^)]*)\)|@import`).FindAllStringSubmatch(body, -1) {
-		if ref := m[1]; ref != "data:," && ref != "plan.json" && ref != "bench.txt" && !strings.HasPrefix(ref, "#") {
+		if ref := m[1]; ref != "data:," && ref != "plan.json" && ref != "bench.txt" &&
+			!strings.HasPrefix(ref, "#") {
 			t.Errorf("the page refers to %q", m[0])
 		}
 	}
@@ -119,7 +133,8 @@ func TestPageSurvivesHostileWords(t *testing.T) {
 	p.Steps[0].StageCPUMicros[0].Name = `</script><b>`
 	p.Fit = measure.Fit(p.Steps)
 	html := render(t, p)
-	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html, "</script><b>") {
+	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html,
+		"</script><b>") {
 		t.Error("words of the plan became markup")
 	}
 	if n := strings.Count(html, "</script>"); n != 2 {

@@ -11,8 +11,8 @@ import (
 // Version is the version of the plan.json that this package writes.
 const Version = 2
 
-// Plan is a whole answer: the question, the machine, every step and what follows from the steps. A plan that was stopped
-// early is a plan too, with Partial set.
+// Plan is a whole answer: the question, the machine, every step and what follows from the steps. A
+// plan that was stopped early is a plan too, with Partial set.
 type Plan struct {
 	Version  int                `json:"version"`
 	Machine  measure.Machine    `json:"machine"`
@@ -33,8 +33,9 @@ type Plan struct {
 	Partial  bool               `json:"partial"`
 }
 
-// Clean returns p as it is written: version and defaults filled in, lists never null, and every number finite (a step
-// with one that is not is void). The knee, the fit and the unit costs are derived from the steps when p has none.
+// Clean returns p as it is written: version and defaults filled in, lists never null, and every
+// number finite (a step with one that is not is void). The knee, the fit and the unit costs are
+// derived from the steps when p has none.
 func (p Plan) Clean() Plan {
 	p.Version = Version
 	objective, err := slo.Compile(p.SLO)
@@ -92,8 +93,8 @@ func (p Plan) AtKnee() (measure.Step, bool) {
 	return measure.Step{}, false
 }
 
-// Accounted is the step whose account of bytes the report shows: that at the knee or, where no size passed, the last step
-// that is not void; false if it has no account.
+// Accounted is the step with the account of bytes that the report shows: at the knee or, where no
+// size passed, the last step that is not void; false if there is none.
 func (p Plan) Accounted() (measure.Step, bool) {
 	s, ok := p.AtKnee()
 	for i := len(p.Steps) - 1; i >= 0 && !ok; i-- {

@@ -54,6 +54,7 @@ func RepeatsAt(players int, steps []measure.Step) *Repeats {
 	if r.Steps < 2 {
 		return nil
 	}
-	r.TickMillis, r.Cores, r.KbpsDown, r.AgeMillis = measure.IntervalOf(tick), measure.IntervalOf(cores), measure.IntervalOf(kbps), measure.IntervalOf(age)
+	r.TickMillis, r.Cores, r.KbpsDown, r.AgeMillis = measure.IntervalOf(tick), measure.IntervalOf(cores),
+		measure.IntervalOf(kbps), measure.IntervalOf(age)
 	return &r
 }

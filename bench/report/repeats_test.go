@@ -18,7 +18,8 @@ func TestRepeats(t *testing.T) {
 	}
 	r := RepeatsAt(100, append(steps, healthy(200)))
 	// Student's t for two degrees of freedom: 4.3027 times the deviation 1 over the root of 3.
-	if r == nil || r.Steps != 3 || r.Held != 2 || r.TickMillis.Mean != 5 || math.Abs(r.TickMillis.Half-4.3027/math.Sqrt(3)) > 1e-4 || r.Cores != (measure.Interval{Mean: 0.5}) {
+	if r == nil || r.Steps != 3 || r.Held != 2 || r.TickMillis.Mean != 5 ||
+		math.Abs(r.TickMillis.Half-4.3027/math.Sqrt(3)) > 1e-4 || r.Cores != (measure.Interval{Mean: 0.5}) {
 		t.Errorf("%+v", r)
 	}
 	if RepeatsAt(200, append(steps, healthy(200))) != nil {
@@ -31,7 +32,9 @@ func TestRepeatsDoubt(t *testing.T) {
 	for _, c := range []struct {
 		held, steps int
 		doubt       string
-	}{{2, 3, "900 players held in 2 of 3"}, {3, 3, ""}, {1, 1, ""}, {2, 4, "900 players held in 2 of 4 measurements only"}, {1, 4, "900 players held in 1 of 4 measurements only"}, {0, 2, "900 players held in 0 of 2"}} {
+	}{{2, 3, "900 players held in 2 of 3"}, {3, 3, ""}, {1, 1, ""}, {2, 4,
+		"900 players held in 2 of 4 measurements only"}, {1, 4,
+		"900 players held in 1 of 4 measurements only"}, {0, 2, "900 players held in 0 of 2"}} {
 		r := Repeats{Players: 900, Held: c.held, Steps: c.steps}
 		if got := r.Doubt(); (got == "") != (c.doubt == "") || !strings.HasPrefix(got, c.doubt) {
 			t.Errorf("held %d of %d: %q, expected %q", c.held, c.steps, got, c.doubt)
@@ -40,7 +43,8 @@ func TestRepeatsDoubt(t *testing.T) {
 }
 
 func TestAccountedStep(t *testing.T) {
-	b := &measure.Bytes{Received: 80, Clients: 1, Cells: []measure.Cell{{Component: "player", Reason: "update", Bits: 640}}}
+	b := &measure.Bytes{Received: 80, Clients: 1,
+		Cells: []measure.Cell{{Component: "player", Reason: "update", Bits: 640}}}
 	at := func(players int, pass, void bool, b *measure.Bytes) measure.Step {
 		return measure.Step{Players: players, Pass: pass, Void: void, Bytes: b}
 	}

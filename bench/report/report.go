@@ -16,8 +16,9 @@ const (
 	BenchFile = "bench.txt"
 )
 
-// Write writes the three files of a report into dir, which it makes if need be. Files of an earlier report are
-// replaced one by one, each in one step; a plan may be written again after every measurement.
+// Write writes the three files of a report into dir, which it makes if need be. Files of an earlier
+// report are replaced one by one, each in one step; a plan may be written again after every
+// measurement.
 func Write(dir string, p Plan) error {
 	p = p.Clean()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -52,6 +53,7 @@ func WriteJSON(w io.Writer, p Plan) error {
 // Replace puts content at path in one step: readers see the old file or the new one.
 func Replace(path string, content []byte) error { return replace(path, content) }
 
+// replace writes a temporary file in the same directory and renames it.
 func replace(path string, content []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -67,7 +67,8 @@ func TestWriteNamesWhatItCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Write(file, samplePlan(1))
-	if err == nil || !strings.Contains(err.Error(), "taken") || !strings.Contains(err.Error(), "write report") {
+	if err == nil || !strings.Contains(err.Error(), "taken") || !strings.Contains(err.Error(),
+		"write report") {
 		t.Errorf("error %v does not name the path", err)
 	}
 	dir := t.TempDir()
@@ -151,7 +152,8 @@ func TestBenchReadsBack(t *testing.T) {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.Result:
 			n++
-			if rec.GetConfig("commit") != p.Commit || rec.GetConfig("cpu") != p.Machine.CPU || rec.GetConfig("goos") != "linux" {
+			if rec.GetConfig("commit") != p.Commit || rec.GetConfig("cpu") != p.Machine.CPU ||
+				rec.GetConfig("goos") != "linux" {
 				t.Fatalf("configuration %v", rec.Config)
 			}
 			if _, ok := rec.Value("sec/tick"); !ok {
@@ -185,7 +187,8 @@ func TestBenchOfNoSteps(t *testing.T) {
 
 func TestNumbersReadWell(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.0331: "0.03", 0.0996: "0.10", 0.34: "0.34", 2.1: "2.10", 9.996: "10.0", 14.23: "14.2", 99.96: "100", 1240.4: "1,240",
+		0: "0", 0.0331: "0.03", 0.0996: "0.10", 0.34: "0.34", 2.1: "2.10", 9.996: "10.0", 14.23: "14.2",
+		99.96: "100", 1240.4: "1,240",
 		1234567: "1,234,567", -1500: "-1,500",
 	} {
 		if got := number(x); got != want {

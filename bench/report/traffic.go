@@ -12,11 +12,13 @@ type bytesTables struct {
 	Tables []bytesTable
 }
 
+// bytesTable is one way to divide the received bytes.
 type bytesTable struct {
 	ID, Name, Unit string
 	Rows           []bytesRow
 }
 
+// bytesRow is one part with the length of its bar.
 type bytesRow struct {
 	measure.Share
 	Bar float64 // percent of the longest
@@ -36,7 +38,8 @@ func traffic(p Plan) bytesTables {
 	if s.Pass && s.Players == p.Knee.Players {
 		at = "At the knee, with"
 	}
-	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit", count(b.Received))
+	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit",
+		count(b.Received))
 	if err := b.Check(); err != nil {
 		proof = "but " + err.Error()
 	}
@@ -45,7 +48,8 @@ func traffic(p Plan) bytesTables {
 		sampled = "a sample of " + count(b.Clients) + " clients"
 	}
 	t := bytesTables{Note: fmt.Sprintf("%s %s players, each client received %s B/s in %s datagrams a second. The figures are those of %s, %s. "+
-		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players), number(b.PerSecond()), number(b.DatagramsPerSecond()),
+		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players),
+		number(b.PerSecond()), number(b.DatagramsPerSecond()),
 		sampled, proof, measure.OverIPv4, number(measure.OverIPv4*b.DatagramsPerSecond()), measure.OverIPv6)}
 	for _, table := range []struct {
 		id, name, unit string
@@ -60,6 +64,7 @@ func traffic(p Plan) bytesTables {
 	return t
 }
 
+// bytesRows takes the largest shares and sums up the others.
 func bytesRows(shares []measure.Share) (all []bytesRow) {
 	rest := measure.Share{Name: fmt.Sprintf("%d others", len(shares)-mostRows)}
 	for i, s := range shares {

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/internal/hugepage"
 )
 
-// Connect runs a swarm until all its clients have joined: for 15 s after the last one begins to connect at most, or 3 s if
-// no server answers.
+// Connect runs a swarm until all its clients have joined: for 15 s after the last one begins to
+// connect at most, or 3 s if no server answers.
 func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }

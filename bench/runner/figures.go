@@ -14,7 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks are those of one lobby.
+// newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
+// are those of one lobby.
 func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) measure.Step {
 	rep, lobbies := merge(reports), float64(len(reports))
 	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
@@ -24,20 +25,24 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 	s := measure.Step{
 		Players: players, Duration: f.Elapsed, Lobbies: len(reports),
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1),
+		SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
 		ServerCores: rep.CPUSeconds / rep.Seconds, MemoryMB: float64(rep.HeapBytes) / 1e6,
 		KbpsDownPerClient: kbps(f.BytesDown), KbpsUpPerClient: kbps(f.BytesUp),
 		SnapshotAgeMillis: millis(f.Age), RTTMillis: millis(f.RTT),
 		DatagramsInPerTick: perTick(metrics.Received), DatagramsOutPerTick: perTick(metrics.Sent),
 		CommandsPerTick: perTick(metrics.InputsUsed), SnapshotsPerTick: perTick(metrics.Snapshots),
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
-		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
-		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.TicksSkipped, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks),
+		InputsLate:     f.LateTicks,
+		DatagramsLost:  rep.SocketLost, TicksSkipped: rep.TicksSkipped,
+		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.RunDelay; k.Known {
-		s.SwarmOwn = Micros(f.StealCorrected)
-		s.SwarmTaken = &measure.Taken{Millis: float64(k.All) / 1e6, Bursts: k.Bursts, LongestMillis: float64(k.Longest) / 1e6}
+		s.SwarmCorrected = Micros(f.StealCorrected)
+		s.SwarmRunDelay = &measure.RunDelay{Millis: float64(k.All) / 1e6, Bursts: k.Bursts,
+			LongestMillis: float64(k.Longest) / 1e6}
 	}
 	if rep.Hiccup != nil {
 		s.HiccupMicros = scaled(*rep.Hiccup, 1)
@@ -55,9 +60,11 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 
 // Account is the account of the bytes that the swarm's sample of clients received.
 func Account(f *swarm.Figures) *measure.Bytes {
-	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams, Received: f.SampledBytes}
+	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams,
+		Received: f.SampledBytes}
 	for _, c := range f.Meter.Cells(nil) {
-		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits})
+		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason,
+			Bits: c.Bits})
 	}
 	return b
 }
@@ -65,8 +72,8 @@ func Account(f *swarm.Figures) *measure.Bytes {
 // lost is the number of inputs that the server missed although the swarm sent them in time.
 func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 
-// merge adds the reports of several lobbies up: counts are sums, mean times are means, and the quantiles are those of the
-// worst lobby. The reports stay as they are.
+// merge adds the reports of several lobbies up: counts are sums, mean times are means, and the
+// quantiles are those of the worst lobby. The reports stay as they are.
 func merge(all []metrics.Report) metrics.Report {
 	m := all[0]
 	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
@@ -74,7 +81,8 @@ func merge(all []metrics.Report) metrics.Report {
 		m.Hiccup = new(*m.Hiccup)
 	}
 	for _, r := range all[1:] {
-		m.CPUSeconds, m.TicksSkipped, m.Overruns = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped, m.Overruns+r.Overruns
+		m.CPUSeconds, m.TicksSkipped, m.Overruns = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped,
+			m.Overruns+r.Overruns
 		m.Allocs, m.GCs = m.Allocs+r.Allocs, m.GCs+r.GCs
 		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
 		m.Seconds = max(m.Seconds, r.Seconds)
@@ -107,7 +115,8 @@ func merge(all []metrics.Report) metrics.Report {
 
 // worst takes the larger of each quantile; means add up.
 func worst(s *metrics.Spread, with metrics.Spread) {
-	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999), max(s.Max, with.Max)
+	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999),
+		max(s.Max, with.Max)
 	s.Mean += with.Mean
 }
 
@@ -137,7 +146,9 @@ func millis(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-6) }
 // Micros sums up a histogram of nanoseconds in microseconds.
 func Micros(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-3) }
 
+// quantiles sums up a histogram of nanoseconds in another unit.
 func quantiles(h *meter.Histogram, unit float64) measure.Quantiles {
-	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)), P999: float64(h.Quantile(0.999)),
-		Max: float64(h.Max()), Mean: h.Mean()}.Times(unit)
+	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)),
+		P999: float64(h.Quantile(0.999)),
+		Max:  float64(h.Max()), Mean: h.Mean()}.Times(unit)
 }

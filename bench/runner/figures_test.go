@@ -17,14 +17,19 @@ import (
 func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	report := func(shots uint64, p99, mean float64) metrics.Report {
 		s := metrics.Spread{P99: p99, Mean: mean}
-		return metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 100, CPUSeconds: 1, Counts: map[string]uint64{metrics.Shots.String(): shots},
+		return metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 100, CPUSeconds: 1,
+			Counts:  map[string]uint64{metrics.Shots.String(): shots},
 			TickCPU: s, Stages: []metrics.StageCost{{Name: "move", Spread: s}}, Hiccup: new(s)}
 	}
-	make3 := func() []metrics.Report { return []metrics.Report{report(10, 5, 1), report(20, 9, 2), report(60, 7, 6)} }
+	make3 := func() []metrics.Report {
+		return []metrics.Report{report(10, 5, 1), report(20, 9, 2),
+			report(60, 7, 6)}
+	}
 	all := make3()
 	m := merge(all)
 	worst := metrics.Spread{P99: 9, Mean: 3}
-	want := metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 300, CPUSeconds: 3, Counts: map[string]uint64{metrics.Shots.String(): 90},
+	want := metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 300, CPUSeconds: 3,
+		Counts:  map[string]uint64{metrics.Shots.String(): 90},
 		TickCPU: worst, Stages: []metrics.StageCost{{Name: "move", Spread: worst}}, Hiccup: &worst}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
@@ -41,5 +46,6 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 // newFigures are those of a swarm that measured nothing.
 func newFigures() *swarm.Figures {
 	h := func() *meter.Histogram { return meter.NewHistogram(0) }
-	return &swarm.Figures{Elapsed: time.Second, Late: h(), Played: h(), StealCorrected: h(), Age: h(), RTT: h(), Meter: client.NewMeter()}
+	return &swarm.Figures{Elapsed: time.Second, Late: h(), Played: h(), StealCorrected: h(), Age: h(),
+		RTT: h(), Meter: client.NewMeter()}
 }

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ownGroup gives a command a process group of its own: an interrupt from the terminal goes to the whole group, and the
-// runner ends the server itself.
+// ownGroup gives a command a process group of its own: an interrupt from the terminal goes to the
+// whole group, and the runner ends the server itself.
 func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -16,9 +16,9 @@ import (
 
 // PlanConfig is how a plan searches.
 type PlanConfig struct {
-	Start, Max int           // players in a lobby, or lobbies where the scenario grows those; Start 0: a simulated lobby decides
+	Start, Max int           // players in a lobby, or lobbies; Start 0: estimated by a simulation
 	Limit      time.Duration // no step of the search begins that would end later; repeats have a quarter more
-	Tolerance  float64       // gap between knee and first failure, as a part of the knee; 0: the search's default
+	Tolerance  float64       // wanted gap above the knee, as a part of it; 0: the default
 	Commit     string        // of this build, for the report
 	Command    string        // the line that repeats the plan
 	Save       func(report.Plan) error
@@ -35,15 +35,18 @@ type planRun struct {
 	search search.Search
 }
 
-// Plan finds the knee, repeats it, and compares codecs. It calls Save before the first step and after every step: a plan
-// that is killed leaves what it has. An interrupt ends it without an error and with Partial set.
+// Plan finds the knee, repeats it, and compares codecs. It calls Save before the first step and
+// after every step: a plan that is killed leaves what it has. An interrupt ends it without an error
+// and with Partial set.
 func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) {
 	sc := r.cfg.Scenario
 	p := planRun{Runner: r, cfg: cfg, plan: report.Plan{
-		Machine: r.cfg.Description, Commit: cfg.Commit, Seed: sc.Play.Seed, Started: time.Now(), Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
+		Machine: r.cfg.Description, Commit: cfg.Commit, Seed: sc.Play.Seed, Started: time.Now(),
+		Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
 		Command: cfg.Command, Config: r.Settings(),
 	}}
-	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit, Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
+	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,
+		Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
 	if sc.Lobby.Grow == "lobbies" {
 		p.search.Each = sc.Lobby.Players
 	}
@@ -72,7 +75,8 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	return p.plan, cmp.Or(err, cfg.Save(p.plan)) // the first error is the one to tell
 }
 
-// measure searches the knee and repeats it. A knee that fails in a repeat is none: the search goes on below it.
+// measure searches the knee and repeats it. A knee that fails in a repeat is none: the search goes
+// on below it.
 func (p *planRun) measure(ctx context.Context) error {
 	end := p.plan.Started.Add(time.Duration(repeatTime * float64(p.cfg.Limit)))
 	for repeats := 0; ctx.Err() == nil; {
@@ -81,7 +85,8 @@ func (p *planRun) measure(ctx context.Context) error {
 		switch {
 		case more:
 			repeats = 0
-		case knee == 0 || repeats == p.Runner.cfg.Scenario.Measure.Repeat || time.Now().Add(p.stepTime()).After(end):
+		case knee == 0 || repeats == p.Runner.cfg.Scenario.Measure.Repeat ||
+			time.Now().Add(p.stepTime()).After(end):
 			return nil
 		default:
 			players, repeats = knee, repeats+1
@@ -135,7 +140,8 @@ func (p *planRun) guess(ctx context.Context) int {
 	if err != nil || l.TickCPUMillis.P99 <= 0 {
 		return search.DefaultStart
 	}
-	// System calls take about as much again. The rest of the load grows a little faster than the players.
+	// System calls take about as much again. The rest of the load grows a little faster than the
+	// players.
 	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * l.TickCPUMillis.P99)
 	return max(16, int(128*math.Pow(room, 0.85))/10*10)
 }

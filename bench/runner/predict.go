@@ -21,11 +21,12 @@ type PredictConfig struct {
 	Commit  string // of this build
 }
 
-// Predict simulates the scenario of cfg, measures its sockets live, and adds the two. The runner that it returns can
-// measure the same scenario live.
+// Predict simulates the scenario of cfg, measures its sockets live, and adds the two. The runner
+// that it returns can measure the same scenario live.
 func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Prediction, *Runner, error) {
 	sc := cfg.Scenario
-	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc, Repeats: how.Repeats}
+	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc,
+		Repeats: how.Repeats}
 	windows := simbench.Windows(sc)
 	if how.Opening {
 		windows = windows[:1]
@@ -43,8 +44,8 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	p.Machine = r.cfg.Description
 	for _, sim := range sims {
 		cfg.Observer.note("measuring the sockets of %s, %s", sc.Name, sim.Window.Name)
-		load := simbench.Load{Tick: time.Duration(sim.Tick.Mean * 1e3), Bytes: int(heap)}
-		sockets, err := r.Sockets(ctx, sim.Traffic, load)
+		busy := time.Duration(sim.Tick.Mean * 1e3)
+		sockets, err := r.Sockets(ctx, sim.Traffic, busy)
 		if err != nil {
 			return p, nil, fmt.Errorf("sockets: %w", err)
 		}
@@ -55,20 +56,20 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	return p, r, nil
 }
 
-// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on the server's processor,
-// and the clients here.
-func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbench.Load) (costs []simbench.SocketCost, err error) {
+// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on
+// the server's processor, and the clients here.
+func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, busy time.Duration) ([]simbench.SocketCost, error) {
 	s := socketRun{Runner: r}
 	defer s.stop()
 	for _, t := range all {
-		if err := s.add(t, load); err != nil {
+		if err := s.add(t, busy); err != nil {
 			return nil, err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var started atomic.Int64
 	results := make(chan error, len(all))
-	costs = make([]simbench.SocketCost, len(all))
+	costs := make([]simbench.SocketCost, len(all))
 	for i, p := range s.all {
 		go func() {
 			line, err := p.line(time.Minute) // all clients are known
@@ -89,6 +90,7 @@ func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, load simbe
 	go func() {
 		sent <- simbench.SendTraffic(ctx, s.at, all, func() bool { return int(started.Load()) == len(all) })
 	}()
+	var err error
 	for range all {
 		err = errors.Join(err, <-results)
 	}
@@ -105,7 +107,7 @@ type socketRun struct {
 }
 
 // add starts a process for the traffic of a lobby.
-func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
+func (s *socketRun) add(t simbench.Traffic, busy time.Duration) error {
 	f, err := os.CreateTemp("", "tickrate-traffic-*")
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
 	}
 	p := &process{}
 	args := []string{"plan", "sockets", "--traffic", f.Name(), "--socket", s.cfg.Scenario.Network.Socket,
-		"--tick", load.Tick.String(), "--bytes", fmt.Sprint(load.Bytes)}
+		"--busy", busy.String()}
 	if err := s.launch(p, s.cfg.Scenario.Process, args); err != nil {
 		return err
 	}
@@ -130,6 +132,7 @@ func (s *socketRun) add(t simbench.Traffic, load simbench.Load) error {
 	return err
 }
 
+// stop ends the processes and removes the files of traffic.
 func (s *socketRun) stop() {
 	for _, p := range s.all {
 		p.stop()

@@ -37,7 +37,8 @@ type process struct {
 // readyWithin is the longest start of a server: the largest map takes seconds on a busy machine.
 const readyWithin = time.Minute
 
-// Environment of a server: its private key, and no secret for tokens whatever our own environment says.
+// Environment of a server: its private key, and no secret for tokens whatever our own environment
+// says.
 const (
 	keyVariable   = "TICKRATE_PRIVATE_KEY"
 	tokenVariable = "TICKRATE_HTTP_TOKEN"
@@ -47,12 +48,15 @@ const (
 func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 	p := &process{}
 	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
-	args := []string{"serve", "--ready", "--leash", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
-		"--arena", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model", r.cfg.ModelFile,
+	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--hiccup",
+		"--map", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model",
+		r.cfg.ModelFile,
 		"--players", fmt.Sprint(sc.Lobby.Players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
-		"--rate", fmt.Sprint(sc.Rates.TickHz), "--interval", fmt.Sprint(sc.Every()), "--kbps", fmt.Sprint(sc.Rates.Kbps),
+		"--rate", fmt.Sprint(sc.Rates.TickHz), "--send-interval", fmt.Sprint(sc.Every()), "--kbps",
+		fmt.Sprint(sc.Rates.Kbps),
 		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
-		"--far", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
+		"--view-distance", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
 		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
 	if err := r.launch(p, sc.Process, args); err != nil {
 		return nil, err
@@ -95,7 +99,7 @@ func (r *Runner) launch(p *process, env scenario.Process, args []string) (err er
 		p.cmd.Env = append(p.cmd.Env, "GOGC=off")
 	}
 	p.cmd.Stderr = p.errs
-	if _, err := p.cmd.StdinPipe(); err != nil { // open until Wait, or until we are killed: the server ends with it
+	if _, err := p.cmd.StdinPipe(); err != nil { // the server ends when it closes, however this process ends
 		return err
 	}
 	ownGroup(p.cmd)
@@ -131,7 +135,7 @@ func (p *process) stop() {
 	kill.Stop()
 }
 
-// reset begins new figures on the server, beside the swarm, which must not wait for it.
+// reset begins new figures on the server, on a goroutine of its own: the swarm must not wait.
 func (p *process) reset(ctx context.Context) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -171,5 +175,6 @@ func checkStatus(resp *http.Response) error {
 	if resp.StatusCode/100 == 2 {
 		return nil
 	}
-	return fmt.Errorf("the server answered %s to %s %s", resp.Status, resp.Request.Method, resp.Request.URL.Path)
+	return fmt.Errorf("the server answered %s to %s %s", resp.Status, resp.Request.Method,
+		resp.Request.URL.Path)
 }

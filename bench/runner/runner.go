@@ -34,29 +34,32 @@ type Config struct {
 	Description measure.Machine // default measure.Here
 }
 
-// Observer is told what a runner does. Fields that are nil are not called.
+// Observer follows a runner. Fields that are nil are not called.
 type Observer struct {
-	Note    func(format string, args ...any)                                                     // what is done now
+	Note    func(format string, args ...any)                                                     // the current activity
 	Ready   func() bool                                                                          // whether a note would be shown
-	Playing func(f *swarm.Figures, players int, played, of time.Duration)                        // while a step is measured, once a tick
+	Playing func(f *swarm.Figures, players int, played, of time.Duration)                        // once a tick while a step is measured
 	Step    func(measure.Step)                                                                   // a judged step
 	Search  func(level slo.Level, machine measure.Machine, movement string, limit time.Duration) // the search begins
 }
 
+// note tells the observer the current activity.
 func (o Observer) note(format string, args ...any) {
 	if o.Note != nil {
 		o.Note(format, args...)
 	}
 }
 
-// Runner measures one lobby size at a time: server processes, and a swarm in this process, on processors of their own.
+// Runner measures one lobby size at a time: server processes, and a swarm in this process, on
+// processors of their own.
 type Runner struct {
 	cfg               Config
 	onServer, onSwarm []int
 	pinned            string // for reports
 }
 
-// New prepares a runner. Where there are two processors or more it pins this process to all but the first.
+// New prepares a runner. Where there are two processors or more it pins this process to all but the
+// first.
 func New(cfg Config) *Runner {
 	if cfg.Objective == nil {
 		cfg.Objective = slo.Default()
@@ -76,12 +79,12 @@ func New(cfg Config) *Runner {
 	return r
 }
 
-// swarmThreads is the number of goroutines that run at a time in the swarm's process: the swarm, its backup sender, the
-// hiccup meter and one for the rest.
+// swarmThreads is the number of goroutines that run at a time in the swarm's process: the swarm,
+// its backup sender, the hiccup meter and one for the rest.
 const swarmThreads = 4
 
-// Step measures lobbies of a number of players in all. An error is one of this side; a server that fails is a Fault of the
-// step.
+// Step measures lobbies of a number of players in all. An error is one of this side; a server that
+// fails is a Fault of the step.
 func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	sc := r.cfg.Scenario
 	if sc.Lobby.Grow == "lobbies" {
@@ -96,7 +99,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer servers.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
+		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
+		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
 	})
@@ -117,6 +121,7 @@ type stepRun struct {
 	players int
 }
 
+// measure connects the swarm, warms up, and measures.
 func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	m, s, clients := r.sc.Measure, r.swarm, r.sc.Total()+r.sc.Spectators()
 	r.cfg.Observer.note("%d players: connecting", r.players)
@@ -153,12 +158,13 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	step := newStep(r.players, clients, reports, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
-		step.VoidReason += fmt.Sprintf("; nor did a thread beside it that only sleeps: p99 %.0f ms late, the machine is busy", late)
+		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: the machine is busy", late)
 	}
 	return step, nil
 }
 
-// failed is a step that could not be measured: void if the swarm was at fault, otherwise the server's failure.
+// failed is a step that could not be measured: void if the swarm was at fault, otherwise the
+// server's failure.
 func (r *stepRun) failed(err error) measure.Step {
 	step := measure.Step{Players: r.players, Fault: err.Error(), VoidReason: r.swarm.Figures.Void()}
 	step.Void = step.VoidReason != ""

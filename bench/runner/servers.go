@@ -8,15 +8,17 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// servers are the server processes of a step, one for each lobby, and the impaired links before them.
+// servers are the server processes of a step, one for each lobby, and the impaired links before
+// them.
 type servers struct {
 	all    []*process
 	at     []netip.AddrPort // the addresses that clients dial
@@ -57,7 +59,8 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 
 // impair puts a bad network before a server, until the servers stop.
 func (s *servers) impair(to netip.AddrPort, link impair.Profile, sc scenario.Scenario) (netip.AddrPort, error) {
-	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link, Seed: sc.Play.Seed + uint64(len(s.at)),
+	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link,
+		Seed:    sc.Play.Seed + uint64(len(s.at)),
 		Clients: sc.Lobby.Players + sc.Lobby.Spectators + 8})
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -68,16 +71,19 @@ func (s *servers) impair(to netip.AddrPort, link impair.Profile, sc scenario.Sce
 	return p.Addr(), nil
 }
 
-// tokens makes connect tokens: the first clients play and the others spectate. Client n goes to the lobby of number n
-// modulo their count.
+// tokens makes connect tokens: the first clients play and the others spectate. Client n goes to the
+// lobby of number n modulo their count.
 func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		p := s.all[n%len(s.all)]
 		var id [8]byte
 		_, _ = rand.Read(id[:]) // does not fail: it stops the program
 		now := uint64(time.Now().Unix())
-		m := netcode.Mint{ProtocolID: protocol.ProtocolID, TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{p.udp},
-			ClientID: binary.LittleEndian.Uint64(id[:]), Create: now, Expire: now + server.DefaultTokenSeconds}
+		m := netcode.Mint{ProtocolID: protocol.ProtocolID,
+			TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
+			Servers:        []netip.AddrPort{p.udp},
+			ClientID:       binary.LittleEndian.Uint64(id[:]), Create: now,
+			Expire: now + uint64(httpapi.DefaultTokenLifetime/time.Second)}
 		if n >= players {
 			protocol.MarkSpectator(m.UserData[:])
 		}
@@ -85,6 +91,7 @@ func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 	}
 }
 
+// stop ends the servers, then the links.
 func (s *servers) stop() {
 	for _, p := range s.all {
 		p.stop()
@@ -95,7 +102,7 @@ func (s *servers) stop() {
 	}
 }
 
-// reset begins new figures on all servers, beside the swarm.
+// reset begins new figures on all servers, on goroutines of its own.
 func (s *servers) reset(ctx context.Context) <-chan error {
 	var each []<-chan error
 	for _, p := range s.all {

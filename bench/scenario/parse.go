@@ -49,7 +49,8 @@ func Parse(file string, text []byte) (Scenario, error) {
 	return s, nil
 }
 
-// Decode reads TOML strictly into v, a pointer to a struct: keys that it has no field for are refused. All errors are *Error.
+// Decode reads TOML strictly into v, a pointer to a struct: keys that it has no field for are
+// refused. All errors are *Error.
 func Decode(file string, text []byte, v any) error {
 	if len(text) > MaxBytes {
 		return &Error{File: file, Want: fmt.Sprintf("at most %d bytes", MaxBytes)}
@@ -89,7 +90,8 @@ func said(e *toml.DecodeError) string {
 	return "TOML: " + text
 }
 
-// How the reader puts it that a value is of another type than its field, and that a number has no place in it.
+// How the reader puts it that a value is of another type than its field, and that a number has no
+// place in it.
 var (
 	mismatch = regexp.MustCompile(`^cannot decode TOML (.+) into .* type (\S+)$`)
 	unfit    = regexp.MustCompile(`integer value (-?\d+) cannot be stored in (\S+)$`)

@@ -33,7 +33,7 @@ type Lobby struct {
 	ViewDistance float64 `toml:"view_distance" json:"view_distance"` // metres beyond which players are not replicated; 0: no limit
 	Relevance    string  `toml:"relevance" json:"relevance"`         // interest management, as of serve
 	Mode         string  `toml:"mode" json:"mode"`
-	Spectators   int     `toml:"spectators" json:"spectators"` // in each lobby, beside its players; each follows a player
+	Spectators   int     `toml:"spectators" json:"spectators"` // in each lobby; each follows a player
 }
 
 // Rates are the server's rates and its bandwidth limit.
@@ -52,7 +52,7 @@ type Play struct {
 	LeavesPerMinute float64  `toml:"leaves_per_minute" json:"leaves_per_minute"` // of each player; another takes the slot at once
 	HotSpot         float64  `toml:"hot_spot" json:"hot_spot"`                   // share of the players that stay within HotSpotMetres of the middle of the map
 	HotSpotMetres   float64  `toml:"hot_spot_metres" json:"hot_spot_metres"`
-	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second"` // half a second of fire each, beside the fire at visible enemies
+	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second"` // bursts of half a second that a player fires at random
 	Throws          float64  `toml:"throws_per_second" json:"throws_per_second"` // projectiles a second, of a player with a visible enemy
 }
 
@@ -107,8 +107,9 @@ const (
 // Default is a lobby that grows until it no longer holds the default service level.
 func Default() Scenario {
 	return Scenario{
-		Name:    "one-lobby",
-		Lobby:   Lobby{Players: 100, Lobbies: 1, Grow: "players", Most: 4000, Map: "gen", Spread: 1, Relevance: "auto", Mode: "deathmatch"},
+		Name: "one-lobby",
+		Lobby: Lobby{Players: 100, Lobbies: 1, Grow: "players", Most: 4000, Map: "gen", Spread: 1,
+			Relevance: "auto", Mode: "deathmatch"},
 		Rates:   Rates{TickHz: DefaultHz},
 		Play:    Play{Seed: 1, Full: 4, HotSpotMetres: 10, Bursts: 0.15, Throws: 0.5},
 		Network: Network{Link: "clean", Socket: "gnet", Encryption: "netcode-1.02", Codec: "huffman"},
@@ -172,48 +173,73 @@ func oneOf(s string, all ...string) bool { return slices.Contains(all, s) }
 
 // rules are in the order of the fields.
 var rules = []rule{
-	{"lobby.players", "1 to 4096 players", func(s *Scenario) bool { return within(float64(s.Lobby.Players), 1, MaxPlayers) }},
-	{"lobby.lobbies", "1 to 256 lobbies", func(s *Scenario) bool { return within(float64(s.Lobby.Lobbies), 1, MaxLobbies) }},
-	{"lobby.lobbies", "at most 4096 players in all lobbies together", func(s *Scenario) bool { return s.Total() <= MaxPlayers }},
-	{"lobby.grow", `"players" or "lobbies"`, func(s *Scenario) bool { return oneOf(s.Lobby.Grow, "players", "lobbies") }},
-	{"lobby.most", "at least the size to begin with, at most 4096 players or 256 lobbies", func(s *Scenario) bool {
-		high := MaxPlayers
-		if s.Lobby.Grow == "lobbies" {
-			high = MaxLobbies
-		}
-		return s.Lobby.Most >= s.Size() && s.Lobby.Most <= high
-	}},
+	{"lobby.players", "1 to 4096 players",
+		func(s *Scenario) bool { return within(float64(s.Lobby.Players), 1, MaxPlayers) }},
+	{"lobby.lobbies", "1 to 256 lobbies",
+		func(s *Scenario) bool { return within(float64(s.Lobby.Lobbies), 1, MaxLobbies) }},
+	{"lobby.lobbies", "at most 4096 players in all lobbies together",
+		func(s *Scenario) bool { return s.Total() <= MaxPlayers }},
+	{"lobby.grow", `"players" or "lobbies"`,
+		func(s *Scenario) bool { return oneOf(s.Lobby.Grow, "players", "lobbies") }},
+	{"lobby.most", "at least the size to begin with, at most 4096 players or 256 lobbies",
+		func(s *Scenario) bool {
+			high := MaxPlayers
+			if s.Lobby.Grow == "lobbies" {
+				high = MaxLobbies
+			}
+			return s.Lobby.Most >= s.Size() && s.Lobby.Most <= high
+		}},
 	{"lobby.map", `"gen" or "town"`, func(s *Scenario) bool { return oneOf(s.Lobby.Map, "gen", "town") }},
 	{"lobby.spread", "0.25 to 16", func(s *Scenario) bool { return within(s.Lobby.Spread, 0.25, 16) }},
-	{"lobby.view_distance", "0 (no limit) to 4096 metres", func(s *Scenario) bool { return within(s.Lobby.ViewDistance, 0, 4096) }},
-	{"lobby.relevance", `"auto", "grid", "all" or "off"`, func(s *Scenario) bool { return oneOf(s.Lobby.Relevance, "auto", "grid", "all", "off") }},
+	{"lobby.view_distance", "0 (no limit) to 4096 metres",
+		func(s *Scenario) bool { return within(s.Lobby.ViewDistance, 0, 4096) }},
+	{"lobby.relevance", `"auto", "grid", "all" or "off"`,
+		func(s *Scenario) bool { return oneOf(s.Lobby.Relevance, "auto", "grid", "all", "off") }},
 	{"lobby.mode", "the name of a mode", func(s *Scenario) bool { return s.Lobby.Mode != "" }},
-	{"lobby.spectators", "0 to 4096, and at most 4096 with the players of all lobbies together", func(s *Scenario) bool {
-		return s.Lobby.Spectators >= 0 && s.Lobby.Spectators <= MaxPlayers && (s.Lobby.Players+s.Lobby.Spectators)*s.Lobby.Lobbies <= MaxPlayers
-	}},
-	{"rates.tick_hz", "20 to 128 Hz", func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 128) }},
-	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz", func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
-	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit", func(s *Scenario) bool { return s.Rates.Kbps == 0 || within(float64(s.Rates.Kbps), 16, 1e6) }},
-	{"play.full", "1 to 4096 players", func(s *Scenario) bool { return within(float64(s.Play.Full), 1, MaxPlayers) }},
+	{"lobby.spectators", "0 to 4096, and at most 4096 with the players of all lobbies together",
+		func(s *Scenario) bool {
+			return s.Lobby.Spectators >= 0 && s.Lobby.Spectators <= MaxPlayers &&
+				(s.Lobby.Players+s.Lobby.Spectators)*s.Lobby.Lobbies <= MaxPlayers
+		}},
+	{"rates.tick_hz", "20 to 128 Hz",
+		func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 128) }},
+	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz",
+		func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
+	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit",
+		func(s *Scenario) bool { return s.Rates.Kbps == 0 || within(float64(s.Rates.Kbps), 16, 1e6) }},
+	{"play.full", "1 to 4096 players",
+		func(s *Scenario) bool { return within(float64(s.Play.Full), 1, MaxPlayers) }},
 	{"play.arrival", "0s to 10s", func(s *Scenario) bool { return within(s.Play.Arrival.Seconds(), 0, 10) }},
-	{"play.leaves_per_minute", "0 to 6 a player", func(s *Scenario) bool { return within(s.Play.LeavesPerMinute, 0, 6) }},
+	{"play.leaves_per_minute", "0 to 6 a player",
+		func(s *Scenario) bool { return within(s.Play.LeavesPerMinute, 0, 6) }},
 	{"play.hot_spot", "a share, 0 to 1", func(s *Scenario) bool { return within(s.Play.HotSpot, 0, 1) }},
-	{"play.hot_spot", "0 where players follow recordings (play.traces)", func(s *Scenario) bool { return s.Play.HotSpot == 0 || len(s.Play.Traces) == 0 }},
-	{"play.hot_spot_metres", "1 to 1000 metres", func(s *Scenario) bool { return within(s.Play.HotSpotMetres, 1, 1000) }},
+	{"play.hot_spot", "0 where players follow recordings (play.traces)",
+		func(s *Scenario) bool { return s.Play.HotSpot == 0 || len(s.Play.Traces) == 0 }},
+	{"play.hot_spot_metres", "1 to 1000 metres",
+		func(s *Scenario) bool { return within(s.Play.HotSpotMetres, 1, 1000) }},
 	{"play.bursts_per_second", "0 to 10", func(s *Scenario) bool { return within(s.Play.Bursts, 0, 10) }},
 	{"play.throws_per_second", "0 to 10", func(s *Scenario) bool { return within(s.Play.Throws, 0, 10) }},
-	{"network.link", `a profile of tickrate impair --list, or settings such as "loss=1%,delay=20ms"`, func(s *Scenario) bool {
-		_, err := impair.ParseProfile(s.Network.Link)
-		return err == nil
-	}},
-	{"network.socket", `"gnet" or "mmsg"`, func(s *Scenario) bool { return oneOf(s.Network.Socket, "gnet", "mmsg") }},
-	{"network.encryption", `"netcode-1.02": every session of this server is sealed`, func(s *Scenario) bool { return s.Network.Encryption == "netcode-1.02" }},
-	{"network.codec", `"huffman", "range" or "stored"`, func(s *Scenario) bool { return oneOf(s.Network.Codec, "huffman", "range", "stored") }},
-	{"process.gomaxprocs", "1 to 1024, or 0 for the default of Go", func(s *Scenario) bool { return within(float64(s.Process.GOMAXPROCS), 0, 1024) }},
-	{"process.gogc", "1 to 10000 percent, or -1 for off", func(s *Scenario) bool { return s.Process.GOGC == -1 || within(float64(s.Process.GOGC), 1, 10000) }},
-	{"measure.duration", "0.5s to 1h", func(s *Scenario) bool { return within(s.Measure.Duration.Seconds(), 0.5, 3600) }},
-	{"measure.warmup", "0s to 1h", func(s *Scenario) bool { return within(s.Measure.Warmup.Seconds(), 0, 3600) }},
-	{"measure.repeat", "0 to 100 times", func(s *Scenario) bool { return within(float64(s.Measure.Repeat), 0, 100) }},
+	{"network.link", `a profile of tickrate impair --list, or settings such as "loss=1%,delay=20ms"`,
+		func(s *Scenario) bool {
+			_, err := impair.ParseProfile(s.Network.Link)
+			return err == nil
+		}},
+	{"network.socket", `"gnet" or "mmsg"`,
+		func(s *Scenario) bool { return oneOf(s.Network.Socket, "gnet", "mmsg") }},
+	{"network.encryption", `"netcode-1.02": every session of this server is sealed`,
+		func(s *Scenario) bool { return s.Network.Encryption == "netcode-1.02" }},
+	{"network.codec", `"huffman", "range" or "stored"`,
+		func(s *Scenario) bool { return oneOf(s.Network.Codec, "huffman", "range", "stored") }},
+	{"process.gomaxprocs", "1 to 1024, or 0 for the default of Go",
+		func(s *Scenario) bool { return within(float64(s.Process.GOMAXPROCS), 0, 1024) }},
+	{"process.gogc", "1 to 10000 percent, or -1 for off",
+		func(s *Scenario) bool { return s.Process.GOGC == -1 || within(float64(s.Process.GOGC), 1, 10000) }},
+	{"measure.duration", "0.5s to 1h",
+		func(s *Scenario) bool { return within(s.Measure.Duration.Seconds(), 0.5, 3600) }},
+	{"measure.warmup", "0s to 1h",
+		func(s *Scenario) bool { return within(s.Measure.Warmup.Seconds(), 0, 3600) }},
+	{"measure.repeat", "0 to 100 times",
+		func(s *Scenario) bool { return within(float64(s.Measure.Repeat), 0, 100) }},
 }
 
 // Check says what is wrong with s, an *Error without a line.

@@ -41,8 +41,10 @@ func TestParseRefuses(t *testing.T) {
 		{"lobby.spread = 99", "f.toml:1: lobby.spread: expected 0.25 to 16"},
 		{"lobby = { map = \"city\" }", `f.toml:1: lobby.map: expected "gen" or "town"`},
 		{"[lobby]\nspectators = -1", "f.toml:2: lobby.spectators: expected 0 to 4096, and at most"},
-		{"[lobby]\nplayers = 100\n\nspectators = 3997", "f.toml:4: lobby.spectators: expected 0 to 4096, and at most"},
-		{"[lobby]\nplayers = 200\nlobbies = 100", "f.toml:3: lobby.lobbies: expected at most 4096 players in all"},
+		{"[lobby]\nplayers = 100\n\nspectators = 3997",
+			"f.toml:4: lobby.spectators: expected 0 to 4096, and at most"},
+		{"[lobby]\nplayers = 200\nlobbies = 100",
+			"f.toml:3: lobby.lobbies: expected at most 4096 players in all"},
 		{"[lobby]\nplayers = 100\nmost = 50", "f.toml:3: lobby.most: expected at least"},
 		{"[rates]\ntick_hz = 129", "f.toml:2: rates.tick_hz: expected 20 to 128 Hz"},
 		{"[rates]\nkbps = 3", "f.toml:2: rates.kbps: expected 16"},
@@ -50,7 +52,8 @@ func TestParseRefuses(t *testing.T) {
 		{"[network]\nencryption = \"none\"", "f.toml:2: network.encryption: expected \"netcode-1.02\""},
 		{"[process]\ngogc = 0", "f.toml:2: process.gogc: expected 1"},
 		{"[measure]\nduration = 6", "f.toml:2: measure.duration: expected"},
-		{"[measure]\nwarmup = \"soon\"", "f.toml:2: measure.warmup: expected another value (a duration such as \"2s\", got \"soon\")"},
+		{"[measure]\nwarmup = \"soon\"",
+			"f.toml:2: measure.warmup: expected another value (a duration such as \"2s\", got \"soon\")"},
 		{"[measure]\nduration = \"100ms\"", "f.toml:2: measure.duration: expected 0.5s to 1h"},
 		{"[play]\nhot_spot = nan", "f.toml:2: play.hot_spot: expected a share"},
 		{"[play]\nseed = -1", "f.toml:2: play.seed: expected a whole number, 0 or more, got -1"},
@@ -76,7 +79,8 @@ func TestSizes(t *testing.T) {
 	}
 	s = Default()
 	s.Lobby.Spread = 2.5
-	if s.At(7).Lobby.Players != 7 || s.MapPlayers(100) != 250 || s.MapPlayers(4000) != MaxPlayers || s.MapPlayers(0) != 2 || s.Every() != 3 {
+	if s.At(7).Lobby.Players != 7 || s.MapPlayers(100) != 250 || s.MapPlayers(4000) != MaxPlayers ||
+		s.MapPlayers(0) != 2 || s.Every() != 3 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/bench/search"
 )
 
-// A machine whose tick costs 9 µs a player is measured; 9 µs times 1111 players is the limit of 10 ms.
+// A machine whose tick costs 9 µs a player is measured; 9 µs times 1111 players is the limit of 10
+// ms.
 func Example() {
 	run := func(players int) measure.Step {
 		tick := measure.Quantiles{P99: 0.009 * float64(players), Mean: 0.009 * float64(players)}

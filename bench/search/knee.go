@@ -5,10 +5,11 @@ import (
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
-// Bound says what a knee's number is worth.
+// Bound says whether a knee is exact.
 type Bound string
 
-// A knee is measured where a larger lobby was seen to fail; otherwise the machine carries at least that many.
+// A knee is measured where a larger lobby failed; otherwise the machine carries at least that many
+// players.
 const (
 	Measured Bound = "measured"
 	AtLeast  Bound = "at least"
@@ -18,15 +19,15 @@ const (
 type Knee struct {
 	Players   int      `json:"players"`
 	Bound     Bound    `json:"bound"`
-	FirstFail int      `json:"first_fail"`            // smallest size seen to fail, 0 where none was
-	Binding   []string `json:"binding"`               // the terms that failed there
-	Reason    string   `json:"reason"`                // why the search ended, in words
-	Swarm     bool     `json:"swarm_limit,omitempty"` // the swarm could load no more: nothing is known of what the server carries beyond
+	FirstFail int      `json:"first_fail"`            // smallest size that failed; 0: none
+	Binding   []string `json:"binding"`               // terms of the service level that failed there
+	Reason    string   `json:"reason"`                // why the search ended
+	Swarm     bool     `json:"swarm_limit,omitempty"` // the swarm is the limit: the server may carry more
 }
 
-// KneeOf judges steps that were measured earlier, in their order, as a search would have: those with a Repeat number as
-// repeats. Under another objective than theirs, the gap between the knee and the first failure can be wide; Reason says
-// how wide.
+// KneeOf judges steps that were measured earlier, in their order, as a search would have: those
+// with a Repeat number as repeats. Under another objective than theirs, the gap between the knee
+// and the first failure can be wide; Reason says how wide.
 func KneeOf(o *slo.Objective, steps []measure.Step) Knee {
 	s := Search{Objective: o}
 	for _, step := range steps {

@@ -17,9 +17,9 @@ const (
 	DefaultTolerance = 0.08
 )
 
-// Search finds the knee in few steps: it grows the lobby until one fails, then halves the gap (in ratio) until the
-// smallest failing size is within Tolerance of the largest passing one. Set the fields, then alternate Next, a
-// measurement and Record:
+// Search finds the knee in few steps: it grows the lobby until one fails, then halves the gap (in
+// ratio) until the smallest failing size is within Tolerance of the largest passing one. Set the
+// fields, then alternate Next, a measurement and Record:
 //
 //	for {
 //		players, ok := search.Next(elapsed)
@@ -30,25 +30,27 @@ const (
 //	}
 //	plan.Knee = search.Knee()
 //
-// No failure is believed at once. One that even quadratic growth from the last good step does not explain is measured again
-// immediately. Of the others the search goes on as if they were true, as most are, and measures the one again in the end that would
-// decide: the smallest, unless it missed by half. If it passes, the search goes on above it.
+// One failure proves little on a busy machine. A failure that quadratic growth from the last good
+// step does not explain is measured again at once. The search treats all others as true, and
+// measures the smallest again at the end, because it decides; if it passes, the search goes on
+// above it. A failure by half or more is not measured again.
 //
-// A void step, too, is measured again: the swarm may have had a bad moment. The second time the size is taken as the roof of what this
-// swarm can load, the knee is a lower bound, and the search looks only roughly for a larger one below the roof, each size once.
+// A void step is measured again, too: the swarm may have had a bad moment. The second time, its
+// size counts as the limit of the swarm: the knee is a lower bound, and the search looks for a
+// larger one below that limit with a wide tolerance.
 type Search struct {
 	Objective *slo.Objective // what a step must hold; default slo.Default
 	Start     int            // first size, players
 	Max       int            // largest size to try
 	Tolerance float64        // wanted gap between knee and first failure, as a part of the knee
-	Limit     time.Duration  // no step is begun that would end later than this; 0 means no limit
-	Each      int            // sizes are multiples of so many players: lobbies are added, not players; default 1
+	Limit     time.Duration  // end of the last step, from the start of the search; 0: no limit
+	Each      int            // sizes are multiples of it: players of a lobby where lobbies grow; default 1
 
 	good     measure.Step   // largest passing step
 	passed   []measure.Step // every passing size below it, the smallest first
 	shaky    []int          // sizes that failed in a repeat
-	bad      []miss         // sizes beyond it that failed or were void, the smallest first
-	again    int            // size to measure a second time, 0 for none
+	bad      []miss         // larger sizes that failed or were void, the smallest first
+	again    int            // size to measure a second time; 0: none
 	begun    time.Duration
 	stepCost time.Duration
 	asked    bool
@@ -61,14 +63,15 @@ type miss struct {
 	times        int
 }
 
-// roofTolerance is Tolerance where the swarm is the limit: what is found is no knee, and not worth more steps.
+// roofTolerance is the tolerance where the swarm is the limit: a lower bound is not worth more
+// steps.
 const roofTolerance = 0.25
 
-// plain is how much of its limit a tick takes that is no accident.
+// plain is the part of its limit from which on a slow tick is no accident.
 const plain = 1.5
 
-// Next returns the next size to measure, false when the search is over. The argument is the time since the search
-// began; steps are assumed to take as long as the longest so far.
+// Next returns the next size to measure, false when the search is over. The argument is the time
+// since the search began; steps are assumed to take as long as the longest so far.
 func (s *Search) Next(elapsed time.Duration) (players int, ok bool) {
 	if s.asked {
 		s.stepCost = max(s.stepCost, elapsed-s.begun)
@@ -100,7 +103,7 @@ func (s *Search) next() (int, bool) {
 	return s.again, s.again > 0
 }
 
-// doubtful is whether a miss might have been an accident.
+// doubtful reports whether a miss may be an accident.
 func (s *Search) doubtful(m miss) bool {
 	return m.times < 2 && !m.Void && s.objective().TickLoad(m.Step) < plain
 }
@@ -109,7 +112,7 @@ func (s *Search) start() int { return min(s.whole(float64(orInt(s.Start, Default
 func (s *Search) max() int   { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
 func (s *Search) each() int  { return max(s.Each, 1) }
 
-// whole is the nearest multiple of Each, one at least.
+// whole is the nearest multiple of Each, at least one.
 func (s *Search) whole(players float64) int {
 	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
 }
@@ -125,7 +128,8 @@ func (s *Search) tolerance() float64 {
 	return max(DefaultTolerance, least)
 }
 
-// grow doubles while even a tick that grows with the square would stay within its limit, and goes carefully after.
+// grow doubles the size while a tick that grows with the square of the players would hold, and
+// takes smaller steps after that.
 func (s *Search) grow() (int, bool) {
 	if s.good.Players >= s.max() {
 		return 0, false
@@ -145,12 +149,13 @@ func (s *Search) halve() (int, bool) {
 	}
 	middle := math.Sqrt(float64(max(lo, 1)) * float64(hi))
 	if lo == 0 {
-		middle = float64(hi) / 2 // nothing has passed yet: there is no ratio to halve
+		middle = float64(hi) / 2 // nothing has passed yet, so there is no ratio to halve
 	}
 	return min(max(s.round(middle), lo+s.each()), hi-s.each()), true
 }
 
-// round takes the nearest number that reads well (a multiple of 1, 2, 5, 10, 20, 50...) and costs no precision.
+// round returns the nearest round number (a multiple of 1, 2, 5, 10, 20, 50...) within a quarter of
+// the tolerance.
 func (s *Search) round(x float64) int {
 	if s.each() > 1 {
 		return s.whole(x)
@@ -198,7 +203,10 @@ func (s *Search) pass(step measure.Step) {
 
 // miss notes that a size did not hold.
 func (s *Search) miss(step measure.Step) *miss {
-	at, known := slices.BinarySearchFunc(s.bad, step.Players, func(m miss, players int) int { return m.Players - players })
+	at, known := slices.BinarySearchFunc(s.bad, step.Players, func(m miss,
+		players int) int {
+		return m.Players - players
+	})
 	if !known {
 		s.bad = slices.Insert(s.bad, at, miss{})
 	}
@@ -208,8 +216,8 @@ func (s *Search) miss(step measure.Step) *miss {
 	return m
 }
 
-// Repeat takes another measurement of the knee's size into account and returns it judged. A size that fails in a repeat is
-// the knee no more: the search goes on below it.
+// Repeat takes another measurement of the knee's size into account and returns it judged. A size
+// that fails in a repeat is the knee no more: the search goes on below it.
 func (s *Search) Repeat(step measure.Step) measure.Step {
 	step = s.objective().Judge(step)
 	if step.Pass || step.Void || step.Players != s.good.Players {
@@ -233,8 +241,8 @@ func (s *Search) surprising(step measure.Step) bool {
 	return s.objective().TickLoad(s.good)*ratio*ratio < 1
 }
 
-// Knee returns what is known so far; it may be asked at any time, so that an interrupted plan has an answer too. A miss that was to be
-// measured again and was not decides nothing.
+// Knee returns the knee as far as it is known, at any time: an interrupted plan has an answer, too.
+// A miss that was due for a second measurement and did not get it decides nothing.
 func (s *Search) Knee() Knee {
 	k := Knee{Players: s.good.Players, Bound: AtLeast}
 	bad := s.bad
@@ -243,7 +251,7 @@ func (s *Search) Knee() Knee {
 	}
 	switch {
 	case len(bad) == 0 && s.again > 0:
-		k.Reason = fmt.Sprintf("%d players did not hold it once and were not measured again%s", s.again, s.timeWords())
+		k.Reason = fmt.Sprintf("%d players failed once and were not measured again%s", s.again, s.timeWords())
 	case len(bad) == 0 && s.good.Players == 0:
 		k.Reason = "nothing was measured"
 	case len(bad) == 0 && s.good.Players >= s.max():
@@ -260,7 +268,7 @@ func (s *Search) Knee() Knee {
 	return k
 }
 
-// confirming is whether the second measurement that is due is the last one of a search.
+// confirming reports whether the second measurement that is due is the last of the search.
 func (s *Search) confirming() bool { _, more := s.halve(); return !more }
 
 func (s *Search) measuredWords(bad miss) string {
@@ -272,7 +280,8 @@ func (s *Search) measuredWords(bad miss) string {
 		return fmt.Sprintf("no lobby passed, not even %d players%s%s", bad.Players, once, s.timeWords())
 	}
 	gap := float64(bad.Players)/float64(s.good.Players) - 1
-	return fmt.Sprintf("%d players failed%s, %.0f %% above the knee%s", bad.Players, once, 100*gap, s.timeWords())
+	return fmt.Sprintf("%d players failed%s, %.0f %% above the knee%s", bad.Players, once, 100*gap,
+		s.timeWords())
 }
 
 func (s *Search) timeWords() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
-// machine is a made-up server: its p99 tick follows a curve, with relative noise, and its swarm can load no more than
-// roof players.
+// machine is a made-up server: its p99 tick follows a curve, with relative noise, and its swarm can
+// load no more than roof players.
 type machine struct {
 	curve measure.Curve
 	noise float64
@@ -65,7 +65,8 @@ func drawMachine(t *rapid.T) *machine {
 	}
 }
 
-// mostSteps bounds a search from 64: the ramp by 1.6, then the halvings of a ratio of 2 (or of a start that failed).
+// mostSteps bounds a search from 64: the ramp by 1.6, then the halvings of a ratio of 2 (or of a
+// start that failed).
 func mostSteps(knee int) int {
 	ramp := math.Log(max(float64(knee)/64, 64/float64(max(knee, 1)), 1)) / math.Log(1.6)
 	halvings := math.Log2(math.Log(2) / math.Log(1.08))
@@ -131,7 +132,8 @@ func TestSearchForgivesOneHiccup(t *testing.T) {
 	}
 }
 
-// One noisy step decides nothing, wherever in the search it comes: the true knee is found all the same.
+// One noisy step decides nothing, wherever in the search it comes: the true knee is found all the
+// same.
 func TestSearchDoubtsOneNoisyStep(t *testing.T) {
 	for lone := range 12 {
 		m := &machine{curve: measure.Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))} // true knee 1000
@@ -148,7 +150,8 @@ func TestSearchDoubtsOneNoisyStep(t *testing.T) {
 			}
 			s.Record(step)
 		}
-		if got := s.Knee(); got.Players < 920 || got.Players > 1000 || got.Bound != Measured || strings.Contains(got.Reason, "once") {
+		if got := s.Knee(); got.Players < 920 || got.Players > 1000 || got.Bound != Measured ||
+			strings.Contains(got.Reason, "once") {
 			t.Errorf("step %d was noisy: knee %+v", lone+1, got)
 		}
 	}
@@ -160,7 +163,8 @@ func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	s.Record(healthy(120))
 	near.TickCPUMillis.P99 = 1.1 * s.objective().Level().TickLimitMillis
 	s.Record(near)
-	if got := s.Knee(); got.Bound != Measured || !strings.Contains(got.Reason, "128 players failed, measured once") {
+	if got := s.Knee(); got.Bound != Measured || !strings.Contains(got.Reason,
+		"128 players failed, measured once") {
 		t.Errorf("knee %+v", got)
 	}
 	if again, ok := s.Next(0); !ok || again != 128 {
@@ -172,7 +176,8 @@ func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	}
 }
 
-// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that says whose it is.
+// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that says
+// whose it is.
 func TestSearchWastesLittleOnVoidSizes(t *testing.T) {
 	m := &machine{curve: measure.Curve{B: 1}, rng: rand.New(rand.NewPCG(1, 1)), roof: 555}
 	s := &Search{Start: 100, Max: 4000}
@@ -203,7 +208,8 @@ func TestSearchDoesNotForgiveTwice(t *testing.T) {
 		}
 		s.Record(step)
 	}
-	if got := s.Knee(); got.Players < 185 || got.Players > 200 || !strings.Contains(strings.Join(got.Binding, " "), "lost(input)") {
+	if got := s.Knee(); got.Players < 185 || got.Players > 200 ||
+		!strings.Contains(strings.Join(got.Binding, " "), "lost(input)") {
 		t.Errorf("knee %+v, want about 200 bound by lost inputs", got)
 	}
 	for players, times := range seen {
@@ -254,14 +260,17 @@ func TestSearchEnds(t *testing.T) {
 		reason  string
 	}{
 		{"1 largest size asked for", Search{Max: 300}, cheap(), 300, AtLeast, "largest size"},
-		{"2 out of time while growing", Search{Limit: 12 * time.Second}, cheap(), 128, AtLeast, "out of time"},
-		{"3 one player is too many", Search{}, &machine{curve: measure.Curve{A: 11000}, rng: rand.New(rand.NewPCG(1, 1))}, 0, Measured, "no lobby passed, not even 1 players"},
+		{"2 out of time while growing", Search{Limit: 12 * time.Second}, cheap(), 128, AtLeast,
+			"out of time"},
+		{"3 one player is too many", Search{}, &machine{curve: measure.Curve{A: 11000},
+			rng: rand.New(rand.NewPCG(1, 1))}, 0, Measured, "no lobby passed, not even 1 players"},
 		{"4 start above max", Search{Start: 100, Max: 50}, cheap(), 50, AtLeast, "largest size"},
 		{"5 nothing done", Search{Limit: 1}, cheap(), 64, AtLeast, "out of time"},
 	}
 	for _, c := range cases {
 		run(&c.search, c.machine)
-		if got := c.search.Knee(); got.Players != c.players || got.Bound != c.bound || !strings.Contains(got.Reason, c.reason) {
+		if got := c.search.Knee(); got.Players != c.players || got.Bound != c.bound ||
+			!strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%s: knee %+v, want %d %q %q", c.name, got, c.players, c.bound, c.reason)
 		}
 	}
@@ -275,7 +284,8 @@ func TestSearchOutOfTimeSaysSoAndKeepsItsGap(t *testing.T) {
 	s := &Search{Limit: 32 * time.Second} // 64, 128, 256, 410, 660, 1060 fails, then no time
 	run(s, m)
 	got := s.Knee()
-	if got.Bound != Measured || got.FirstFail <= 1000 || !strings.Contains(got.Reason, "out of time") || !strings.Contains(got.Reason, "above the knee") {
+	if got.Bound != Measured || got.FirstFail <= 1000 || !strings.Contains(got.Reason, "out of time") ||
+		!strings.Contains(got.Reason, "above the knee") {
 		t.Errorf("knee %+v", got)
 	}
 }
@@ -287,7 +297,8 @@ func TestSearchInterruptedBeforeTheRepeat(t *testing.T) {
 	hiccup := healthy(128)
 	hiccup.InputsLost = 1
 	s.Record(hiccup)
-	if got := s.Knee(); got.Players != 64 || got.Bound != AtLeast || !strings.Contains(got.Reason, "128 players did not hold it once") {
+	if got := s.Knee(); got.Players != 64 || got.Bound != AtLeast || !strings.Contains(got.Reason,
+		"128 players failed once") {
 		t.Errorf("knee %+v", got)
 	}
 }
@@ -298,7 +309,8 @@ func TestLevelKneeJudgesAgain(t *testing.T) {
 		m, s := drawMachine(t), &Search{Max: 1 << 20}
 		m.roof = rapid.SampledFrom([]int{0, 300, 900}).Draw(t, "roof")
 		steps := run(s, m)
-		if got, want := KneeOf(s.Objective, steps), s.Knee(); got.Players != want.Players || got.Bound != want.Bound || got.Reason != want.Reason {
+		if got, want := KneeOf(s.Objective, steps), s.Knee(); got.Players != want.Players ||
+			got.Bound != want.Bound || got.Reason != want.Reason {
 			t.Fatalf("judged again %+v, at first %+v", got, want)
 		}
 		if strict := KneeOf(slo.MustCompile(slo.Level{Expr: "p99(tick) <= 0.3*period && lost(input) == 0 && p99(age) <= 2*interval"}), steps); strict.Players > s.Knee().Players {
@@ -338,13 +350,15 @@ func TestSearchAddsLobbies(t *testing.T) {
 				t.Fatalf("%d lobbies: no end", carries)
 			}
 		}
-		if k := s.Knee(); k.Players != carries*10 && float64(k.Players) < float64(carries*10)/1.08 || k.Players > carries*10 {
+		if k := s.Knee(); k.Players != carries*10 && float64(k.Players) < float64(carries*10)/1.08 ||
+			k.Players > carries*10 {
 			t.Errorf("%d lobbies: knee %+v", carries, k)
 		}
 	}
 }
 
-// A size that fails in a repeat is the knee no more: the search goes on below it, and never says that it holds.
+// A size that fails in a repeat is the knee no more: the search goes on below it, and never says
+// that it holds.
 func TestRepeatThatFails(t *testing.T) {
 	m := &machine{curve: measure.Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))} // true knee 1000
 	s := &Search{}

@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 )
 
-// core is a thread that ticks run on, kept to a processor as a live server is. While it is paced, ticks begin at their
-// instants by the wall clock: between them caches and the processor cool down as they do live. The clients of a match run
-// elsewhere, on the caller's thread.
+// core is a thread that ticks run on, kept to a processor as a live server is. While it is paced,
+// ticks begin at their instants by the wall clock: between them caches and the processor cool down
+// as they do live. The clients of a match run elsewhere, on the caller's thread.
 type core struct {
 	ticks chan func() error
 	done  chan error
@@ -30,7 +30,7 @@ func newCore(cpus []int) *core {
 		c.pacer = clock.New()
 		for tick := range c.ticks {
 			if c.every > 0 {
-				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every) // ticks that are far behind are not made up for
+				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every) // catches up on a few ticks only
 				c.pacer.Until(c.due)
 			}
 			c.done <- tick()
@@ -53,4 +53,5 @@ func (c *core) pace(every time.Duration) {
 	}
 }
 
+// stop ends the thread.
 func (c *core) stop() { close(c.ticks) }

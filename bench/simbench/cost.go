@@ -11,8 +11,8 @@ import (
 // PredictionVersion is the version of the JSON of Prediction.
 const PredictionVersion = 2
 
-// Prediction is what a scenario costs on this machine. Its numbers are measured here and now: the lobby in virtual time,
-// its sockets live.
+// Prediction is what a scenario costs on this machine. Its numbers are measured here and now: the
+// lobby in virtual time, its sockets live.
 type Prediction struct {
 	Version  int               `json:"version"`
 	Machine  measure.Machine   `json:"machine"`
@@ -47,8 +47,10 @@ func NewCost(s scenario.Scenario, sim Simulated, sockets []SocketCost) Cost {
 	clients, hz := float64(s.Total()+s.Spectators()), float64(s.Rates.TickHz)
 	live := meanCost(sockets)
 	c := Cost{
-		Window: sim.Window.Name, TickMicros: sim.Tick, Stages: append([]StageEstimate{}, sim.Stages...), Tail: sim.Tail, Sockets: live,
-		BytesDown: sim.BytesDown, BytesUp: sim.BytesUp, PacketsIn: sim.DatagramsIn * hz * lobbies, PacketsOut: sim.DatagramsOut * hz * lobbies,
+		Window: sim.Window.Name, TickMicros: sim.Tick, Stages: append([]StageEstimate{}, sim.Stages...),
+		Tail: sim.Tail, Sockets: live,
+		BytesDown: sim.BytesDown, BytesUp: sim.BytesUp, PacketsIn: sim.DatagramsIn * hz * lobbies,
+		PacketsOut: sim.DatagramsOut * hz * lobbies,
 	}
 	c.TickMicros.Mean += live.ReceiveMicros + live.SendMicros
 	c.Stages[metrics.StageReceive].Mean += live.ReceiveMicros
@@ -66,19 +68,23 @@ func meanCost(all []SocketCost) (m SocketCost) {
 		for _, x := range []struct {
 			to   *float64
 			from float64
-		}{{&m.ReceiveMicros, c.ReceiveMicros}, {&m.SendMicros, c.SendMicros}, {&m.BesideMicros, c.BesideMicros}, {&m.DatagramsIn, c.DatagramsIn},
-			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends}, {&m.Late, c.Late}, {&m.Resident, c.Resident}} {
+		}{{&m.ReceiveMicros, c.ReceiveMicros}, {&m.SendMicros, c.SendMicros}, {&m.BesideMicros,
+			c.BesideMicros}, {&m.DatagramsIn, c.DatagramsIn},
+			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends}, {&m.Late,
+				c.Late}, {&m.Resident, c.Resident}} {
 			*x.to += each * x.from
 		}
 	}
 	return m
 }
 
-// Usage is what the scenario takes of a host: the larger of its windows, and the mean traffic of the steady state.
+// Usage is what the scenario takes of a host: the larger of its windows, and the mean traffic of
+// the steady state.
 func (p Prediction) Usage() Usage {
 	u := Usage{Lobbies: p.Scenario.Lobby.Lobbies, Players: p.Scenario.Total(), MemoryMB: p.MemoryMB}
 	for _, c := range p.Windows {
-		u.Cores, u.EgressMbps, u.Packets = max(u.Cores, c.ServerCores), max(u.EgressMbps, c.EgressMbps), max(u.Packets, c.PacketsIn+c.PacketsOut)
+		u.Cores, u.EgressMbps, u.Packets = max(u.Cores, c.ServerCores), max(u.EgressMbps, c.EgressMbps),
+			max(u.Packets, c.PacketsIn+c.PacketsOut)
 		u.MeanMbps = c.EgressMbps
 	}
 	return u
@@ -114,8 +120,10 @@ func (p Prediction) Judge(s measure.Step) []Verdict {
 		stages += st.Mean
 	}
 	return []Verdict{
-		{"CPU time of a tick", "µs", c.TickMicros.Mean, c.TickMicros.StdErr, 1000 * s.TickCPUMillis.Mean, WantedCPU},
+		{"CPU time of a tick", "µs", c.TickMicros.Mean, c.TickMicros.StdErr, 1000 * s.TickCPUMillis.Mean,
+			WantedCPU},
 		{"cores of the server, system calls included", "cores", c.ServerCores, 0, s.ServerCores, WantedCPU},
-		{"bytes to a client", "B/s", c.BytesDown.Mean, c.BytesDown.StdErr, 125 * s.KbpsDownPerClient, WantedBytes},
+		{"bytes to a client", "B/s", c.BytesDown.Mean, c.BytesDown.StdErr, 125 * s.KbpsDownPerClient,
+			WantedBytes},
 	}
 }

@@ -41,7 +41,8 @@ func (p Prices) Check() (key, want string) {
 	return "", ""
 }
 
-// Usage is what all lobbies of a scenario take of a host. Cores are of whole processes, system calls included.
+// Usage is what all lobbies of a scenario take of a host. Cores are of whole processes, system
+// calls included.
 type Usage struct {
 	Lobbies    int     `json:"lobbies"`
 	Players    int     `json:"players"` // in all lobbies
@@ -94,7 +95,8 @@ func (u Usage) Hosts(prices Prices, d Demand) (Hosts, error) {
 		{"packets", prices.HostPackets * free / (u.Packets / lobbies)},
 	}
 	if u.MemoryMB > 0 {
-		h.Limits = append(h.Limits, Limit{"memory", prices.HostMemoryGB * 1000 * free / (u.MemoryMB / lobbies)})
+		h.Limits = append(h.Limits, Limit{"memory",
+			prices.HostMemoryGB * 1000 * free / (u.MemoryMB / lobbies)})
 	}
 	least := math.Inf(1)
 	for _, l := range h.Limits {
@@ -105,7 +107,8 @@ func (u Usage) Hosts(prices Prices, d Demand) (Hosts, error) {
 	perLobby := u.Players / u.Lobbies
 	h.PlayersPerCore = d.CoreShare * float64(u.Players) / u.Cores
 	if h.LobbiesPerHost = int(min(least, 1e6)); h.LobbiesPerHost < 1 {
-		return h, fmt.Errorf("one lobby of %d takes more %s than a host has with %.0f %% of it free", perLobby, h.Binding, 100*d.Headroom)
+		return h, fmt.Errorf("one lobby of %d takes more %s than a host has with %.0f %% of it free",
+			perLobby, h.Binding, 100*d.Headroom)
 	}
 	h.PlayersPerHost = h.LobbiesPerHost * perLobby
 	h.Hosts = (d.Concurrent + h.PlayersPerHost - 1) / h.PlayersPerHost

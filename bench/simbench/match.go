@@ -20,12 +20,12 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Options are what a match is made of beside its scenario. Zero fields mean the defaults named.
+// Options change how a scenario is played. Zero fields mean the defaults named.
 type Options struct {
 	Brain  func(n int) swarm.Brain       // of client n; default Brains of the scenario
 	Lobby  func(*server.Config)          // changes the lobby's configuration; default nothing
 	Conn   func(netio.Conn) netio.Conn   // wraps the server's connection; default nothing
-	Link   impair.Profile                // added to the delay of the scenario's link; its other fields are not used
+	Link   impair.Profile                // its Delay is added to that of the scenario's link
 	Around func(tick func() error) error // runs the ticks; default the caller
 }
 
@@ -39,7 +39,8 @@ type Match struct {
 
 // Brains are the bots of a scenario without recordings, as the live swarm has them.
 func Brains(s scenario.Scenario) func(n int) swarm.Brain {
-	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
+	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws),
+		Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
 	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
 }
 
@@ -48,7 +49,8 @@ func MapName(s scenario.Scenario) string {
 	return fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.MapPlayers(s.Lobby.Players), s.Play.Seed)
 }
 
-// Lobby is the server's configuration for a lobby of a scenario, as the live runner gives it to serve.
+// Lobby is the server's configuration for a lobby of a scenario, as the live runner gives it to
+// serve.
 func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	name := MapName(s)
 	ground, err := arena.Open(name)
@@ -61,7 +63,8 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	}
 	cfg = server.Config{
 		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Spectators: s.Lobby.Spectators,
-		SendInterval: s.Every(), Kbps: s.Rates.Kbps, Models: netstate.Trained(), ViewDistance: float32(s.Lobby.ViewDistance), ShotLogSize: 4096,
+		SendInterval: s.Every(), Kbps: s.Rates.Kbps, Models: netstate.Trained(),
+		ViewDistance: float32(s.Lobby.ViewDistance), ShotLogSize: 4096,
 		Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
 	}
 	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {
@@ -70,7 +73,8 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
 		return cfg, err
 	}
-	return server.WithWalls(cfg)
+	cfg, _, err = server.PVSFor(cfg, nil)
+	return cfg, err
 }
 
 // NewMatch sets up a match. Its clients begin to connect with the first Step.
@@ -92,8 +96,10 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	link.Delay += o.Link.Delay
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
-		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators, Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn, Around: o.Around,
-		Client: func(n int, c *client.Config) {
+		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Spectators: s.Lobby.Spectators,
+		Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn,
+		WrapTick: o.Around,
+		ChangeClient: func(n int, c *client.Config) {
 			if n < full {
 				c.Decode = client.DecodeFull
 			}
@@ -103,13 +109,14 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 		return nil, err
 	}
 	b.Lobby.PackContent()
-	return &Match{Sim: b, s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)), leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, nil
+	return &Match{Sim: b, s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)),
+		leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, nil
 }
 
-// Step plays a tick. Before it, players leave and others take their slots, as the scenario says.
+// Step plays a tick. Before it clients leave and others take their slots, as the scenario says.
 func (m *Match) Step() error {
-	for i := 1; m.leave > 0 && i < m.s.Lobby.Players; i++ {
-		if m.churn.Float64() < m.leave {
+	for i := max(m.s.Play.Full, 1); m.leave > 0 && i < len(m.Clients); i++ {
+		if m.churn.Float64() < m.leave && m.joined(i) {
 			m.Leave(i)
 			if err := m.Connect(i); err != nil {
 				return err
@@ -117,6 +124,16 @@ func (m *Match) Step() error {
 		}
 	}
 	return m.Sim.Step()
+}
+
+// joined reports whether client i is in the match.
+func (m *Match) joined(i int) bool {
+	c := m.Clients[i]
+	if c == nil {
+		return false
+	}
+	state, _ := c.State()
+	return state == client.Joined
 }
 
 // Run plays a number of ticks, or until ctx ends.

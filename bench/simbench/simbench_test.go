@@ -16,12 +16,15 @@ import (
 // small is a scenario of two lobbies that takes a moment.
 func small() scenario.Scenario {
 	s := scenario.Default()
-	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Spectators, s.Play.Arrival = 6, 2, 1, scenario.Duration(200*time.Millisecond)
-	s.Measure.Warmup, s.Measure.Duration = scenario.Duration(600*time.Millisecond), scenario.Duration(500*time.Millisecond)
+	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Spectators, s.Play.Arrival = 6, 2, 1,
+		scenario.Duration(200*time.Millisecond)
+	s.Measure.Warmup, s.Measure.Duration = scenario.Duration(600*time.Millisecond),
+		scenario.Duration(500*time.Millisecond)
 	return s
 }
 
-// Every stage is measured, bytes and datagrams are those of the recorded traffic, and the same seed is the same match.
+// Every stage is measured, bytes and datagrams are those of the recorded traffic, and the same seed
+// is the same match.
 func TestSimulate(t *testing.T) {
 	s := small()
 	windows := Windows(s)[:1]
@@ -101,7 +104,8 @@ func TestTrafficOverSockets(t *testing.T) {
 			}
 		})
 	}()
-	cost, err := ServeTraffic(t.Context(), conn, read, Load{Tick: 100 * time.Microsecond, Bytes: 1 << 20}, func() { close(started) })
+	cost, err := ServeTraffic(t.Context(), conn, read, 100*time.Microsecond,
+		func() { close(started) })
 	cancel()
 	if err != nil {
 		t.Fatal(err)
@@ -109,16 +113,19 @@ func TestTrafficOverSockets(t *testing.T) {
 	if err := <-sent; err != nil {
 		t.Fatal(err)
 	}
-	if cost.Ticks != 60 || cost.DatagramsOut != 1 || math.Abs(cost.DatagramsIn-3) > 0.6 || cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 || cost.BesideMicros <= 0 {
+	if cost.Ticks != 60 || cost.DatagramsOut != 1 || math.Abs(cost.DatagramsIn-3) > 0.6 ||
+		cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 || cost.BesideMicros <= 0 {
 		t.Errorf("%+v", cost)
 	}
 }
 
 func TestCostAddsTheSockets(t *testing.T) {
 	s := small()
-	sim := Simulated{Window: Window{Name: "opening"}, Tick: measure.Estimate{Mean: 100, StdErr: 2}, Tail: 1.5, DatagramsIn: 7, DatagramsOut: 2,
+	sim := Simulated{Window: Window{Name: "opening"}, Tick: measure.Estimate{Mean: 100, StdErr: 2},
+		Tail: 1.5, DatagramsIn: 7, DatagramsOut: 2,
 		BytesDown: measure.Estimate{Mean: 1000}, Stages: make([]StageEstimate, 30)}
-	c := NewCost(s, sim, []SocketCost{{ReceiveMicros: 10, SendMicros: 20, BesideMicros: 30}, {ReceiveMicros: 30, SendMicros: 40, BesideMicros: 50}})
+	c := NewCost(s, sim, []SocketCost{{ReceiveMicros: 10, SendMicros: 20, BesideMicros: 30},
+		{ReceiveMicros: 30, SendMicros: 40, BesideMicros: 50}})
 	if c.TickMicros.Mean != 150 || math.Abs(c.ServerCores-(150+40)*60*2/1e6) > 1e-12 || c.PacketsOut != 240 {
 		t.Errorf("%+v", c)
 	}
@@ -134,23 +141,57 @@ func TestCostAddsTheSockets(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	u := Usage{Lobbies: 2, Players: 200, Cores: 0.5, EgressMbps: 20, MeanMbps: 10, Packets: 20000, MemoryMB: 200}
-	prices := Prices{HostHour: 1, EgressGB: 0.1, HostCores: 8, HostMemoryGB: 16, HostMbps: 1000, HostPackets: 1e6}
+	u := Usage{Lobbies: 2, Players: 200, Cores: 0.5, EgressMbps: 20, MeanMbps: 10, Packets: 20000,
+		MemoryMB: 200}
+	prices := Prices{HostHour: 1, EgressGB: 0.1, HostCores: 8, HostMemoryGB: 16, HostMbps: 1000,
+		HostPackets: 1e6}
 	d := Demand{Concurrent: 10000, Headroom: 0.25, CoreShare: 0.6}
 	h, err := u.Hosts(prices, d)
 	// CPU: 8*0.6*0.75/0.25 = 14.4 lobbies; egress 75, packets 75, memory 120.
-	if err != nil || h.LobbiesPerHost != 14 || h.PlayersPerHost != 1400 || h.Binding != "cpu" || h.Hosts != 8 || h.PlayersPerCore != 240 {
+	if err != nil || h.LobbiesPerHost != 14 || h.PlayersPerHost != 1400 || h.Binding != "cpu" ||
+		h.Hosts != 8 || h.PlayersPerCore != 240 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	// 10000 players send 500 Mbit/s on average: 62.5 MB/s, 164,250 GB a month.
-	if h.HostsMonth != 8*730 || math.Abs(h.EgressMonth-16425) > 1e-6 || math.Abs(h.PlayerHour-(8*730+16425)/730./10000) > 1e-9 {
+	if h.HostsMonth != 8*730 || math.Abs(h.EgressMonth-16425) > 1e-6 ||
+		math.Abs(h.PlayerHour-(8*730+16425)/730./10000) > 1e-9 {
 		t.Errorf("%+v", h)
 	}
 	u.Cores = 20
 	if _, err := u.Hosts(prices, d); err == nil {
 		t.Error("a lobby that no host carries has hosts")
 	}
-	if key, _ := (Prices{HostCores: 8, HostMemoryGB: 16, HostMbps: math.NaN(), HostPackets: 1}).Check(); key != "host_mbps" {
+	if key, _ := (Prices{HostCores: 8, HostMemoryGB: 16, HostMbps: math.NaN(),
+		HostPackets: 1}).Check(); key != "host_mbps" {
 		t.Errorf("%q is wrong", key)
+	}
+}
+
+// All codecs are played, the scenario's first; range takes fewer bytes than Huffman, and stored rows many more.
+func TestCompareCodecs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays nine lobbies")
+	}
+	s := scenario.Default()
+	s.Rates.TickHz, s.Network.Codec = 30, "range"
+	all, err := CompareCodecs(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string]float64{}
+	for _, c := range all.Each {
+		bytes[c.Name] = c.BytesPerSecond
+		if c.TickMicros <= 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(all.Each) != 3 || all.Each[0].Name != "range" ||
+		!(0 < bytes["range"] && bytes["range"] < bytes["huffman"] && 2*bytes["huffman"] < bytes["stored"]) {
+		t.Errorf("%+v", all.Each)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if all, err := CompareCodecs(stopped, s); all != nil || err != nil {
+		t.Errorf("interrupted: %+v, %v", all, err)
 	}
 }

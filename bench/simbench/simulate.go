@@ -2,8 +2,10 @@ package simbench
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
@@ -25,16 +27,17 @@ type Window struct {
 	From, Long time.Duration
 }
 
-// Windows are the opening of a match, as a live step measures it, and its steady state. Most players are alive in the
-// opening, and a match is busiest then. Later deaths and respawns balance: of 12 to 100 players who meet about half are
-// alive from 20 s on.
+// Windows are the opening of a match, as a live step measures it, and its steady state. Most
+// players are alive in the opening, and a match is busiest then. Later deaths and respawns balance:
+// in lobbies of 12 to 100 players about half are alive from 20 s on.
 func Windows(s scenario.Scenario) []Window {
 	long := time.Duration(s.Measure.Duration)
 	opening := Window{"opening", time.Duration(s.Measure.Warmup), long}
 	return []Window{opening, {"steady state", max(20*time.Second, opening.From+long), long}}
 }
 
-// Simulated is what a window of a match costs in virtual time, without its socket. Figures of ticks are those of one lobby.
+// Simulated is what a window of a match costs in virtual time, without its socket. Figures of ticks
+// are those of one lobby.
 type Simulated struct {
 	Window       Window
 	Tick         measure.Estimate // CPU time, µs
@@ -53,9 +56,10 @@ type StageEstimate struct {
 	measure.Estimate
 }
 
-// Simulate plays matches of a scenario one after the other and measures them in windows, which must be in order. Repeats
-// differ in their seeds. The lobbies of a match share one thread, on the first processor, as the servers of a live run
-// share it; their clients run on the others. Measured ticks begin at their instants by the wall clock.
+// Simulate plays matches of a scenario one after the other and measures them in windows, which must
+// be in order. Repeats differ in their seeds. The lobbies of a match share one thread, on the first
+// processor, as the servers of a live run share it; their clients run on the others. Measured ticks
+// begin at their instants by the wall clock.
 func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Window, repeats int) ([]Simulated, error) {
 	cpus := clock.CPUs()
 	var onServer []int
@@ -95,6 +99,16 @@ func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Win
 	return all, nil
 }
 
+// stepAll plays a tick of every lobby.
+func stepAll(ctx context.Context, lobbies []*lobby) error {
+	for _, l := range lobbies {
+		if err := l.step(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // lead is the time before a window in which ticks are paced already.
 const lead = 500 * time.Millisecond
 
@@ -120,15 +134,20 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 	}
 	hugepage.CollapseHeap(ctx, func() {}) // as serve does
 	var all []sample
-	played := 0
+	played := 0 // ticks since all clients have joined
+	step := func() error { return stepAll(ctx, lobbies) }
+	limit := s.Ticks(s.Play.Arrival + scenario.Duration(15*time.Second))
+	for ; slices.ContainsFunc(lobbies, (*lobby).joining); limit-- {
+		if limit < 0 {
+			return nil, errors.New("not all clients joined within 15 s of virtual time")
+		}
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
 	run := func(until time.Duration) error {
-		for end := s.Ticks(scenario.Duration(until) + s.Play.Arrival); played < end; played++ {
-			for _, l := range lobbies {
-				if err := l.step(); err != nil {
-					return err
-				}
-			}
-			if err := ctx.Err(); err != nil {
+		for end := s.Ticks(scenario.Duration(until)); played < end; played++ {
+			if err := step(); err != nil {
 				return err
 			}
 		}
@@ -164,13 +183,14 @@ type lobby struct {
 	*Match
 	meter   meter
 	s       scenario.Scenario
-	joined  int // clients that were connected so far
+	came    int // clients that connected so far
 	ticks   int
 	read    time.Duration // CPU time of one read of the thread's clock
 	counts  [metrics.NumCounts]uint64
 	traffic *Traffic // nil: nothing is recorded
 }
 
+// newLobby makes lobby number index of a scenario. Its clients connect over the arrival time.
 func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	l := &lobby{s: s, read: clockCost()}
 	all, lobbies := o.Brain, s.Lobby.Lobbies
@@ -190,21 +210,21 @@ func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	}
 	l.meter.clients = map[netip.AddrPort]uint16{}
 	for i := range l.Clients {
-		l.meter.clients[l.Address(i)] = uint16(i)
+		l.meter.clients[l.ClientAddr(i)] = uint16(i)
 		if s.Play.Arrival > 0 {
-			l.Vanish(i) // it connects in its turn
+			l.Crash(i) // it connects in its turn
 		}
 	}
 	return l, nil
 }
 
-// step plays a tick, before which the clients connect whose time has come.
+// step connects the clients that are due, and plays a tick.
 func (l *lobby) step() error {
 	due := len(l.Clients)
 	if arrival := l.s.Ticks(l.s.Play.Arrival); arrival > 0 {
 		due = min(due, 1+len(l.Clients)*l.ticks/arrival)
-		for ; l.joined < due; l.joined++ {
-			if err := l.Connect(l.joined); err != nil {
+		for ; l.came < due; l.came++ {
+			if err := l.Connect(l.came); err != nil {
 				return err
 			}
 		}
@@ -215,6 +235,16 @@ func (l *lobby) step() error {
 		l.meter.tick = &l.traffic.Ticks[len(l.traffic.Ticks)-1]
 	}
 	return l.Match.Step()
+}
+
+// joining reports whether a client is not in the match yet.
+func (l *lobby) joining() bool {
+	for i := range l.Clients {
+		if !l.joined(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // begin begins a window.
@@ -231,7 +261,8 @@ func (l *lobby) begin() {
 	l.traffic = &Traffic{TickHz: l.s.Rates.TickHz, Clients: len(l.Clients)}
 }
 
-// end ends a window. The time in the socket's place, and that of measuring it, is taken out of the stages.
+// end ends a window. The time in the socket's place, and that of measuring it, is taken out of the
+// stages.
 func (l *lobby) end(long time.Duration) sample {
 	st := &l.Lobby.Stats
 	ticks := float64(len(l.traffic.Ticks))
@@ -244,7 +275,7 @@ func (l *lobby) end(long time.Duration) sample {
 		sum += h.Mean()
 	}
 	for _, h := range st.Stage {
-		s.stages = append(s.stages, h.Mean()/sum*s.tick) // one tick in 16 has its stages timed: their shares count
+		s.stages = append(s.stages, h.Mean()/sum*s.tick) // stages are timed in one tick of 16
 	}
 	m := &l.meter
 	s.stages[metrics.StageReceive] -= perTick(m.receive + calls(m.receives))
@@ -283,14 +314,16 @@ func sumUp(w Window, repeats []sample) Simulated {
 	}
 	s := Simulated{
 		Window: w, Traffic: repeats[0].traffic,
-		Tick:        estimate(func(r sample) float64 { return r.tick }),
-		Tail:        estimate(func(r sample) float64 { return r.tail }).Mean,
-		BytesDown:   estimate(func(r sample) float64 { return r.down }),
-		BytesUp:     estimate(func(r sample) float64 { return r.up }),
-		DatagramsIn: estimate(func(r sample) float64 { return r.in }).Mean, DatagramsOut: estimate(func(r sample) float64 { return r.out }).Mean,
+		Tick:         estimate(func(r sample) float64 { return r.tick }),
+		Tail:         estimate(func(r sample) float64 { return r.tail }).Mean,
+		BytesDown:    estimate(func(r sample) float64 { return r.down }),
+		BytesUp:      estimate(func(r sample) float64 { return r.up }),
+		DatagramsIn:  estimate(func(r sample) float64 { return r.in }).Mean,
+		DatagramsOut: estimate(func(r sample) float64 { return r.out }).Mean,
 	}
 	for i := range metrics.NumStages {
-		s.Stages = append(s.Stages, StageEstimate{metrics.Stage(i).String(), estimate(func(r sample) float64 { return r.stages[i] })})
+		s.Stages = append(s.Stages, StageEstimate{metrics.Stage(i).String(),
+			estimate(func(r sample) float64 { return r.stages[i] })})
 	}
 	return s
 }
@@ -301,7 +334,8 @@ func HeapBytes(s scenario.Scenario) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cfg.Netcode = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1}, Entropy: [32]byte{1},
+	cfg.Netcode = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1},
+		Entropy: [32]byte{1}, AllowTokenReuse: true,
 		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
 	var before, after runtime.MemStats
 	runtime.GC()

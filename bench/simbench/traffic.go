@@ -37,8 +37,8 @@ func ReadTraffic(r io.Reader) (t Traffic, err error) {
 	return t, err
 }
 
-// meter wraps the server's connection of a match: it measures the CPU time that the connection takes, which is none of
-// the lobby's, and records the datagrams.
+// meter wraps the server's connection of a match: it measures the CPU time that the connection
+// takes, which is none of the lobby's, and records the datagrams.
 type meter struct {
 	netio.Conn
 	clients map[netip.AddrPort]uint16
@@ -48,6 +48,7 @@ type meter struct {
 	receives, sends int           // calls: each reads the thread's clock twice
 }
 
+// Receive measures and records the wrapped connection.
 func (m *meter) Receive(b *netio.Batch) (n int, err error) {
 	from := clock.ThreadCPU()
 	defer func() { m.receive, m.receives = m.receive+clock.ThreadCPU()-from, m.receives+1 }()
@@ -60,6 +61,7 @@ func (m *meter) Receive(b *netio.Batch) (n int, err error) {
 	return n, err
 }
 
+// Send measures and records the wrapped connection.
 func (m *meter) Send(b *netio.Batch) error {
 	from := clock.ThreadCPU()
 	defer func() { m.send, m.sends = m.send+clock.ThreadCPU()-from, m.sends+1 }()
@@ -72,6 +74,7 @@ func (m *meter) Send(b *netio.Batch) error {
 	return err
 }
 
+// record appends a datagram of a known client.
 func (m *meter) record(to []Packet, d netio.Datagram) []Packet {
 	client, known := m.clients[d.Addr]
 	if !known {

@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// env is what an expression can name. Its types are the type check: lost(age) does not compile, because age is no lossy.
-// Times are milliseconds.
+// env is what an expression can name. Its types are the type check: lost(age) does not compile,
+// because age is no lossy. Times are milliseconds.
 type env struct {
 	Period   float64 `expr:"period"`
 	Interval float64 `expr:"interval"`
@@ -38,6 +38,7 @@ type env struct {
 	missing *[]string // figures that the expression read and nobody measured
 }
 
+// Each argument of a function has a type of its own, so that the compiler refuses wrong ones.
 type (
 	distribution struct {
 		name string
@@ -72,18 +73,23 @@ func (l losses) losses() (float64, bool)                      { return l.n, true
 // newEnv gives a step's figures to expressions.
 func newEnv(l Level, s measure.Step) env {
 	cpu, wall := s.TickCPUMillis, s.TickWallMillis
-	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P99: max(cpu.P99, wall.P99), P999: max(cpu.P999, wall.P999),
-		Max: max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
+	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P99: max(cpu.P99, wall.P99),
+		P999: max(cpu.P999, wall.P999),
+		Max:  max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
 	if cpu.P99 == 0 || wall.P99 == 0 {
 		longer = measure.Quantiles{} // half of the evidence is none
 	}
 	e := env{
 		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),
-		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksGivenUp), s.Duration.Seconds() * float64(l.TickHz)}},
-		CPU:  distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late", s.LatenessMicros.Times(1e-3)},
+		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
+			s.Duration.Seconds() * float64(l.TickHz)}},
+		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late",
+			s.LatenessMicros.Times(1e-3)},
 		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
-		Input: counter{float64(s.InputsLost), float64(s.InputsExpected)}, Datagram: losses{float64(s.DatagramsLost)},
-		Down: rate{"down", s.KbpsDownPerClient}, Up: rate{"up", s.KbpsUpPerClient}, Server: processor{s.ServerCores},
+		Input:    counter{float64(s.InputsLost), float64(s.InputsExpected)},
+		Datagram: losses{float64(s.DatagramsLost)},
+		Down:     rate{"down", s.KbpsDownPerClient}, Up: rate{"up", s.KbpsUpPerClient},
+		Server:  processor{s.ServerCores},
 		missing: new([]string),
 	}
 	e.functions()

@@ -30,10 +30,12 @@ type Error struct {
 	Want   string
 }
 
+// Error names the expression, the column and what was expected.
 func (e *Error) Error() string {
 	return fmt.Sprintf("service level %q, column %d: %s", short(e.Text), e.Column, e.Want)
 }
 
+// short cuts long text for an error.
 func short(s string) string {
 	if len(s) > 200 {
 		return strings.ToValidUTF8(s[:200], "") + "..."
@@ -96,8 +98,10 @@ func MustCompile(l Level) *Objective {
 	return o
 }
 
+// options are those of every compilation: the typed environment, and no builtin functions.
 func options() []expr.Option {
-	return []expr.Option{expr.Env(env{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes), expr.Optimize(false)}
+	return []expr.Option{expr.Env(env{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
+		expr.Optimize(false)}
 }
 
 // wrong turns an error of package expr into one line with a column.
@@ -109,7 +113,8 @@ func wrong(text string, err error) error {
 	if strings.TrimSpace(text) == "" {
 		message = "got nothing"
 	}
-	return &Error{text, column, "expected comparisons joined by &&: " + strings.Join(strings.Fields(message), " ")}
+	return &Error{text, column,
+		"expected comparisons joined by &&: " + strings.Join(strings.Fields(message), " ")}
 }
 
 // add splits an expression at its && into terms.
@@ -122,7 +127,8 @@ func (o *Objective) add(n ast.Node) error {
 		return o.add(b.Right)
 	}
 	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
-		return &Error{o.level.Expr, n.Location().From + 1, fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
+		return &Error{o.level.Expr, n.Location().From + 1,
+			fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
 	}
 	t := term{op: b.Operator, left: b.Left.String(), right: b.Right.String()}
 	for _, side := range []struct {
@@ -132,12 +138,14 @@ func (o *Objective) add(n ast.Node) error {
 	}{{to: &t.leftValue, n: b.Left}, {to: &t.rightVal, n: b.Right}} {
 		program, err := expr.Compile(side.n.String(), append(options(), expr.AsFloat64())...)
 		if err != nil {
-			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a number, got %s", side.n)}
+			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a number, got %s",
+				side.n)}
 		}
 		*side.to = program
 		x, same, err := o.always(program)
 		if err != nil || same && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a finite number, got %s", side.n)}
+			return &Error{o.level.Expr, side.n.Location().From + 1,
+				fmt.Sprintf("expected a finite number, got %s", side.n)}
 		}
 		t.limit, t.constant = x, same
 	}
@@ -145,14 +153,17 @@ func (o *Objective) add(n ast.Node) error {
 	return nil
 }
 
-// always evaluates a side for two steps that differ in everything: a side that is equal in both is a constant.
+// always evaluates a side for two steps that differ in everything: a side that is equal in both is
+// a constant.
 func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	step := func(k float64) measure.Step {
 		q := measure.Quantiles{P50: k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
 		n := uint64(11 * k)
-		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9), TickCPUMillis: q, TickWallMillis: q, LatenessMicros: q,
-			SnapshotAgeMillis: q, RTTMillis: q, ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k, InputsExpected: n, InputsLost: n,
-			DatagramsLost: n, TicksGivenUp: n}
+		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9), TickCPUMillis: q,
+			TickWallMillis: q, LatenessMicros: q,
+			SnapshotAgeMillis: q, RTTMillis: q, ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
+			InputsExpected: n, InputsLost: n,
+			DatagramsLost: n, TicksSkipped: n}
 	}
 	a, err := value(p, newEnv(o.level, step(1)))
 	if err != nil {
@@ -162,6 +173,7 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	return a, a == b || math.IsNaN(a) && math.IsNaN(b), err
 }
 
+// value runs a compiled number.
 func value(p *vm.Program, e env) (float64, error) {
 	x, err := expr.Run(p, e)
 	if err != nil {
@@ -204,8 +216,9 @@ func (o *Objective) Terms() (all []string) {
 	return all
 }
 
-// Check lists the terms that a step misses, each as a readable line; none means that it passes. What was not measured
-// (zero, or not a number) is missed: a planner that lost its evidence must not pass.
+// Check lists the terms that a step misses, each as a readable line; none means that it passes.
+// What was not measured (zero, or not a number) is missed: a planner that lost its evidence must
+// not pass.
 func (o *Objective) Check(s measure.Step) (missed []string) {
 	if s.Fault != "" {
 		return []string{s.Fault}
@@ -228,6 +241,7 @@ func (o *Objective) Check(s measure.Step) (missed []string) {
 	return missed
 }
 
+// holds compares two numbers.
 func holds(op string, a, b float64) bool {
 	switch op {
 	case "<":

@@ -19,16 +19,26 @@ func TestCheck(t *testing.T) {
 	}{
 		{"1 all is well", Level{}, func(*measure.Step) {}, nil},
 		{"2 at the limit", Level{}, func(s *measure.Step) { s.TickCPUMillis.P99 = 10 }, nil},
-		{"3 slow tick", Level{}, func(s *measure.Step) { s.TickCPUMillis.P99 = 10.5 }, []string{"p99(tick) is 10.5, expected <= 10 (0.6 * period)"}},
-		{"4 slow wall", Level{}, func(s *measure.Step) { s.TickWallMillis.P99 = 12 }, []string{"p99(tick) is 12"}},
-		{"5 wall not judged", Level{Expr: "p99(cpu) < 10"}, func(s *measure.Step) { s.TickWallMillis.P99 = 12 }, nil},
-		{"6 an input lost", Level{}, func(s *measure.Step) { s.InputsLost = 1 }, []string{"lost(input) is 1, expected == 0"}},
-		{"7 ticks given up", Level{}, func(s *measure.Step) { s.TicksGivenUp = 6 }, []string{"lost(tick) is 6, expected <= 2.4 (0.01 * total(tick))"}},
-		{"8 old snapshots", Level{}, func(s *measure.Step) { s.SnapshotAgeMillis.P99 = 101 }, []string{"p99(age) is 101, expected <= 100 (2 * interval)"}},
-		{"9 faster sending", Level{TickHz: 128, SendEvery: 2}, func(s *measure.Step) { s.SnapshotAgeMillis.P99 = 32 }, []string{"p99(tick) is 5", "p99(age) is 32, expected <= 31.25"}},
+		{"3 slow tick", Level{}, func(s *measure.Step) { s.TickCPUMillis.P99 = 10.5 },
+			[]string{"p99(tick) is 10.5, expected <= 10 (0.6 * period)"}},
+		{"4 slow wall", Level{}, func(s *measure.Step) { s.TickWallMillis.P99 = 12 },
+			[]string{"p99(tick) is 12"}},
+		{"5 wall not judged", Level{Expr: "p99(cpu) < 10"},
+			func(s *measure.Step) { s.TickWallMillis.P99 = 12 }, nil},
+		{"6 an input lost", Level{}, func(s *measure.Step) { s.InputsLost = 1 },
+			[]string{"lost(input) is 1, expected == 0"}},
+		{"7 ticks given up", Level{}, func(s *measure.Step) { s.TicksSkipped = 6 },
+			[]string{"lost(tick) is 6, expected <= 2.4 (0.01 * total(tick))"}},
+		{"8 old snapshots", Level{}, func(s *measure.Step) { s.SnapshotAgeMillis.P99 = 101 },
+			[]string{"p99(age) is 101, expected <= 100 (2 * interval)"}},
+		{"9 faster sending", Level{TickHz: 128, SendEvery: 2},
+			func(s *measure.Step) { s.SnapshotAgeMillis.P99 = 32 }, []string{"p99(tick) is 5",
+				"p99(age) is 32, expected <= 31.25"}},
 		{"10 no evidence", Level{}, func(s *measure.Step) { *s = measure.Step{Players: 1} },
-			[]string{"p99(tick) was not measured", "lost(input) was not measured", "total(input) was not measured", "p99(age) was not measured"}},
-		{"11 a fault", Level{}, func(s *measure.Step) { s.Fault = "the server died" }, []string{"the server died"}},
+			[]string{"p99(tick) was not measured", "lost(input) was not measured",
+				"total(input) was not measured", "p99(age) was not measured"}},
+		{"11 a fault", Level{}, func(s *measure.Step) { s.Fault = "the server died" },
+			[]string{"the server died"}},
 	}
 	for _, c := range cases {
 		s, o := healthy(100), MustCompile(c.level)
@@ -96,7 +106,8 @@ func TestCompileRefuses(t *testing.T) {
 	} {
 		_, err := Compile(Level{Expr: c.text})
 		var wrong *Error
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) || c.column > 0 && wrong.Column != c.column {
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) || c.column > 0 &&
+			wrong.Column != c.column {
 			t.Errorf("%d: %v, want column %d: %s", i, err, c.column, c.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "\n") {

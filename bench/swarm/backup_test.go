@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// silent is a swarm of bare players whose server never answers: they ask to connect, each as often as it has a turn.
-func silent(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
+// silentSwarm is a swarm of bare players whose server never answers: they ask to connect, each as
+// often as it has a turn.
+func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +26,7 @@ func silent(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	t.Cleanup(func() { at.Close() })
 	to := at.LocalAddr().(*net.UDPAddr).AddrPort()
 	mint := netcode.Mint{ProtocolID: 1, Create: 1, Expire: 1 << 60, TimeoutSeconds: 60, Servers: []netip.AddrPort{to}}
-	s, err = Open(Config{Server: to, Players: players, Full: 1, Bare: true, Token: func(n int) ([]byte, error) {
+	s, err = Open(Config{Server: to, Players: players, Full: 1, Decode: client.DecodeAcks, Token: func(n int) ([]byte, error) {
 		mint.ClientID = uint64(n + 1)
 		return mint.Append(nil, &netcode.Key{1}, rand.Reader)
 	}})
@@ -120,41 +122,42 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A relief plays the slots that a driver has not begun, each player once, and those that the driver has done it leaves alone.
+// A relief plays the slots that a driver has not begun, each player once, and those that the driver
+// has done it leaves alone.
 func TestReliefHelps(t *testing.T) {
 	const players = 80
-	s, _ := silent(t, players)
+	s, _ := silentSwarm(t, players)
 	r := newBackup(s)
-	now := int64(s.clock.Now()/s.period()) + 2*slots
-	s.clock.Sleep(time.Duration(now)*s.period() + s.period()/2)
-	s.queue.begin(now-3, 2)
+	now := int64(s.driver.pacer.Now()/s.period()) + 2*slots
+	s.driver.pacer.Sleep(time.Duration(now)*s.period() + s.period()/2)
+	s.turns.queue.begin(now-3, 2)
 	r.playSlots(now)
-	if s.queue.slot() != now-3 || r.sent.Turns != 0 {
+	if s.turns.queue.slot() != now-3 || r.sent.Turns != 0 {
 		t.Fatalf("%d turns through a shut gate", r.sent.Turns)
 	}
-	s.gate.open.Store(true)
-	s.setBeat(s.clock.Now() + time.Hour)
-	s.queue.begin(now+100_000, 0) // the driver is ahead
+	s.turns.gate.open.Store(true)
+	s.driver.setBeat(s.driver.pacer.Now() + time.Hour)
+	s.turns.queue.begin(now+100_000, 0) // the driver is ahead
 	if r.playSlots(now); r.sent.Turns != 0 {
 		t.Fatalf("%d turns of a driver that is not behind", r.sent.Turns)
 	}
-	s.queue.at.Store((now-3)*maxTurns + 2)
-	s.setBeat(0)
-	if !s.tryLock(7) { // the driver has it
+	s.turns.queue.at.Store((now-3)*maxTurns + 2)
+	s.driver.setBeat(0)
+	if !s.turns.tryLock(7) { // the driver has it
 		t.Fatal("player 7 is in somebody's hand")
 	}
 	r.playSlots(now)
-	turns := uint64(2 + 3*s.turns())
-	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
-		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.queue.slot(), turns, now)
+	turns := uint64(2 + 3*s.turnsPerSlot())
+	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
+		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
 	}
-	for i := range s.bots {
-		if had, want := s.bots[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want { // bare ones who are due, one after the other
+	for i := range s.players {
+		if had, want := s.players[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want { // bare ones who are due, one after the other
 			t.Errorf("player %d had a turn: %v", i, had)
 		}
 	}
 	for late := range int64(3) { // of over a tick, nothing
-		s.queue.at.Store((now-slots-1-late)*maxTurns + 2)
+		s.turns.queue.at.Store((now-slots-1-late)*maxTurns + 2)
 		before := r.sent.Turns
 		if r.playSlots(now); r.sent.Turns != before {
 			t.Errorf("%d slots behind: %d turns", slots+1+late, r.sent.Turns-before)
@@ -165,18 +168,18 @@ func TestReliefHelps(t *testing.T) {
 // Two hands that play one slot at the same time give everybody who is due a turn, and nobody two.
 func TestTwoHandsPlayASlot(t *testing.T) {
 	const players, rounds = 80, 2000
-	s, _ := silent(t, players)
+	s, _ := silentSwarm(t, players)
 	s.cfg.Full = 0 // who was full plays as the others do
 	one, two := newBackup(s), newBackup(s)
 	on := func(int) bool { return true }
-	slot := int64(s.clock.Now()/s.period()) + 2*slots
+	slot := int64(s.driver.pacer.Now()/s.period()) + 2*slots
 	for round := range rounds {
-		for i := range s.due {
-			s.due[i].Store(0)
-			s.bots[i].at = time.Duration(slot) * s.period()
+		for i := range s.turns.due {
+			s.turns.due[i].Store(0)
+			s.players[i].at = time.Duration(slot) * s.period()
 		}
 		slot++
-		s.queue.begin(slot, players+5)
+		s.turns.queue.begin(slot, players+5)
 		before := one.sent.Turns + two.sent.Turns
 		now := time.Duration(slot)*s.period() + 1
 		var wg sync.WaitGroup
@@ -192,11 +195,11 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	}
 	// A slot that is played late is none of those who have become due since.
 	slot++
-	for i := range s.due {
-		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1) // just then, by a clock that is slow
+	for i := range s.turns.due {
+		s.turns.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1) // just then, by a clock that is slow
 	}
 	for late := range int64(2) {
-		s.queue.begin(slot+late, players)
+		s.turns.queue.begin(slot+late, players)
 		before := one.sent.Turns
 		if one.sweep(slot+late, time.Duration(slot+10)*s.period(), on); one.sent.Turns != before+uint64(late)*players/2 {
 			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
@@ -208,17 +211,17 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 func TestRelievedDriver(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0))))
 	const players = 60
-	s, at := silent(t, players)
+	s, at := silentSwarm(t, players)
 	if len(clock.CPUs()) < 2 {
 		t.Skip("a relief needs a second processor")
 	}
 	held := 0
-	s.hear[0] = func(i int, data []byte) {
-		s.lock(i)
+	s.sockets.handlers[0] = func(i int, data []byte) {
+		s.turns.lock(i)
 		held++
 		time.Sleep(30 * time.Millisecond)
-		s.unlock(i)
-		for until := s.clock.Now() + 2*time.Millisecond; s.clock.Now() < until; { // while the relief is at the same players
+		s.turns.unlock(i)
+		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; { // while the relief is at the same players
 			for i := range players {
 				s.receive(i, data)
 			}
@@ -229,15 +232,15 @@ func TestRelievedDriver(t *testing.T) {
 			t.Fatalf("held up %d times, and nobody relieved it: %+v", held, s.Figures.Sent)
 		}
 		for range 3 {
-			if _, err := at.WriteToUDPAddrPort([]byte("again"), s.fleet[0].LocalAddr(5)); err != nil {
+			if _, err := at.WriteToUDPAddrPort([]byte("again"), s.sockets.pools[0].LocalAddr(5)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.Figures.reset()
 		last := uint64(0)
 		until := func() bool { // the race detector sees whether anybody is at a player meanwhile
-			for i := range s.bots {
-				s.bots[i].at = max(s.bots[i].at, 1)
+			for i := range s.players {
+				s.players[i].at = max(s.players[i].at, 1)
 			}
 			if s.Figures.Turns < last || uint64(s.Figures.Late.Count()) != s.Figures.Turns {
 				t.Errorf("%d turns after %d, %d latenesses", s.Figures.Turns, last, s.Figures.Late.Count())
@@ -259,7 +262,7 @@ func TestRelievedDriver(t *testing.T) {
 	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 || f.Late.Count() < f.Played.Count() {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
-	if slices.ContainsFunc(s.bots, func(b player) bool { return b.at == 0 }) {
+	if slices.ContainsFunc(s.players, func(b player) bool { return b.at == 0 }) {
 		t.Error("somebody never had a turn")
 	}
 }

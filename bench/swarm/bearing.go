@@ -2,15 +2,16 @@ package swarm
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// bearing is turns(geom.Atan2(x, z)), to the bit, in a quarter of the time: bots ask for it more than for anything else. A polynomial of the arc tangent says which
-// Angle is nearest, but where another is as near as the polynomial is true.
+// bearing is turns(geom.Atan2(x, z)), to the bit, in a quarter of the time: it was the hottest
+// function of bots. A polynomial of the arc tangent gives the nearest Angle; where its error could
+// change that, Atan2 decides.
 func bearing(x, z float32) float32 {
 	short, long := float64(geom.Abs(x)), float64(geom.Abs(z))
 	across := short > long
 	if across {
 		short, long = long, short
 	}
-	if !(long > 1e-30 && long < 1e30) { // nowhere, or nonsense
+	if !(long > 1e-30 && long < 1e30) { // zero, infinite or NaN
 		return turns(geom.Atan2(x, z))
 	}
 	q := short / long
@@ -25,7 +26,7 @@ func bearing(x, z float32) float32 {
 	if x < 0 {
 		a = -a
 	}
-	a += geom.Turn + 0.5 // above 0: cutting it off rounds it to the nearest
+	a += geom.Turn + 0.5 // positive: truncation rounds to the nearest
 	whole := int32(a)
 	if part := a - float64(whole); part < bearingUnsure || part > 1-bearingUnsure {
 		return turns(geom.Atan2(x, z))
@@ -33,5 +34,5 @@ func bearing(x, z float32) float32 {
 	return turns(geom.Angle(whole))
 }
 
-// bearingUnsure is more than the polynomial is ever off by, in geom.Angle's unit: that is 0.0007.
+// bearingUnsure exceeds the polynomial's error, 0.0007, in units of geom.Angle.
 const bearingUnsure = 0.004

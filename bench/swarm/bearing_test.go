@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// The bearing of a place is that of geom.Atan2: near and far, along the axes, on diagonals, just beside where two angles are as near, and where there is none.
+// The bearing of a place is that of geom.Atan2: near and far, along the axes, on diagonals, just
+// beside where two angles are as near, and where there is none.
 func TestBearing(t *testing.T) {
 	same := func(x, z float32) {
 		t.Helper()

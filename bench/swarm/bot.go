@@ -6,67 +6,76 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Bot is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
-// fights whoever comes into sight with an aim that lags and trembles, strafes while it does, throws, strikes who is near,
-// and gestures now and then. Four in five go for the capture point that is fought for, and stay there.
+// Bot is a seeded generator of plausible play: it runs to places on the map, sprints, jumps and
+// looks around; it fights visible enemies with an aim that lags and trembles, strafes, throws
+// grenades and strikes near ones. Four in five go for the contested capture point and stay there.
 type Bot struct {
-	dice  rng
-	goal  geom.Vec3
-	until uint32 // tick at which the goal is given up
-	from  geom.Vec3
-	check uint32 // tick at which progress is looked at
-
-	yaw, pitch float32 // where it looks, turns
-	enemy      uint32
-	look       uint32 // tick at which it looks for an enemy again
-	sees       bool
-	strafe     uint8
-	turn       uint32 // tick at which the strafe changes
-	storms     bool   // goes for capture points
-	detour     uint32 // tick until which it gives way to what is in its way to one
-	side       float32
-	burst      uint32 // ticks of blind fire left
-	habit      Profile
-	crowds     bool // stays in the middle of the map
+	rng        rng
+	profile    Profile
+	crowds     bool    // stays in the middle of the map
+	storms     bool    // goes for capture points
+	yaw, pitch float32 // view direction, turns
+	burst      uint32  // ticks of random fire left
+	route      route
+	combat     combat
 }
 
-// NewBot returns the brain of bot number n.
+// route is where a bot runs to.
+type route struct {
+	goal   geom.Vec3
+	until  uint32    // tick at which another goal is picked
+	from   geom.Vec3 // position at the last check
+	check  uint32    // tick at which progress is checked
+	detour uint32    // tick until which it walks around an obstacle
+	side   float32   // of the detour, 1 or -1
+}
+
+// combat is the enemy that a bot fights.
+type combat struct {
+	enemy   uint32
+	visible bool
+	look    uint32 // tick at which it looks for an enemy again
+	strafe  uint8  // direction, 1/256 turn
+	turn    uint32 // tick at which the strafe changes
+}
+
+// NewBot returns bot n with DefaultProfile.
 func NewBot(seed uint64, n int) *Bot { return NewBotWithProfile(seed, n, DefaultProfile) }
 
 func newBot(seed uint64, n int) *Bot {
-	w := &Bot{dice: rng(seed ^ uint64(n)*0xd1342543de82ef95)}
-	w.yaw = w.dice.unit()
-	lot := w.dice // of its own: a round without points must not draw
-	w.storms = lot.chance(stormers)
+	w := &Bot{rng: rng(seed ^ uint64(n)*0xd1342543de82ef95)}
+	w.yaw = w.rng.unit()
+	draw := w.rng // a copy: the draw must not change those of rounds without points
+	w.storms = draw.chance(stormers)
 	return w
 }
 
-// Distances in metres and shares a second.
+// Distances in metres, rates per second.
 const (
 	arrived     = 1.5
 	sightRange  = 45
-	chest       = 1.2 // above the feet: where it aims
+	chest       = 1.2 // above the feet: aim point
 	jumpRate    = 0.35
-	fistRange   = 3 // nearer than this it strikes
+	fistRange   = 3 // it strikes nearer enemies
 	gestureRate = 0.02
 	stormers    = 0.8 // share of bots that go for capture points
 )
 
 // Decide decides about one tick.
-func (w *Bot) Decide(s *Observation) client.Intent {
-	if s.Self.RespawnTicks > 0 {
-		w.until = 0
+func (w *Bot) Decide(o *Observation) client.Intent {
+	if o.Self.RespawnTicks > 0 {
+		w.route.until = 0
 		return w.intent(0, 0, 0)
 	}
-	now, pos := uint32(s.Tick), s.Self.Motion.Pos
-	stuck := w.progress(s, now)
-	target, fights := w.target(s, now)
-	var keys sim.Buttons
-	heading, storms := w.goal.Sub(pos), false
-	if w.storms && s.Field != nil {
-		heading, storms = w.storm(s, now, stuck)
+	now, pos := uint32(o.Tick), o.Self.Motion.Pos
+	stuck := w.progress(o, now)
+	target, fights := w.target(o, now)
+	var buttons sim.Buttons
+	heading, storms := w.route.goal.Sub(pos), false
+	if w.storms && o.Field != nil {
+		heading, storms = w.storm(o, now, stuck)
 	}
-	move, rate := float32(0), 1/float32(s.Rate)
+	move, rate := float32(0), 1/float32(o.Rate)
 	if !fights || storms {
 		move = bearing(heading.X, heading.Z)
 	}
@@ -74,131 +83,133 @@ func (w *Bot) Decide(s *Observation) client.Intent {
 		at := target.Sub(sim.Eye(pos))
 		yaw := bearing(at.X, at.Z)
 		w.aim(yaw, bearing(at.Y, hypot(at.X, at.Z)), 8*rate, 0.004)
-		if now >= w.turn {
-			w.strafe, w.turn = uint8(64+128*(w.dice.next()&1)), now+uint32(s.Rate)/2
+		if now >= w.combat.turn {
+			w.combat.strafe, w.combat.turn = uint8(64+128*(w.rng.next()&1)), now+uint32(o.Rate)/2
 		}
 		if !storms {
-			move = w.yaw + float32(w.strafe)/256
+			move = w.yaw + float32(w.combat.strafe)/256
 		}
 		if off := wrap(yaw - w.yaw); geom.Abs(off) < 0.02 {
-			keys |= sim.Fire
-			if w.dice.chance(w.habit.Throws * rate) {
-				keys = sim.Throw
+			buttons |= sim.Fire
+			if w.rng.chance(w.profile.Throws * rate) {
+				buttons = sim.Throw
 			}
 		}
 		if at.LenSq() < fistRange*fistRange {
-			keys |= sim.Melee
+			buttons |= sim.Melee
 		}
 	} else {
 		w.aim(move, 0, 4*rate, 0.002)
-		keys |= sim.Sprint
-		if w.burst == 0 && w.dice.chance(w.habit.Bursts*rate) {
-			w.burst = uint32(s.Rate) / 2
+		buttons |= sim.Sprint
+		if w.burst == 0 && w.rng.chance(w.profile.Bursts*rate) {
+			w.burst = uint32(o.Rate) / 2
 		}
 		if w.burst > 0 {
 			w.burst--
-			keys |= sim.Fire
-		} else if w.dice.chance(gestureRate * rate) {
-			return w.intent(0, 0, sim.Victory<<(w.dice.next()%3))
+			buttons |= sim.Fire
+		} else if w.rng.chance(gestureRate * rate) {
+			return w.intent(0, 0, sim.Victory<<(w.rng.next()%3))
 		}
 	}
-	if stuck || w.dice.chance(jumpRate*rate) {
-		keys |= sim.Jump
+	if stuck || w.rng.chance(jumpRate*rate) {
+		buttons |= sim.Jump
 	}
-	return w.intent(uint8(int32((move-w.yaw)*256)), 255, keys)
+	return w.intent(uint8(int32((move-w.yaw)*256)), 255, buttons)
 }
 
-// progress picks a new goal on arrival, after a while, or when it gets nowhere, and reports the last.
-func (w *Bot) progress(s *Observation, now uint32) (stuck bool) {
-	pos := s.Self.Motion.Pos
-	if now >= w.check {
-		moved := pos.Sub(w.from)
-		stuck = w.check != 0 && hypot(moved.X, moved.Z) < 0.5
-		w.from, w.check = pos, now+uint32(s.Rate)/2
+// progress picks a new goal on arrival, after a while, or when stuck, and reports the latter.
+func (w *Bot) progress(o *Observation, now uint32) (stuck bool) {
+	pos := o.Self.Motion.Pos
+	if now >= w.route.check {
+		moved := pos.Sub(w.route.from)
+		stuck = w.route.check != 0 && hypot(moved.X, moved.Z) < 0.5
+		w.route.from, w.route.check = pos, now+uint32(o.Rate)/2
 	}
-	to := w.goal.Sub(pos)
-	if w.storms && s.Field != nil {
-		if flat(w.goal.Sub(s.Goal)) > s.Reach || now >= w.until || hypot(to.X, to.Z) < arrived {
-			off := geom.Vec3{X: (w.dice.unit() - 0.5) * s.Reach, Z: (w.dice.unit() - 0.5) * s.Reach}
-			w.goal, w.until = s.Goal.Add(off), now+4*uint32(s.Rate)
+	to := w.route.goal.Sub(pos)
+	if w.storms && o.Field != nil {
+		if flat(w.route.goal.Sub(o.Goal)) > o.Reach || now >= w.route.until || hypot(to.X, to.Z) < arrived {
+			off := geom.Vec3{X: (w.rng.unit() - 0.5) * o.Reach, Z: (w.rng.unit() - 0.5) * o.Reach}
+			w.route.goal, w.route.until = o.Goal.Add(off), now+4*uint32(o.Rate)
 		}
 		return stuck
 	}
-	if stuck || now >= w.until || hypot(to.X, to.Z) < arrived {
-		w.goal = w.place(s.Arena.Bounds)
-		w.until = now + 8*uint32(s.Rate)
+	if stuck || now >= w.route.until || hypot(to.X, to.Z) < arrived {
+		w.route.goal = w.place(o.Arena.Bounds)
+		w.route.until = now + 8*uint32(o.Rate)
 	}
 	return stuck
 }
 
-// storm is where to run to get to the point that is fought for; on is false once it is there. What stands in the way it goes round.
-func (w *Bot) storm(s *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
-	pos := s.Self.Motion.Pos
-	if heading, on = w.goal.Sub(pos), flat(s.Goal.Sub(pos)) > 0.8*s.Reach; on {
-		if to, ok := s.Field.Next(s.Point, pos); ok {
+// storm is the heading to the contested point, around obstacles; on is false once the bot is there.
+func (w *Bot) storm(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
+	pos := o.Self.Motion.Pos
+	if heading, on = w.route.goal.Sub(pos), flat(o.Goal.Sub(pos)) > 0.8*o.Reach; on {
+		if to, ok := o.Field.Next(o.Point, pos); ok {
 			heading = to.Sub(pos)
 		}
 	}
 	if stuck {
-		w.detour, w.side = now+uint32(s.Rate)/2, float32(1)
-		if w.dice.next()&1 != 0 {
-			w.side = -1
+		w.route.detour, w.route.side = now+uint32(o.Rate)/2, float32(1)
+		if w.rng.next()&1 != 0 {
+			w.route.side = -1
 		}
 	}
-	if now < w.detour {
-		heading.X, heading.Z = heading.Z*w.side, -heading.X*w.side
+	if now < w.route.detour {
+		heading.X, heading.Z = heading.Z*w.route.side, -heading.X*w.route.side
 	}
 	return heading, on
 }
 
-// target looks for an enemy twice a second and follows the one it found.
-func (w *Bot) target(s *Observation, now uint32) (geom.Vec3, bool) {
-	if now >= w.look {
-		w.look = now + uint32(s.Rate)/2
-		w.pick(s)
+// target looks for an enemy twice a second and follows the one that it found.
+func (w *Bot) target(o *Observation, now uint32) (geom.Vec3, bool) {
+	if now >= w.combat.look {
+		w.combat.look = now + uint32(o.Rate)/2
+		w.pick(o)
 	}
-	if !w.sees {
+	if !w.combat.visible {
 		return geom.Vec3{}, false
 	}
-	if e := &s.Visible[w.enemy>>8]; e.ID == w.enemy && e.Alive {
+	if e := &o.Visible[w.combat.enemy>>8]; e.ID == w.combat.enemy && e.Alive {
 		p := e.Pos
 		p.Y += chest
 		return p, true
 	}
-	w.sees = false
+	w.combat.visible = false
 	return geom.Vec3{}, false
 }
 
-// pick takes the nearest enemy in range whom no wall hides.
-func (w *Bot) pick(s *Observation) {
-	eye := sim.Eye(s.Self.Motion.Pos)
+// pick takes the nearest enemy in range, unless a wall hides it.
+func (w *Bot) pick(o *Observation) {
+	eye := sim.Eye(o.Self.Motion.Pos)
 	best := float32(sightRange * sightRange)
-	w.sees = false
-	for i := range s.Visible {
-		e := &s.Visible[i]
-		if d := e.Pos.Sub(eye).LenSq(); e.Alive && e.Team != s.Team && d < best {
-			best, w.enemy, w.sees = d, e.ID, true
+	w.combat.visible = false
+	for i := range o.Visible {
+		e := &o.Visible[i]
+		if d := e.Pos.Sub(eye).LenSq(); e.Alive && e.Team != o.Team && d < best {
+			best, w.combat.enemy, w.combat.visible = d, e.ID, true
 		}
 	}
-	if !w.sees {
+	if !w.combat.visible {
 		return
 	}
-	to := s.Visible[w.enemy>>8].Pos.Sub(eye)
+	to := o.Visible[w.combat.enemy>>8].Pos.Sub(eye)
 	to.Y += chest
-	_, blocked := s.Arena.Raycast(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()})
-	w.sees = !blocked
+	_, blocked := o.Arena.Raycast(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()})
+	w.combat.visible = !blocked
 }
 
-// aim turns the view a share k of the way, with a tremble.
+// aim turns the view by a share k of the error, with a tremble.
 func (w *Bot) aim(yaw, pitch, k, tremble float32) {
-	w.yaw += wrap(yaw-w.yaw)*min(k, 1) + (w.dice.unit()-0.5)*tremble
-	w.pitch += wrap(pitch-w.pitch)*min(k, 1) + (w.dice.unit()-0.5)*tremble/2
+	w.yaw += wrap(yaw-w.yaw)*min(k, 1) + (w.rng.unit()-0.5)*tremble
+	w.pitch += wrap(pitch-w.pitch)*min(k, 1) + (w.rng.unit()-0.5)*tremble/2
 	w.yaw = wrap(w.yaw)
 	w.pitch = min(max(w.pitch, -0.24), 0.24)
 }
 
-func (w *Bot) intent(moveYaw, mag uint8, keys sim.Buttons) client.Intent {
-	return client.Intent{Yaw: angle(w.yaw), Pitch: angle(w.pitch), MoveYaw: moveYaw, MoveMag: mag, Buttons: keys}
+func (w *Bot) intent(moveYaw, mag uint8, buttons sim.Buttons) client.Intent {
+	return client.Intent{
+		Yaw: angle(w.yaw), Pitch: angle(w.pitch), MoveYaw: moveYaw, MoveMag: mag, Buttons: buttons,
+	}
 }
 
 // turns and angle convert between whole turns and geom.Angle; wrap brings turns to [-0.5, 0.5].

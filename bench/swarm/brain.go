@@ -8,7 +8,12 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Observation is what a bot knows when it decides about a tick.
+// Brain plays one player: it turns an observation into the input of a tick.
+type Brain interface {
+	Decide(o *Observation) client.Intent
+}
+
+// Observation is what a player knows when it decides about a tick.
 type Observation struct {
 	Tick    tick.Tick
 	Rate    tick.Rate
@@ -16,15 +21,15 @@ type Observation struct {
 	Team    uint8
 	ID      uint32
 	Arena   *arena.Arena
-	Visible []VisiblePlayer // everybody by slot, as a full client of the swarm sees them; ID 0 = not seen
+	Visible []VisiblePlayer // by slot, as a full client of the swarm sees them; ID 0: not visible
 
-	Field *FlowField // to the capture point that is fought for; nil while there is none, and so are the rest
+	Field *FlowField // to the contested capture point; nil without one, and then the rest is 0
 	Point int        // its number
-	Goal  geom.Vec3  // its middle, on the ground
+	Goal  geom.Vec3  // its centre, on the ground
 	Reach float32    // its radius, metres
 }
 
-// VisiblePlayer is another player as seen.
+// VisiblePlayer is another player in view.
 type VisiblePlayer struct {
 	ID    uint32
 	Team  uint8
@@ -32,24 +37,20 @@ type VisiblePlayer struct {
 	Pos   geom.Vec3
 }
 
-// Brain plays one bot: it turns what it sees into the wishes of a tick.
-type Brain interface {
-	Decide(s *Observation) client.Intent
-}
-
-// rng is a small seeded generator (SplitMix64), one a bot, so that a swarm plays the same game again.
+// rng is a small seeded generator (SplitMix64), one for each player, so that a swarm plays the same
+// match again.
 type rng uint64
 
-func (d *rng) next() uint64 {
-	*d += 0x9e3779b97f4a7c15
-	z := uint64(*d)
+func (r *rng) next() uint64 {
+	*r += 0x9e3779b97f4a7c15
+	z := uint64(*r)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
 
 // unit is uniform in [0, 1).
-func (d *rng) unit() float32 { return float32(d.next()>>40) / (1 << 24) }
+func (r *rng) unit() float32 { return float32(r.next()>>40) / (1 << 24) }
 
 // chance is true with probability p.
-func (d *rng) chance(p float32) bool { return d.unit() < p }
+func (r *rng) chance(p float32) bool { return r.unit() < p }

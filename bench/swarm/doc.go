@@ -1,4 +1,5 @@
-// Package swarm is the load generator: many headless players on real sockets, driven by one goroutine, and a second one where it is held up. A server's
-// address and a source of movement go in; figures of what the players experienced come out, and the proof that the
-// swarm itself kept its schedule, without which the figures are worth nothing.
+// Package swarm is a load generator: thousands of headless players on real UDP sockets, driven by
+// one thread, and by a backup where the machine stalls it. A server's address, connect tokens and a
+// Brain per player go in; Figures of what the players experienced come out, with the proof that the
+// swarm kept its own schedule: otherwise the figures are void. One goroutine may call a Swarm.
 package swarm

@@ -8,15 +8,17 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// Figures are what the players experienced, and whether the swarm kept its schedule, since they were last reset.
+// Figures are what the players experienced, and how the swarm kept its schedule, since the last
+// Reset.
 type Figures struct {
-	Age            *meter.Histogram // of the newest snapshot, sampled by every player each four ticks, ns
-	RTT            *meter.Histogram // smoothed, sampled likewise, ns
-	Late           *meter.Histogram // how long after the begin of its slot each player had sent, ns, with the turns that were left out: each as late as it would have been
-	Played         *meter.Histogram // likewise, without those
-	StealCorrected *meter.Histogram // what Late would be had the machine taken nothing, see clock.StealCorrected: the same where it is not known what it took, and of turns that the relief played
+	Age  *meter.Histogram // of the newest snapshot, a sample of each player every four ticks, ns
+	RTT  *meter.Histogram // smoothed, sampled likewise, ns
+	Late *meter.Histogram // from a slot's start until a turn's datagrams were sent, ns; with skipped turns
 
-	RunDelay RunDelay // by the machine
+	Played         *meter.Histogram // Late without skipped turns
+	StealCorrected *meter.Histogram // Late without run delay, see clock.StealCorrected; Late where that is not known
+
+	RunDelay RunDelay
 
 	Sent
 
@@ -24,55 +26,59 @@ type Figures struct {
 	DatagramsDown  uint64
 	Mispredictions uint64
 	Shots          uint64
-	Fetched        uint64 // models and arenas that the server sent, as they were not here
-	Said           uint64 // lines for the chat
-	Churned        uint64 // players who left, each followed by another
-	Observations   uint64 // times that the first client of a lobby looked who is there
-	Seen           uint64 // others whom it saw, all times together
+	Fetched        uint64 // models and maps that a server sent
+	Said           uint64 // chat lines
+	Churned        uint64 // players that left and were replaced
+	Observations   uint64 // times that the first player of a lobby looked around
+	Seen           uint64 // other players that it saw, all times together
 	Elapsed        time.Duration
-	CPU            time.Duration // of the driving thread, and of its relief
+	CPU            time.Duration // of the driving thread and its backup
 
-	Sampled          int           // players whose datagrams are accounted for
-	SampledDatagrams uint64        // that their sockets gave
+	Sampled          int           // players that count the bits they receive
+	SampledDatagrams uint64        // from their sockets
 	SampledBytes     uint64        // in those
 	Meter            *client.Meter // of the same
 }
 
 func newFigures() Figures {
-	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Played: meter.NewHistogram(0), StealCorrected: meter.NewHistogram(0), Meter: client.NewMeter()}
+	return Figures{
+		Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0),
+		Played: meter.NewHistogram(0), StealCorrected: meter.NewHistogram(0), Meter: client.NewMeter(),
+	}
 }
 
 func (f *Figures) reset() {
-	f.Age.Reset()
-	f.RTT.Reset()
-	f.Late.Reset()
-	f.Played.Reset()
-	f.StealCorrected.Reset()
+	for _, h := range []*meter.Histogram{f.Age, f.RTT, f.Late, f.Played, f.StealCorrected} {
+		h.Reset()
+	}
 	f.Meter.Reset()
-	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Played: f.Played, StealCorrected: f.StealCorrected, Sampled: f.Sampled, Meter: f.Meter}
+	*f = Figures{
+		Age: f.Age, RTT: f.RTT, Late: f.Late, Played: f.Played, StealCorrected: f.StealCorrected,
+		Sampled: f.Sampled, Meter: f.Meter,
+	}
 }
 
-// RunDelay is what the machine took from the sending thread while it wanted to run: its run delay, as far as it was not other threads of the
-// swarm that ran.
+// RunDelay is the time that the machine took from the sending thread while it was runnable, less
+// that of other threads of the swarm.
 type RunDelay struct {
-	Known    bool          // whether the system tells; else the rest is 0
-	All      time.Duration // in all
+	Known    bool          // the system tells; otherwise the rest is 0
+	All      time.Duration // in total
 	Bursts   uint64        // times that it took Burst or more at once
 	InBursts time.Duration // of All
 	Longest  time.Duration // at once
 
-	LateWakes uint64        // times that the thread woke later than it asked to by Burst or more, beside what was taken: its timer was late
-	Overslept time.Duration // in those; not part of All, and of nothing that is left out
+	LateWakes uint64        // wake-ups later than requested by Burst or more, beside run delay: a late timer
+	Overslept time.Duration // in those; not part of All, and not corrected for
 
-	Stolen      time.Duration // by a hypervisor, of the processors that the swarm may use, to 10 ms; not part of All, and of nothing that is left out
+	Stolen      time.Duration // by a hypervisor, of the swarm's processors, to 10 ms; likewise
 	StolenKnown bool
 }
 
-// Burst is what the machine takes at once that makes several slots late.
+// Burst is a run delay that makes several slots late.
 const Burst = 500 * time.Microsecond
 
-// woke adds a wake-up that was so much later than was asked for, beside what was taken.
-func (t *RunDelay) woke(late time.Duration) {
+// addWake counts a wake-up that was that much later than requested, beside run delay.
+func (t *RunDelay) addWake(late time.Duration) {
 	if late >= Burst {
 		t.LateWakes++
 		t.Overslept += late
@@ -88,28 +94,28 @@ func (t *RunDelay) add(d time.Duration) {
 	}
 }
 
-// maxLateShare is the part of all turns that may break the budget before the figures are void.
+// maxLateShare is the share of late turns that makes the figures void.
 const maxLateShare = 0.01
 
-// MaxLate is the lateness that a swarm keeps to on an idle machine, at p99.9.
+// MaxLate is the 99.9th percentile of Late that a swarm keeps on an idle machine.
 const MaxLate = 2 * time.Millisecond
 
-// OnSchedule is whether it did. Figures may be of use that did not: Void says when they are not.
+// OnSchedule reports whether the swarm kept MaxLate. Figures may be valid without that, see Void.
 func (f *Figures) OnSchedule() bool { return f.Turns > 0 && f.Late.Quantile(0.999) < int64(MaxLate) }
 
-// OnScheduleCorrected is whether it did but for what the machine took from it: then what made it late is the machine, and not the work.
+// OnScheduleCorrected reports whether it did apart from run delay: then the machine made it late.
 func (f *Figures) OnScheduleCorrected() bool {
 	return f.Turns > 0 && f.StealCorrected.Quantile(0.999) < int64(MaxLate)
 }
 
-// Void says why the figures are worth nothing, or "" if they are good: the generator proves itself.
+// Void says why the figures are not valid, "" if they are.
 func (f *Figures) Void() string {
 	switch {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
 	case float64(f.LateTurns) > maxLateShare*float64(f.Turns):
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of what it sent was over half a tick late",
-			100*float64(f.LateTurns)/float64(f.Turns))
+		late := 100 * float64(f.LateTurns) / float64(f.Turns)
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of turns were over half a tick late", late)
 	}
 	return ""
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// Slots that are left out are late in both schedules, each by what it would have been, and in the swarm's own by no more than the work that it does. Those that
-// somebody else has played are not left out.
+// Slots that are left out are late in both schedules, each by what it would have been, and in the
+// swarm's own by no more than the work that it does. Those that somebody else has played are not
+// left out.
 func TestGiveUp(t *testing.T) {
 	const gone = slots + 4 // slots: more than a tick
 	period := (&Swarm{cfg: Config{Rate: 60}}).period()
@@ -24,19 +25,19 @@ func TestGiveUp(t *testing.T) {
 		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
 		{0, period / 10, 0, 0, gone + 10},
 	} {
-		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1, bots: make([]player, 4*slots)}
+		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}, players: make([]player, 4*slots)}
 		s.sender.s = s
-		s.queue.begin(c.played, 3)
+		s.turns.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
 		begun := due + gone*period
-		s.own.Begin(due, begun, c.taken)
-		s.own.Work(begun+c.work, 0)
+		s.driver.corrected.Begin(due, begun, c.taken)
+		s.driver.corrected.Work(begun+c.work, 0)
 		s.skipSlots(due, begun)
 		s.gather(&s.sender)
 		left := min(gone, gone+1-c.played)
 		turns := uint64(4 * max(left, 0))
-		if s.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
-			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
+		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
+			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
 		}
 		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {
 			t.Errorf("%d: %d turns were over half a tick late, want %d", i, f.LateTurns, want)
@@ -45,9 +46,9 @@ func TestGiveUp(t *testing.T) {
 			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
 		}
 	}
-	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1}
-	if s.skipSlots(period, period+slots*period); s.slot != 1 || s.Figures.Turns != 0 {
-		t.Errorf("a tick can be made up for: slot %d, %d left out", s.slot, s.Figures.Turns)
+	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}}
+	if s.skipSlots(period, period+slots*period); s.driver.slot != 1 || s.Figures.Turns != 0 {
+		t.Errorf("a tick can be made up for: slot %d, %d left out", s.driver.slot, s.Figures.Turns)
 	}
 }
 
@@ -55,26 +56,26 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.ClientPool{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
+	s := &Swarm{driver: driver{pacer: clock.New()}, cfg: Config{Rate: 60}, sockets: sockets{pools: []*netio.ClientPool{f}, handlers: []func(int, []byte){func(int, []byte) { heard++ }}}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()
 	for range 3 {
 		if s.receiveUntil(0, tick/4); heard != 0 { // the instant is past
-			t.Fatalf("received after %v of sending", s.owed)
+			t.Fatalf("received after %v of sending", s.driver.debt)
 		}
 	}
 	for n := 0; heard == 0; n++ {
 		if s.receiveUntil(0, tick/4); n == 1000 {
-			t.Fatalf("deaf after %v of sending", s.owed)
+			t.Fatalf("deaf after %v of sending", s.driver.debt)
 		}
 	}
-	for n := 0; s.owed > 0; n++ { // until a look found nothing more
+	for n := 0; s.driver.debt > 0; n++ { // until a look found nothing more
 		if s.receiveUntil(0, tick/4); n == 1000 {
-			t.Fatalf("owes %v", s.owed)
+			t.Fatalf("owes %v", s.driver.debt)
 		}
 	}
-	if say(); !s.poll(s.clock.Now()+time.Minute) || heard != 2 {
+	if say(); !s.poll(s.driver.pacer.Now()+time.Minute) || heard != 2 {
 		t.Errorf("heard %d", heard)
 	}
 }
@@ -85,9 +86,9 @@ func TestTaken(t *testing.T) {
 	for _, d := range []time.Duration{0, Burst - 1, Burst, 3 * time.Millisecond, 0, 100} {
 		a.add(d)
 	}
-	a.woke(Burst - 1)
-	a.woke(2 * Burst)
-	a.woke(-Burst)
+	a.addWake(Burst - 1)
+	a.addWake(2 * Burst)
+	a.addWake(-Burst)
 	if want := (RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
 		t.Errorf("%+v, want %+v", a, want)
 	}

@@ -32,14 +32,14 @@ func talker(t *testing.T) (f *netio.ClientPool, say func()) {
 // A lobby that always has more to say does not keep the others from being heard.
 func TestEveryLobbyIsHeard(t *testing.T) {
 	const lobbies = 3
-	s := &Swarm{clock: clock.New()}
+	s := &Swarm{driver: driver{pacer: clock.New()}}
 	defer runtime.UnlockOSThread()
 	var heard [lobbies]int
 	for l := range lobbies {
 		f, say := talker(t)
 		say()
-		s.fleet = append(s.fleet, f)
-		s.hear = append(s.hear, func(int, []byte) {
+		s.sockets.pools = append(s.sockets.pools, f)
+		s.sockets.handlers = append(s.sockets.handlers, func(int, []byte) {
 			if heard[l]++; l == 0 {
 				say()
 			}
@@ -49,7 +49,7 @@ func TestEveryLobbyIsHeard(t *testing.T) {
 		if n == 1000 {
 			t.Fatalf("heard %v", heard)
 		}
-		s.poll(s.clock.Now() + 20*time.Microsecond)
+		s.poll(s.driver.pacer.Now() + 20*time.Microsecond)
 	}
 	if heard[1] != 1 || heard[2] != 1 {
 		t.Errorf("heard %v", heard)

@@ -8,10 +8,10 @@ import (
 // Sent counts what players decided and sent.
 type Sent struct {
 	Ticks     uint64 // command ticks of all players
-	LateTicks uint64 // of them, those made so late that the server may have missed them: our fault, not its
-	Turns     uint64 // times that a player had its turn in the schedule, those that were left out included
-	LateTurns uint64 // of them, those that had sent over half a tick late, or were left out
-	ByBackup  uint64 // of them, those that a relief played
+	LateTicks uint64 // of them, so late that the server may have missed them: the swarm's fault
+	Turns     uint64 // turns of players in the schedule, skipped ones included
+	LateTurns uint64 // of them, over half a tick late, or skipped
+	ByBackup  uint64 // of them, played by the backup
 	Sends     uint64 // datagrams
 	BytesUp   uint64
 }
@@ -26,84 +26,87 @@ func (a *Sent) add(b Sent) {
 	a.BytesUp += b.BytesUp
 }
 
-// sender is who lets players decide and send: the driver of a swarm, or its relief. One goroutine owns each, and has the player who is at hand;
-// what it counts is its own until the driver gathers it.
+// sender lets players decide and send: the driver has one, and its backup. One goroutine owns each.
+// The driver gathers its counters.
 type sender struct {
 	s         *Swarm
-	blind     bool // it has bare players only
+	blindOnly bool // it has blind players only
 	sent      Sent
 	err       error // of the first datagram that could not be sent
 	view      Observation
 	slot      int64 // that is played
-	n         int   // players who had their turn in it since it was last told how late
-	sentUntil func() (now, own time.Duration)
+	n         int   // turns since the lateness was recorded last
+	sentUntil func() (now, corrected time.Duration)
 }
 
-// chunk is how many players have their turn between two looks at the clock: each is as late as the last of them.
+// chunk is how many turns pass between two readings of the clock: each is as late as the last of
+// them.
 const chunk = 8
 
-// beginSlot begins to play a slot.
-func (h *sender) beginSlot(slot int64) { h.slot, h.n = slot, 0 }
+// begin starts a slot.
+func (h *sender) begin(slot int64) { h.slot, h.n = slot, 0 }
 
-// step lets player i decide at the instant now about the ticks that are due, and send; late is how much later that is than it should be for the server to
-// have the commands in time.
+// step lets player i decide at the instant now about the ticks that are due, and send. late is how
+// much later that is than it should be for the server to have the commands in time.
 func (h *sender) step(i int, now, late time.Duration) {
-	s, b := h.s, &h.s.bots[i]
-	now = max(now, b.at) // the other hand may have seen a later instant
-	b.at = now
-	for due := b.client.Advance(now); due > 0; due-- {
-		b.client.Command(b.brain.Decide(h.observe(i)))
+	s, p := h.s, &h.s.players[i]
+	now = max(now, p.at) // the other sender may have seen a later instant
+	p.at = now
+	for due := p.client.Advance(now); due > 0; due-- {
+		p.client.Command(p.brain.Decide(h.observe(i)))
 		h.sent.Ticks++
-		if late > s.slack(b) {
+		if late > p.slack(s.cfg.Rate.Period()) {
 			h.sent.LateTicks++
 		}
 	}
 	h.send(i, now)
-	s.due[i].Store(int64(b.client.Due()))
+	s.turns.due[i].Store(int64(p.client.Due()))
 	if h.n++; h.n == chunk {
 		h.recordLate()
 	}
 }
 
-// send sends what player i has to say.
+// send sends player i's datagrams.
 func (h *sender) send(i int, now time.Duration) {
-	out := h.s.bots[i].client.Outgoing(now)
+	out := h.s.players[i].client.Outgoing(now)
 	for k := range out.Len() {
 		_, data := out.At(k)
 		h.sent.Sends++
 		h.sent.BytesUp += uint64(len(data))
-		if err := h.s.fleet[i%len(h.s.fleet)].Send(i/len(h.s.fleet), data); err != nil && h.err == nil {
+		if err := h.s.sockets.send(i, data); err != nil && h.err == nil {
 			h.err = fmt.Errorf("player %d: %w", i, err)
 		}
 	}
 }
 
-// observe is what bot i decides by: a bare one knows nothing.
+// observe is what player i decides by; a blind one observes nothing.
 func (h *sender) observe(i int) *Observation {
-	h.view = Observation{Tick: 1, Rate: h.s.cfg.Rate}
-	if !h.s.bare(i) {
-		h.s.observe(i, &h.view)
+	s := h.s
+	h.view = Observation{Tick: 1, Rate: s.cfg.Rate}
+	if !s.cfg.blind(i) {
+		s.vision.observe(&h.view, i%len(s.vision.visible), s.players[i].client)
 	}
 	return &h.view
 }
 
-// recordLate notes how late those are who had their turn since it did so last: how long after the begin of the slot.
+// recordLate records how long after the start of the slot the turns since its last call ended.
 func (h *sender) recordLate() {
 	if h.n == 0 {
 		return
 	}
-	now, own := h.sentUntil()
+	now, corrected := h.sentUntil()
 	due := time.Duration(h.slot) * h.s.period()
 	h.s.Figures.Played.RecordN(int64(now-due), int64(h.n))
-	h.late(now-due, own-due, h.n)
+	h.late(now-due, corrected-due, h.n)
 	h.n = 0
 }
 
-// late counts turns that had sent, or would have, so long after their slot's begin, and in the swarm's own schedule.
-func (h *sender) late(by, own time.Duration, turns int) {
+// late counts turns that ended, or would have, that long after the start of their slot; corrected
+// is the same corrected for steal.
+func (h *sender) late(by, corrected time.Duration, turns int) {
 	f := &h.s.Figures
 	f.Late.RecordN(int64(by), int64(turns))
-	f.StealCorrected.RecordN(int64(max(own, 0)), int64(turns))
+	f.StealCorrected.RecordN(int64(max(corrected, 0)), int64(turns))
 	h.sent.Turns += uint64(turns)
 	if by > h.s.cfg.Rate.Period()/2 {
 		h.sent.LateTurns += uint64(turns)

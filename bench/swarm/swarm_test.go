@@ -16,7 +16,7 @@ func TestOpenNeedsTokens(t *testing.T) {
 		want  error
 		text  string
 	}{
-		{nil, ErrNoTokens, "swarm: no function that gives connect tokens"},
+		{nil, ErrNoTokens, "swarm: Config.Token is missing"},
 		{func(int) ([]byte, error) { return nil, none }, none, "token for player 0: no more tokens"},
 		{func(int) ([]byte, error) { return make([]byte, 2048), nil }, client.ErrToken, "player 0: " + client.ErrToken.Error()},
 	} {

@@ -10,9 +10,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// TraceBot plays a recording: it looks where the recorded person looked, shoots and jumps when they did, and runs after
-// the recorded path. The path is shifted to where the bot stands, anew for each continuous stretch of the recording
-// and whenever the map's walls have kept the bot from it for too long, because the map is another one.
+// TraceBot plays a recording of human movement: it looks, fires and jumps as recorded, and runs
+// along the recorded path. The path is shifted to the bot's position at each continuous stretch of
+// the recording, and whenever walls of another map have kept the bot too far from it.
 type TraceBot struct {
 	sampler *trace.Sampler
 	anchor  geom.Vec3 // bot minus recording
@@ -21,33 +21,33 @@ type TraceBot struct {
 	first   tick.Tick
 }
 
-// NewTraceBot returns the brain of bot number n: a copy of one of the recording's people, shifted in time and turned.
+// NewTraceBot returns bot n: a person of the recording, shifted in time and rotated.
 func NewTraceBot(t *trace.Trace, seed uint64, n int) *TraceBot {
 	return &TraceBot{sampler: trace.NewSampler(t, n, seed)}
 }
 
-// Limits of following, metres and metres a second.
+// Limits, in metres and metres a second.
 const (
-	leash     = 4 // further off than this, the path is shifted instead of chased
-	catchRate = 3 // share of the distance that is made up a second
+	maxOff    = 4 // at a longer distance the path is shifted
+	catchRate = 3 // share of the distance that is corrected a second
 	walking   = 6
 )
 
 // Decide decides about one tick.
-func (f *TraceBot) Decide(s *Observation) client.Intent {
-	if f.first == 0 && s.Tick > 1 {
-		f.first = s.Tick
+func (f *TraceBot) Decide(o *Observation) client.Intent {
+	if f.first == 0 && o.Tick > 1 {
+		f.first = o.Tick
 	}
-	now := f.sampler.At(since(f.first, s.Tick, s.Rate))
+	now := f.sampler.At(since(f.first, o.Tick, o.Rate))
 	in := client.Intent{Yaw: now.Yaw, Pitch: now.Pitch}
-	if s.Self.RespawnTicks > 0 {
+	if o.Self.RespawnTicks > 0 {
 		f.begun = false
 		return in
 	}
-	pos := s.Self.Motion.Pos
+	pos := o.Self.Motion.Pos
 	off := now.Pos.Add(f.anchor).Sub(pos)
 	off.Y = 0
-	if !f.begun || now.Run != f.run || off.Len() > leash {
+	if !f.begun || now.Run != f.run || off.Len() > maxOff {
 		f.begun, f.run = true, now.Run
 		f.anchor = pos.Sub(now.Pos)
 		off = geom.Vec3{}

@@ -77,7 +77,8 @@ func TestWanderIsSeeded(t *testing.T) {
 	}
 }
 
-// Recorded people, where the recordings are there: the bot covers much of their ground and shoots when they did.
+// Recorded people, where the recordings are there: the bot covers much of their ground and shoots
+// when they did.
 func TestFollowRecordedPlay(t *testing.T) {
 	dir := os.Getenv("TICKRATE_TRACES")
 	if dir == "" {

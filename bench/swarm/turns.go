@@ -1,31 +1,53 @@
 package swarm
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 )
 
-// maxCrowding is by how much more than its part of all players a slot may have to send, in eighths. Players who hear of the same ticks want to
-// send at the same instants; a slot that let them all would be late, and make the next ones late.
+// maxCrowding is how many turns a slot may have, in eighths of its equal share. Players that follow
+// the same server ticks want to send at the same instants; a slot with all of them would be late
+// and make the next ones late.
 const maxCrowding = 10
 
-// clockError is the part of a tick by which a client's clock may run slower than was expected.
+// clockError is the part of a tick by which a client's clock may run slower than expected.
 const clockError = 20
 
-// queue is who has a turn in the slots of a schedule: whoever is due, one after the other round all of them, as many as fit into a slot. The
-// others have it in the next one. Several hands may play one slot: each turn is one's.
+// turnTable says who may play when. The driver and its backup share it.
+type turnTable struct {
+	due   []atomic.Int64 // by player: ns, nothing to do before
+	busy  []atomic.Bool  // by player: locked by a sender
+	queue queue
+	gate  gate // shut while the driver touches more than single players
+}
+
+// tryLock locks player i, unless it is locked.
+func (t *turnTable) tryLock(i int) bool { return t.busy[i].CompareAndSwap(false, true) }
+
+func (t *turnTable) unlock(i int) { t.busy[i].Store(false) }
+
+// lock locks player i. The other sender has it for microseconds, or until its thread runs again.
+func (t *turnTable) lock(i int) {
+	for !t.tryLock(i) {
+		runtime.Gosched()
+	}
+}
+
+// queue hands out the turns of a schedule's slots: to due players in a round robin, as many as fit
+// into a slot. The others have theirs in the next. Several senders may play one slot.
 type queue struct {
-	at   atomic.Int64 // the slot that was begun last, times maxTurns, and how many turns are left of it
-	next atomic.Int64 // player who is asked first
+	at   atomic.Int64 // newest slot times maxTurns, plus the turns that it has left
+	next atomic.Int64 // player that is checked first
 }
 
 // maxTurns is more than a slot has turns.
 const maxTurns = 1 << 20
 
-// slot is the one that was begun last.
+// slot is the newest slot.
 func (q *queue) slot() int64 { return q.at.Load() / maxTurns }
 
-// begin begins a slot of so many turns, and reports whether it, or a later one, had not begun yet.
+// begin starts a slot with a number of turns. False if it, or a later one, has started.
 func (q *queue) begin(slot int64, turns int) bool {
 	for {
 		at := q.at.Load()
@@ -51,39 +73,74 @@ func (q *queue) turn(slot int64) bool {
 	}
 }
 
-// turns is how many a slot has.
-func (s *Swarm) turns() int { return len(s.bots)*maxCrowding/8/slots + 1 }
+// turnsPerSlot is how many turns a slot has.
+func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/slots + 1 }
 
-// sweep plays a slot for thousands: of its turns, each goes to who is due at the instant now and in nobody's hand. It ends when none is left, or when on, which is asked after
-// each, says no: then it was not all.
-func (h *sender) sweep(slot int64, now time.Duration, on func(i int) bool) (all bool) {
-	s := h.s
-	h.beginSlot(slot)
-	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockError) // and not of the slots after it
-	i := int(s.queue.next.Load())
-	for range s.bots {
-		was := s.due[i].Load()
-		if due >= was && (!h.blind || s.bare(i)) && s.tryLock(i) {
-			if was = s.due[i].Load(); due < was { // it had its turn just now
-				s.unlock(i)
-			} else if s.queue.turn(slot) {
+// sweep plays a slot: its turns go to the players that are due at the instant now and not locked.
+// It ends when no turn is left, or when goOn, which is called after each turn, returns false: then
+// all is false.
+func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (all bool) {
+	s, t := h.s, &h.s.turns
+	h.begin(slot)
+	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockError) // of this slot
+	i := int(t.queue.next.Load())
+	for range s.players {
+		was := t.due[i].Load()
+		if due >= was && (!h.blindOnly || s.cfg.blind(i)) && t.tryLock(i) {
+			if was = t.due[i].Load(); due < was { // the other sender was here just now
+				t.unlock(i)
+			} else if t.queue.turn(slot) {
 				h.step(i, now, now-time.Duration(was))
-				more := on(i)
-				s.unlock(i)
-				s.queue.next.Store(int64((i + 1) % len(s.bots)))
+				more := goOn(i)
+				t.unlock(i)
+				t.queue.next.Store(int64((i + 1) % len(s.players)))
 				if !more {
 					h.recordLate()
 					return false
 				}
 			} else {
-				s.unlock(i)
+				t.unlock(i)
 				break
 			}
 		}
-		if i++; i == len(s.bots) {
+		if i++; i == len(s.players) {
 			i = 0
 		}
 	}
 	h.recordLate()
 	return true
+}
+
+// gate admits a second goroutine while its owner keeps it open. The zero value is shut.
+type gate struct{ open, in atomic.Bool }
+
+// enter enters if the gate is open; leave must follow, soon after closing.
+func (g *gate) enter() bool {
+	g.in.Store(true)
+	if g.open.Load() {
+		return true
+	}
+	g.in.Store(false)
+	return false
+}
+
+func (g *gate) leave() { g.in.Store(false) }
+
+// closing reports whether the owner wants the goroutine inside to leave.
+func (g *gate) closing() bool { return !g.open.Load() }
+
+// tryShut shuts the gate if nobody is inside.
+func (g *gate) tryShut() bool {
+	if g.open.Store(false); !g.in.Load() {
+		return true
+	}
+	g.open.Store(true)
+	return false
+}
+
+// shut shuts the gate and waits until nobody is inside.
+func (g *gate) shut() {
+	for g.open.Store(false); g.in.Load(); {
+		runtime.Gosched()
+	}
 }

@@ -9,8 +9,9 @@ import (
 
 // What ends a continuous run.
 const (
-	// Faster than this over one step is a teleport. The fastest human moves in the recordings (rocket jumps, long falls)
-	// reach about 1000 units/s, and a recorder may show two steps as one.
+	// Faster than this over one step is a teleport. The fastest human moves in the recordings
+	// (rocket jumps, long falls) reach about 1000 units/s, and a recorder may show two steps as
+	// one.
 	teleportUnitsPerSecond = 2000
 	teleportUnits          = 24 // and no step shorter than this is one, however short its time
 	longestGap             = 250 * time.Millisecond
@@ -21,8 +22,8 @@ const (
 	shortestPress = 50 * time.Millisecond // one tick at 20 Hz
 )
 
-// A QuakeWorld jump leaves the ground at 270 units/s under a gravity of 800: 23 units in 100 ms, 38 in 200 ms. Stairs
-// rise less in that time, and somebody who was rising already did not jump.
+// A QuakeWorld jump leaves the ground at 270 units/s under a gravity of 800: 23 units in 100 ms, 38
+// in 200 ms. Stairs rise less in that time, and somebody who was rising already did not jump.
 const (
 	jumpWindow    = 200 * time.Millisecond
 	jumpRiseUnits = 30

@@ -1,7 +1,8 @@
-// Package trace plays recorded human movement back. CSV files of two kinds go in (QuakeWorld server recordings and
-// Counter-Strike 1.6 client commands, told apart by their header, gzip or plain); tracks in this project's units come
-// out, and samplers that turn one track into many differing players. Only Open touches the file system; nothing here
-// reads a clock, and a sampler is a function of its trace, copy index, seed and time.
+// Package trace plays recorded human movement back. CSV files of two kinds go in (QuakeWorld server
+// recordings and Counter-Strike 1.6 client commands, told apart by their header, gzip or plain);
+// tracks in this project's units come out, and samplers that turn one track into many differing
+// players. Only Open touches the file system; nothing here reads a clock, and a sampler is a
+// function of its trace, copy index, seed and time.
 //
 // What is converted, once, at the door:
 //

@@ -32,7 +32,8 @@ var (
 	counterStrike = format{
 		name: "Counter-Strike 1.6", mark: [2]string{"session", "buttons"},
 		columns: []string{"session", "t_ms", "x", "y", "z", "pitch", "yaw", "buttons", "health"},
-		metre:   39.37, feet: 36, // GoldSrc units are inches: a body of 72 units, 1.83 m; a run of 250, 6.35 m/s
+		// GoldSrc units are inches: a body of 72 units, 1.83 m; a run of 250, 6.35 m/s.
+		metre: 39.37, feet: 36,
 		read: func(r *row) Sample {
 			const attack, jump = 1, 2
 			s := r.common()

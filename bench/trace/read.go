@@ -21,8 +21,8 @@ const (
 	maxTracks = 4096
 )
 
-// Open reads a trace file, gzip or plain. Errors name the file and, where there is one, the line, the column, what
-// stands there and what was expected.
+// Open reads a trace file, gzip or plain. Errors name the file and, where there is one, the line,
+// the column, what stands there and what was expected.
 func Open(path string) (*Trace, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -32,7 +32,8 @@ func Open(path string) (*Trace, error) {
 	return Read(file, path)
 }
 
-// Read reads a trace from r; path stands for the file in errors, and its last element names the trace.
+// Read reads a trace from r; path stands for the file in errors, and its last element names the
+// trace.
 func Read(r io.Reader, path string) (*Trace, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -61,7 +62,8 @@ func Read(r io.Reader, path string) (*Trace, error) {
 	return t, nil
 }
 
-// readTracks returns the tracks in the order in which their players first appear, and the number of the last line.
+// readTracks returns the tracks in the order in which their players first appear, and the number of
+// the last line.
 func readTracks(lines *bufio.Scanner, source string) (tracks []*builder, line int, err error) {
 	next := func() bool {
 		if lines.Scan() {

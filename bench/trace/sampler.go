@@ -8,18 +8,21 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Spread is how far a copy is shifted at most from the middle of its track, in metres along x and along z.
+// Spread is how far a copy is shifted at most from the middle of its track, in metres along x and
+// along z.
 const Spread = 8
 
-// Sampler plays one track back as one of many players. Copies differ: the copy index picks the track; copy and seed
-// pick the start within it, a number of quarter turns, a mirror and a shift. Runs are played one after the other
-// without the deaths and gaps between them, and over again from the first; where one run ends and the next begins the
-// position jumps, and Sample.Run changes.
+// Sampler plays one track back as one of many players. Copies differ: the copy index picks the
+// track; copy and seed pick the start within it, a number of quarter turns, a mirror and a shift.
+// Runs are played one after the other without the deaths and gaps between them, and over again from
+// the first; where one run ends and the next begins the position jumps, and Sample.Run changes.
 //
-// A sampler is not for use by several goroutines; the trace may be shared by any number of samplers.
+// A sampler is not for use by several goroutines; the trace may be shared by any number of
+// samplers.
 type Sampler struct {
-	track  *Track
-	starts []time.Duration // when each run begins, in played time; the last entry is the length of all
+	track *Track
+	// When each run begins, in played time; the last entry is the length of all.
+	starts []time.Duration
 	offset time.Duration
 	centre geom.Vec3
 	shift  geom.Vec3
@@ -29,7 +32,8 @@ type Sampler struct {
 	run, at int // where the last call looked: players ask for times in order
 }
 
-// NewSampler returns the player number copy (0 or more) of a trace. The same arguments give the same player.
+// NewSampler returns the player number copy (0 or more) of a trace. The same arguments give the
+// same player.
 func NewSampler(t *Trace, copy int, seed uint64) *Sampler {
 	rng := rand.New(rand.NewPCG(seed, uint64(copy)))
 	s := &Sampler{track: &t.Tracks[copy%len(t.Tracks)]}
@@ -53,8 +57,9 @@ func spread(rng *rand.Rand) float32 { return float32((2*rng.Float64() - 1) * Spr
 // Length is the time after which the sampler begins anew.
 func (s *Sampler) Length() time.Duration { return s.starts[len(s.starts)-1] }
 
-// At returns where the player is at t, counted from the sampler's own start; negative times count as 0. Positions,
-// velocities and angles are interpolated, buttons are those of the sample before. Alive is always true, and T is t.
+// At returns where the player is at t, counted from the sampler's own start; negative times count
+// as 0. Positions, velocities and angles are interpolated, buttons are those of the sample before.
+// Alive is always true, and T is t.
 func (s *Sampler) At(t time.Duration) Sample {
 	t = max(t, 0)
 	played := t%s.Length() + s.offset
@@ -81,7 +86,8 @@ func (s *Sampler) local(played time.Duration) time.Duration {
 	return played - s.starts[s.run] + s.track.Samples[s.track.Runs[s.run].From].T
 }
 
-// seek moves to the run and the pair of samples that hold an instant. Most calls move one sample on or none.
+// seek moves to the run and the pair of samples that hold an instant. Most calls move one sample on
+// or none.
 func (s *Sampler) seek(played time.Duration) (a, b *Sample) {
 	if played < s.starts[s.run] || played >= s.starts[s.run+1] {
 		s.run = sort.Search(len(s.track.Runs), func(i int) bool { return s.starts[i+1] > played })

@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// slowAt is the honest twin of Sampler.At: it walks all runs and samples from the first for every call.
+// slowAt is the honest twin of Sampler.At: it walks all runs and samples from the first for every
+// call.
 func slowAt(s *Sampler, t time.Duration) Sample {
 	clock := max(t, 0) + s.offset
 	for run := uint32(0); ; run++ {

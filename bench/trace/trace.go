@@ -12,8 +12,8 @@ type Trace struct {
 	Tracks []Track
 }
 
-// Track is one person's recording: samples in order of time, at least one millisecond apart, and the stretches of
-// them that are continuous. It has at least one run.
+// Track is one person's recording: samples in order of time, at least one millisecond apart, and
+// the stretches of them that are continuous. It has at least one run.
 type Track struct {
 	Source  string // base name of the file
 	Player  int    // slot (QuakeWorld) or session (Counter-Strike) in that file
@@ -21,19 +21,24 @@ type Track struct {
 	Runs    []Run
 }
 
-// Run is a stretch of a track, Samples[From:To], without death, teleport or gap: at least two samples, all alive.
+// Run is a stretch of a track, Samples[From:To], without death, teleport or gap: at least two
+// samples, all alive.
 type Run struct{ From, To int }
 
 // Sample is where somebody was and what they did.
 type Sample struct {
-	T          time.Duration // since the start of the recording
-	Pos        geom.Vec3     // feet, metres
-	Vel        geom.Vec3     // metres a second, from neighbouring samples of the same run; zero outside runs
+	T   time.Duration // since the start of the recording
+	Pos geom.Vec3     // feet, metres
+	// Metres a second, from neighbouring samples of the same run; zero outside runs.
+	Vel        geom.Vec3
 	Yaw, Pitch geom.Angle
 	Alive      bool
-	Fire       bool   // trigger held
-	Jump       bool   // jump held; inferred from the path in QuakeWorld recordings, which lack buttons
-	Run        uint32 // which continuous stretch this is; positions of two stretches have nothing to do with each other
+	Fire       bool // trigger held
+	// Jump held; inferred from the path in QuakeWorld recordings, which lack buttons.
+	Jump bool
+	// Which continuous stretch this is; positions of two stretches have nothing to do with each
+	// other.
+	Run uint32
 }
 
 // Length is the time a run covers.
@@ -48,7 +53,8 @@ func (t *Track) TotalLength() time.Duration {
 	return sum
 }
 
-// Join puts the tracks of several traces into one, in the order given. The tracks are shared, not copied.
+// Join puts the tracks of several traces into one, in the order given. The tracks are shared, not
+// copied.
 func Join(traces ...*Trace) *Trace {
 	all := &Trace{}
 	for i, t := range traces {

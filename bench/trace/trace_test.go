@@ -22,7 +22,8 @@ func open(t testing.TB, path string) *Trace {
 	return got
 }
 
-// recordings finds the folder of real recordings: shared/traces beside the repository, or further up.
+// recordings finds the folder of real recordings: shared/traces beside the repository, or further
+// up.
 func recordings(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -36,7 +37,7 @@ func recordings(t testing.TB) string {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Skip("no folder shared/traces here or above, so nothing is checked against real recordings")
+			t.Skip("shared/traces is missing: reading real recordings stays unproven")
 		}
 		dir = up
 	}

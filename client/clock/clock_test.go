@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the same, more is wanted,
-// but not for ever; where the lead is known to be too small, or the path has just become longer, it is being mended already.
+// TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the
+// same, more is wanted, but not for ever; where the lead is known to be too small, or the path has
+// just become longer, it is being mended already.
 func TestStarvedRaisesLead(t *testing.T) {
 	c := Predicted{rate: 60}
 	now, at := time.Duration(0), tick.Tick(100)
@@ -58,8 +59,8 @@ func TestStarvedRaisesLead(t *testing.T) {
 	}
 }
 
-// TestOutageIsNotChased: reports of commands that never came do not drive the clock away from where the path says it
-// belongs.
+// TestOutageIsNotChased: reports of commands that never came do not drive the clock away from where
+// the path says it belongs.
 func TestOutageIsNotChased(t *testing.T) {
 	c := Predicted{rate: 60}
 	dt, ideal := c.rate.Period(), time.Second
@@ -74,8 +75,8 @@ func TestOutageIsNotChased(t *testing.T) {
 	}
 }
 
-// TestOutageIsNoStep: while no command comes the reports fall and fall. That is no path that has become longer: as soon as one comes again, what
-// is wanted is what was.
+// TestOutageIsNoStep: while no command comes the reports fall and fall. That is no path that has
+// become longer: as soon as one comes again, what is wanted is what was.
 func TestOutageIsNoStep(t *testing.T) {
 	c := Predicted{rate: 60}
 	now, at := time.Duration(0), tick.Tick(100)
@@ -96,8 +97,9 @@ func TestOutageIsNoStep(t *testing.T) {
 	}
 }
 
-// TestWaysAfterAStep: the path becomes 60 ms shorter. What was under way before is overtaken, and is neither a sign against it, nor is it
-// waited for any longer a quarter of a second later. When it becomes longer again the gap between snapshots is what it was.
+// TestWaysAfterAStep: the path becomes 60 ms shorter. What was under way before is overtaken, and
+// is neither a sign against it, nor is it waited for any longer a quarter of a second later. When
+// it becomes longer again the gap between snapshots is what it was.
 func TestWaysAfterAStep(t *testing.T) {
 	c := Server{rate: 60}
 	now, at := time.Second, tick.Tick(3)

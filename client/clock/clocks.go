@@ -50,8 +50,9 @@ func (c *Clocks) Ideal(rtt time.Duration) time.Duration {
 // ServerTime estimates what the server's clock shows now.
 func (c *Clocks) ServerTime() time.Duration { return c.Now + c.Server.ahead }
 
-// InterpDelay is how far the render clock runs behind the snapshots that arrive: two send intervals,
-// so that one may be lost, and the jitter; more where loss would often make the render clock wait.
+// InterpDelay is how far the render clock runs behind the snapshots that arrive: two send
+// intervals, so that one may be lost, and the jitter; more where loss would often make the render
+// clock wait.
 func (c *Clocks) InterpDelay() time.Duration {
 	return min(max(c.buffer+c.Server.Jitter, c.Server.gap), c.buffer+maxJitter)
 }

@@ -11,8 +11,9 @@ import (
 const History = 128
 
 // Predicted is the server time that commands are made for. Each owner row reports how many commands
-// waited beyond its tick. From the clock's phase when those commands were made follows the lead that
-// a command made now will have; that lead is steered towards the one that loss and jitter require.
+// waited beyond its tick. From the clock's phase when those commands were made follows the lead
+// that a command made now will have; that lead is steered towards the one that loss and jitter
+// require.
 //
 // A report describes commands made a round trip ago. Phases are remembered with the commands, so a
 // correction since then is not applied twice.
@@ -111,7 +112,8 @@ func (c *Predicted) CountPackets(delivered, lost int) {
 // Loss is the smoothed share of packets lost on the way to the server.
 func (c *Predicted) Loss() float32 { return float32(c.loss) / 65536 }
 
-// redundancy is how often a command must be sent for all its copies to be lost less than once in 2048.
+// redundancy is how often a command must be sent for all its copies to be lost less than once in
+// 2048.
 func (c *Predicted) redundancy() int {
 	n, all := 1, uint64(c.loss)
 	for all > 65536/2048 && n < maxLead {
@@ -121,8 +123,8 @@ func (c *Predicted) redundancy() int {
 	return n
 }
 
-// Want is the lead that is steered for: two ticks, or enough for the redundancy, and more the more the
-// reports scatter.
+// Want is the lead that is steered for: two ticks, or enough for the redundancy, and more the more
+// the reports scatter.
 func (c *Predicted) Want() time.Duration {
 	period := c.rate.Period()
 	want := max(2*period, time.Duration(c.redundancy())*period-period/2)
@@ -130,9 +132,9 @@ func (c *Predicted) Want() time.Duration {
 	return min(want+c.Boost, maxLead*period)
 }
 
-// Advance lets dt pass. ideal is the position by the server clock and the round trip alone: the clock
-// starts there and may not stray far from it whatever the server reports. reset reports that the
-// clock had to be set anew.
+// Advance lets dt pass. ideal is the position by the server clock and the round trip alone: the
+// clock starts there and may not stray far from it whatever the server reports. reset reports that
+// the clock had to be set anew.
 func (c *Predicted) Advance(now, dt, ideal time.Duration) (reset bool) {
 	if !c.begun {
 		c.begun, c.At = true, ideal

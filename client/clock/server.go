@@ -11,10 +11,10 @@ const (
 	leastBucket  = 250 * time.Millisecond // 8 buckets: the fastest snapshot of the last two seconds counts
 )
 
-// Server estimates the server's clock from the arrival times of snapshots. The fastest snapshot of the
-// last two seconds gives the offset, the others the jitter. When the path becomes longer, every
-// snapshot is late for these two seconds and none afterwards: the sum of offset and jitter, which the
-// render clock follows, does not change.
+// Server estimates the server's clock from the arrival times of snapshots. The fastest snapshot of
+// the last two seconds gives the offset, the others the jitter. When the path becomes longer, every
+// snapshot is late for these two seconds and none afterwards: the sum of offset and jitter, which
+// the render clock follows, does not change.
 type Server struct {
 	Jitter time.Duration // from the fastest snapshot to the 95th percentile
 
@@ -23,7 +23,7 @@ type Server struct {
 	newest tick.Tick                   // newest snapshot that arrived
 	epoch  int64                       // number of the newest bucket
 	offset time.Duration               // local arrival time of the fastest snapshot, less its tick's instant
-	gap    time.Duration               // 98th percentile of the newest snapshot's age when the next one arrives
+	gap    time.Duration               // 98th percentile of a snapshot's age when the next arrives
 	age    time.Duration               // likewise, had all snapshots the mean delay
 	ahead  time.Duration               // shown server time less local time
 	least  [leastBuckets]time.Duration // least offset of each bucket; far: empty
@@ -50,8 +50,8 @@ func (c *Server) Arrive(now time.Duration, t tick.Tick) {
 	c.updateGap(now, t)
 }
 
-// ArriveOffset is the part of Arrive that estimates the offset. A client that shows nothing needs no
-// jitter.
+// ArriveOffset is the part of Arrive that estimates the offset. A client that shows nothing needs
+// no jitter.
 func (c *Server) ArriveOffset(now time.Duration, t tick.Tick) (sample time.Duration) {
 	sample = now - c.rate.At(t)
 	epoch := int64(now / leastBucket)
@@ -76,8 +76,8 @@ func (c *Server) ArriveOffset(now time.Duration, t tick.Tick) (sample time.Durat
 
 const gapStep = 250 * time.Microsecond
 
-// updateGap tracks the time that loss and jitter leave between one newest snapshot and the next. It is
-// a streaming 98th percentile: steps upwards are 49 times as large as downwards.
+// updateGap tracks the time that loss and jitter leave between one newest snapshot and the next. It
+// is a streaming 98th percentile: steps upwards are 49 times as large as downwards.
 func (c *Server) updateGap(now time.Duration, t tick.Tick) {
 	delay := c.delays.midmean()
 	if t > c.newest {

@@ -6,8 +6,8 @@ import (
 )
 
 // window keeps the newest samples of a delay that is level but for noise, and reads percentiles off
-// them. A step of the level is detected: what lay before it is forgotten at once, since it would pass
-// for noise as long as it is remembered.
+// them. A step of the level is detected: what lay before it is forgotten at once, since it would
+// pass for noise as long as it is remembered.
 type window struct {
 	grain time.Duration // rounding of samples: a smaller excess over the others is no evidence
 	n     int
@@ -28,9 +28,9 @@ const (
 	stepProof  = 4  // samples in a row beyond all others are a step
 )
 
-// add takes a sample and reports whether it proves a step; then only the samples of the step remain.
-// Four of 64 samples without a trend lie in a row beyond the other 60 once in 635,000 times, and such
-// an error costs only the older samples.
+// add takes a sample and reports whether it proves a step; then only the samples of the step
+// remain. Four of 64 samples without a trend lie in a row beyond the other 60 once in 635,000
+// times, and such an error costs only the older samples.
 func (w *window) add(v time.Duration) (step bool) {
 	if w.run == 0 || w.run > 0 && v <= w.high || w.run < 0 && v >= w.low {
 		w.run = 0
@@ -55,10 +55,10 @@ func (w *window) add(v time.Duration) (step bool) {
 	return true
 }
 
-// limits are the values that a sample must exceed to count towards a step: the extremes of all samples
-// but noise, widened by the rounding, or v itself if there are none. A rounded level may look constant
-// for long and then differ by the whole grain. Below, half of that suffices: a falling lead means late
-// commands, which is better believed too early.
+// limits are the values that a sample must exceed to count towards a step: the extremes of all
+// samples but noise, widened by the rounding, or v itself if there are none. A rounded level may
+// look constant for long and then differ by the whole grain. Below, half of that suffices: a
+// falling lead means late commands, which is better believed too early.
 func (w *window) limits(v time.Duration) (low, high time.Duration) {
 	low, high = far, -far
 	if w.noise == 0 && w.n > 0 {
@@ -101,7 +101,8 @@ func (w *window) put(v time.Duration, noise bool) {
 	w.next = (w.next + 1) % windowSize
 }
 
-// percentile is the smallest sample that at least that many percent do not exceed, 0 without samples.
+// percentile is the smallest sample that at least that many percent do not exceed, 0 without
+// samples.
 func (w *window) percentile(percent int) time.Duration {
 	if w.n == 0 {
 		return 0

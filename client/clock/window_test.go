@@ -106,8 +106,9 @@ func TestWindowEqualsItsTwin(t *testing.T) {
 	})
 }
 
-// TestWindowForgetsAStep: four samples after a step of the path nothing is left of what was before, whichever way it went; a spike of three
-// samples, or one that is overtaken, is noise, and remembered as that.
+// TestWindowForgetsAStep: four samples after a step of the path nothing is left of what was before,
+// whichever way it went; a spike of three samples, or one that is overtaken, is noise, and
+// remembered as that.
 func TestWindowForgetsAStep(t *testing.T) {
 	for _, by := range []time.Duration{-30, 30} {
 		var r window

@@ -9,9 +9,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// Extrapolated is Pose for a picture alone: while the render clock waits for snapshots, a moving player
-// keeps the velocity between its last two known snapshots for at most clock.MaxOver, then stops. Shots
-// are judged by Pose, at both ends: an extrapolated position cannot be hit.
+// Extrapolated is Pose for a picture alone: while the render clock waits for snapshots, a moving
+// player keeps the velocity between its last two known snapshots for at most clock.MaxOver, then
+// stops. Shots are judged by Pose, at both ends: an extrapolated position cannot be hit.
 func (p *Interpolator) Extrapolated(slot int, clocks *clock.Clocks) (rig.Pose, bool) {
 	pose, ok := p.Pose(slot)
 	if !ok || clocks.Render.Over == 0 || !pose.Alive() {
@@ -23,8 +23,8 @@ func (p *Interpolator) Extrapolated(slot int, clocks *clock.Clocks) (rig.Pose, b
 	return pose, true
 }
 
-// velocity is how fast player id moved between the last two snapshots of its slot before the view, in
-// metres a second.
+// velocity is how fast player id moved between the last two snapshots of its slot before the view,
+// in metres a second.
 func (p *Interpolator) velocity(slot int, id uint32, rate tick.Rate) (geom.Vec3, bool) {
 	b := p.Decoder.Before(slot, p.View.From)
 	if b == nil || b.Tick < 2 {

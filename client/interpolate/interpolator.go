@@ -40,7 +40,8 @@ func (p *Interpolator) Reset() {
 // across, in ticks.
 func (p *Interpolator) MaxGap() tick.Tick { return p.maxGap }
 
-// Arrived takes the arrival of a part of the snapshot of tick t and reports whether it is the first.
+// Arrived takes the arrival of a part of the snapshot of tick t and reports whether it is the
+// first.
 func (p *Interpolator) Arrived(t tick.Tick) bool { return p.ticks.add(t) }
 
 // Newest is the newest snapshot of which a part has arrived, 0 before the first.
@@ -65,8 +66,8 @@ func (p *Interpolator) AnnounceOnly(t tick.Tick, clocks *clock.Clocks) {
 	p.delay.instant(t, clocks.ViewDelay())
 }
 
-// FollowRender shows the render clock's instant, while no command has a view yet. A snapshot that is
-// older than the first and arrives late does not move the view backwards.
+// FollowRender shows the render clock's instant, while no command has a view yet. A snapshot that
+// is older than the first and arrives late does not move the view backwards.
 func (p *Interpolator) FollowRender(clocks *clock.Clocks) {
 	v := p.ticks.viewAtTime(clocks.Rate, clocks.Render.At)
 	if v.To > p.View.From || v.From >= p.View.From {
@@ -98,12 +99,13 @@ func (p *Interpolator) UpdateAge(clocks *clock.Clocks) {
 	p.Age = max(0, clocks.ServerTime()-clocks.Rate.At(p.ticks.newest()))
 }
 
-// Pose is the pose of a slot in the view: rig.Lerp between its two snapshots, as the server computes
-// it. False if the slot was empty at the first of them, or rows of others are not decoded.
+// Pose is the pose of a slot in the view: rig.Lerp between its two snapshots, as the server
+// computes it. False if the slot was empty at the first of them, or rows of others are not decoded.
 //
-// If a snapshot lacks the slot, or its datagram was lost, the nearest snapshots with the slot stand in,
-// one before the instant and one after it, and lagcomp.BracketingTicks gives the fraction between those. The
-// server knows which packets had arrived and judges a shot at this slot by the same two.
+// If a snapshot lacks the slot, or its datagram was lost, the nearest snapshots with the slot stand
+// in, one before the instant and one after it, and lagcomp.BracketingTicks gives the fraction
+// between those. The server knows which packets had arrived and judges a shot at this slot by the
+// same two.
 func (p *Interpolator) Pose(slot int) (rig.Pose, bool) {
 	a, b, frac := p.bracket(slot)
 	if a == nil {
@@ -123,8 +125,8 @@ func (p *Interpolator) Pose(slot int) (rig.Pose, bool) {
 	return rig.Lerp(&from, &to, frac), true
 }
 
-// bracket finds the two snapshots of a slot around the view's instant and the fraction between them.
-// b is nil if there is only one.
+// bracket finds the two snapshots of a slot around the view's instant and the fraction between
+// them. b is nil if there is only one.
 func (p *Interpolator) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	v := p.View
 	if p.Decoder == nil || v.From == 0 {
@@ -154,8 +156,8 @@ func (p *Interpolator) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	return a, b, at.Frac
 }
 
-// poses caches the poses of the last two snapshots by slot. A picture crosses from one snapshot to the
-// next in several frames, and a decoded row does not change.
+// poses caches the poses of the last two snapshots by slot. A picture crosses from one snapshot to
+// the next in several frames, and a decoded row does not change.
 type poses [][2]cachedPose
 
 type cachedPose struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// The view shows the first snapshot until the render clock has passed it: an older one that arrives late
-// does not move it backwards.
+// The view shows the first snapshot until the render clock has passed it: an older one that arrives
+// late does not move it backwards.
 func TestFirstSnapshotsOutOfOrder(t *testing.T) {
 	var p Interpolator
 	var clocks clock.Clocks
@@ -62,8 +62,8 @@ func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 	return netstate.PoseOf(id, row)
 }
 
-// A gap longer than MaxGap is not interpolated across, even if the row that hides the player was lost;
-// a shorter one is, and a player without an older snapshot appears in place.
+// A gap longer than MaxGap is not interpolated across, even if the row that hides the player was
+// lost; a shorter one is, and a player without an older snapshot appears in place.
 func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 	for i, c := range []struct {
 		every    tick.Tick
@@ -107,7 +107,8 @@ func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 	}
 }
 
-// TestPosesEqualTheirFrames: in whatever order frames are asked for, what is remembered is what they say.
+// TestPosesEqualTheirFrames: in whatever order frames are asked for, what is remembered is what
+// they say.
 func TestPosesEqualTheirFrames(t *testing.T) {
 	const slots = 16
 	rng := rand.New(rand.NewPCG(5, 40))

@@ -7,24 +7,24 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// viewDelay is how far the view is behind the commands. Each delay is announced to the server half a
-// second before it takes effect.
+// viewDelay is how far the view is behind the commands. Each delay is announced to the server half
+// a second before it takes effect.
 type viewDelay struct {
 	lagcomp.ViewDelayTrack
 	span  tick.Tick // the last with a delay: one is chosen with the first command of each span
 	delay uint8     // announced by packets with a newest command of that span
 }
 
-// Errors, in 1/256 tick, from which on the delay takes a step towards the wanted one. A delay that is
-// too short makes the picture stall, so it is corrected sooner than one that is too long.
+// Errors, in 1/256 tick, from which on the delay takes a step towards the wanted one. A delay that
+// is too short makes the picture stall, so it is corrected sooner than one that is too long.
 const (
 	delayShort = lagcomp.ViewDelayUnit / 8
 	delayLong  = lagcomp.ViewDelayUnit * 5 / 4
 	delayFar   = 4 * lagcomp.ViewDelayUnit
 )
 
-// instant is the view's instant for the command of tick t, in 1/256 tick. want is the delay that the
-// clocks call for, in the same unit.
+// instant is the view's instant for the command of tick t, in 1/256 tick. want is the delay that
+// the clocks call for, in the same unit.
 func (d *viewDelay) instant(t tick.Tick, want int64) int64 {
 	if span := t / lagcomp.ViewDelaySpan; !d.Started() || span > d.span {
 		d.choose(want)

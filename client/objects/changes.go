@@ -1,6 +1,9 @@
 package objects
 
-import "github.com/tickrate/tickrate/ecs/tick"
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
+)
 
 // ChangeKind says what happened to an object.
 type ChangeKind uint8
@@ -26,31 +29,17 @@ type Change struct {
 const maxChanges = 256
 
 // changes is a queue that overwrites its oldest.
-type changes struct {
-	in, out uint64
-	ring    []Change // allocated with the first
-}
+type changes struct{ ring ringbuf.Ring[Change] }
 
 func (q *changes) add(kind ChangeKind, t tick.Tick, o *Object) {
-	if q.in-q.out == maxChanges {
-		q.out++
+	if q.ring.Added() == 0 {
+		q.ring = ringbuf.New[Change](maxChanges)
 	}
-	if q.ring == nil {
-		q.ring = make([]Change, maxChanges)
-	}
-	e := &q.ring[q.in%maxChanges] // a literal would be built elsewhere and copied
+	e := q.ring.Next() // a literal would be built elsewhere and copied
 	e.Kind, e.Tick, e.Object = kind, t, *o
-	q.in++
 }
 
-// NextChange returns the next change, each once, in the order in which the client learned of it, which
-// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
-func (s *Set) NextChange() (Change, bool) {
-	q := &s.queue
-	if q.in == q.out {
-		return Change{}, false
-	}
-	e := q.ring[q.out%maxChanges]
-	q.out++
-	return e, true
-}
+// NextChange returns the next change, each once, in the order in which the client learned of it,
+// which is before the view reaches it. The oldest of more than 256 are lost; Append has the current
+// state.
+func (s *Set) NextChange() (Change, bool) { return s.queue.ring.Pop() }

@@ -17,7 +17,7 @@ type Object struct {
 	ID                   netid.ID        // 0: an own projectile without a row yet
 	Since                tick.Tick       // the tick that Born stands for
 	Rot                  object.Rotation // of a cube
-	Own                  bool            // an own projectile: shown at the predicted instant, not at the view's
+	Own                  bool            // an own projectile, shown at the predicted instant
 }
 
 // instant is a tick and a part of the next in 1/256.
@@ -46,14 +46,14 @@ func (s *Set) predicted() instant {
 	return instant{t, min(uint32(part*256), 255)}
 }
 
-// maxSteps is how many ticks of grenades one Append computes: a hostile server may name thousands that
-// it says were thrown long ago. The rest stay where they are until the next Append.
+// maxSteps is how many ticks of grenades one Append computes: a hostile server may name thousands
+// that it says were thrown long ago. The rest stay where they are until the next Append.
 const maxSteps = 2048
 
-// Append appends every object to dst: those with rows at the instant of the view, own projectiles at
-// the predicted instant. Cubes are interpolated. Projectiles and grenades are computed from their
-// launch with the server's constants and arena, so they need no rows between launch and end; one that
-// has ended stays in place for a moment, see Over.
+// Append appends every object to dst: those with rows at the instant of the view, own projectiles
+// at the predicted instant. Cubes are interpolated. Projectiles and grenades are computed from
+// their launch with the server's constants and arena, so they need no rows between launch and end;
+// one that has ended stays in place for a moment, see Over.
 func (s *Set) Append(dst []Object) []Object {
 	s.steps = maxSteps
 	if s.decoder != nil && s.match.View.From != 0 {
@@ -80,8 +80,8 @@ func (s *Set) Append(dst []Object) []Object {
 	return dst
 }
 
-// around finds the snapshots with a slot's row: the newest up to tick t, and the oldest after it. 0 is
-// none.
+// around finds the snapshots with a slot's row: the newest up to tick t, and the oldest after it. 0
+// is none.
 func (s *Set) around(slot int, t tick.Tick) (from, to tick.Tick) {
 	if f := s.decoder.Before(slot, t); f != nil {
 		from = f.Tick
@@ -159,8 +159,8 @@ func (b *trajectory) begin(id netid.ID, g object.Grenade, fuse *object.CompiledG
 	*b = trajectory{id: id, at: g.Thrown, now: g, next: g.Step(fuse, a, g.Thrown+1)}
 }
 
-// advance computes the ticks up to t, at most limit, and returns how many those were. No grenade flies
-// longer than its fuse burns.
+// advance computes the ticks up to t, at most limit, and returns how many those were. No grenade
+// flies longer than its fuse burns.
 func (b *trajectory) advance(fuse *object.CompiledGrenade, a *arena.Arena, t tick.Tick, limit int) (n int) {
 	for t = min(t, b.now.Thrown+fuse.Life); b.at < t && n < limit; n++ {
 		b.at++
@@ -169,8 +169,8 @@ func (b *trajectory) advance(fuse *object.CompiledGrenade, a *arena.Arena, t tic
 	return n
 }
 
-// interpolate moves a cube with a row at snapshot tick at to an instant. A row describes the tick at
-// which cubes were sampled last; the next sample is in the first later row.
+// interpolate moves a cube with a row at snapshot tick at to an instant. A row describes the tick
+// at which cubes were sampled last; the next sample is in the first later row.
 func (s *Set) interpolate(slot int, at tick.Tick, now instant, o *Object) {
 	o.Rot = o.Rotation()
 	interval := s.match.Interval

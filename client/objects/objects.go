@@ -82,8 +82,8 @@ func (s *Set) Message(raw []byte) bool {
 	return ok
 }
 
-// Section takes the rows of objects in a packet of a snapshot and returns the bytes after them. Errors
-// are the decoder's, and netstate.ErrHeader.
+// Section takes the rows of objects in a packet of a snapshot and returns the bytes after them.
+// Errors are the decoder's, and netstate.ErrHeader.
 func (s *Set) Section(h netstate.Header, src []byte) (rest []byte, err error) {
 	if h.Objects {
 		runs, sum, rest, err := h.CutObjects(src)
@@ -109,8 +109,8 @@ func (s *Set) Section(h netstate.Header, src []byte) (rest []byte, err error) {
 	return src, nil
 }
 
-// Explain adds the bits of a section's rows to a meter and returns the bytes after them. header is how
-// many bytes of the section are no rows.
+// Explain adds the bits of a section's rows to a meter and returns the bytes after them. header is
+// how many bytes of the section are no rows.
 func (s *Set) Explain(m *snapshot.Meter, h netstate.Header, src []byte) (rest []byte, header int, err error) {
 	runs, _, rest, err := h.CutObjects(src)
 	if err != nil || s.decoder == nil {
@@ -122,8 +122,8 @@ func (s *Set) Explain(m *snapshot.Meter, h netstate.Header, src []byte) (rest []
 	return rest, len(src) - len(rest) - len(runs), nil
 }
 
-// Row copies the decoded row of a slot at snapshot tick t into dst, netstate.ObjectStateFields long, and returns
-// the object's id, 0 for an empty slot. False if the row is not known.
+// Row copies the decoded row of a slot at snapshot tick t into dst, netstate.ObjectStateFields
+// long, and returns the object's id, 0 for an empty slot. False if the row is not known.
 func (s *Set) Row(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	if s.decoder == nil {
 		return 0, false

@@ -81,8 +81,9 @@ func wild(rng *rand.Rand, row []int32) {
 	}
 }
 
-// A server may say anything of things that a row can say, in any order, and call any of them ours: the client shows numbers that are
-// numbers, works out no more ticks than it has time for, remembers no more than there is room for, and does not fall over.
+// A server may say anything of things that a row can say, in any order, and call any of them ours:
+// the client shows numbers that are numbers, works out no more ticks than it has time for,
+// remembers no more than there is room for, and does not fall over.
 func TestThingsOfAHostileServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 55))
 	c := newSet(t)
@@ -120,7 +121,8 @@ func TestThingsOfAHostileServer(t *testing.T) {
 	}
 }
 
-// What was recorded, and then damaged in any way, is refused whole or decodes to rows in range; what is refused leaves no trace.
+// What was recorded, and then damaged in any way, is refused whole or decodes to rows in range;
+// what is refused leaves no trace.
 func FuzzThings(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newEncoder()

@@ -24,8 +24,8 @@ type Stats struct {
 // maxOwn is how many own projectiles are in the air before the server has told of their ends.
 const maxOwn = 64
 
-// rejectAfter is how many snapshots may lack an own projectile that they should have until it counts as
-// rejected: a packet may be lost, and the first packet of a snapshot has limited room.
+// rejectAfter is how many snapshots may lack an own projectile that they should have until it
+// counts as rejected: a packet may be lost, and the first packet of a snapshot has limited room.
 const rejectAfter = 3
 
 // projectile is a predicted projectile or grenade of our own.
@@ -43,7 +43,8 @@ type projectile struct {
 	launch object.Grenade
 }
 
-// Launch begins an own projectile or grenade: an action of a command, and the state after the command.
+// Launch begins an own projectile or grenade: an action of a command, and the state after the
+// command.
 func (s *Set) Launch(cmd *sim.Command, a *ability.Action, self *predict.State) {
 	k := s.match.Kit
 	p := projectile{swept: cmd.Tick}
@@ -134,8 +135,8 @@ func (s *Set) matchOwn(t tick.Tick, slot int, o *Object) bool {
 	return false
 }
 
-// adopt takes the launch from the server's row and reports whether it differs from the prediction. A
-// row of a projectile that has ended has only its end.
+// adopt takes the launch from the server's row and reports whether it differs from the prediction.
+// A row of a projectile that has ended has only its end.
 func (s *Set) adopt(p *projectile, t tick.Tick, o *Object) bool {
 	if o.Over() {
 		return false
@@ -215,8 +216,10 @@ func (s *Set) showOwn(p *projectile, now instant) (o Object, ok bool) {
 		}
 	}
 	o = p.object()
-	if p.kind == netstate.Projectile && p.landed == 0 && now.tick >= p.path.Tick+s.match.Kit.ProjectileKinds[p.path.Type].Life {
-		return o, false
+	if p.kind == netstate.Projectile && p.landed == 0 {
+		if end := p.path.Tick + s.match.Kit.ProjectileKinds[p.path.Type].Life; now.tick >= end {
+			return o, false
+		}
 	}
 	o.Pos = s.ownPosition(p, now)
 	if p.landed != 0 && now.tick >= p.landed {

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// ErrorOffset smooths the error of a misprediction: the picture starts where it was and converges to
-// the predicted position within some tenths of a second. Only the picture has the offset.
+// ErrorOffset smooths the error of a misprediction: the picture starts where it was and converges
+// to the predicted position within some tenths of a second. Only the picture has the offset.
 type ErrorOffset struct {
 	Offset geom.Vec3 // metres, from the predicted position
 	Stats  ErrorStats

@@ -89,8 +89,8 @@ func (p *Predictor) Ready() bool { return !p.CommandsOnly && p.holds(p.Newest) }
 // Issued reports whether the player issued the command of tick t.
 func (p *Predictor) Issued(t tick.Tick) bool { return p.holds(t) && p.at(t).issued }
 
-// Command is the command of tick t with the view that it carries. False if the player issued none, or
-// it is older than the two seconds that are remembered.
+// Command is the command of tick t with the view that it carries. False if the player issued none,
+// or it is older than the two seconds that are remembered.
 func (p *Predictor) Command(t tick.Tick) (sim.Command, bool) {
 	if !p.Issued(t) {
 		return sim.Command{}, false
@@ -98,8 +98,8 @@ func (p *Predictor) Command(t tick.Tick) (sim.Command, bool) {
 	return p.at(t).Command, true
 }
 
-// Push plays the command of the tick after Newest and returns its actions, valid until the next Push.
-// The command carries the view if the server may judge one of its actions by it.
+// Push plays the command of the tick after Newest and returns its actions, valid until the next
+// Push. The command carries the view if the server may judge one of its actions by it.
 func (p *Predictor) Push(c sim.Command, view tick.View) []ability.Action {
 	if p.First == 0 {
 		p.First = c.Tick

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// slowPredictor keeps everything and plays everything again from the newest row whenever it is asked.
+// slowPredictor keeps everything and plays everything again from the newest row whenever it is
+// asked.
 type slowPredictor struct {
 	p    *Predictor // for play only
 	cmds map[tick.Tick]sim.Command
@@ -69,8 +70,9 @@ func wander(seed uint64) func(tick.Tick) sim.Command {
 	}
 }
 
-// TestReplayAgreesWithTwin: rows arrive late, some are not what was predicted, some tell of a death; after each the
-// prediction is what playing everything again would give, and exactly what must be played again was.
+// TestReplayAgreesWithTwin: rows arrive late, some are not what was predicted, some tell of a
+// death; after each the prediction is what playing everything again would give, and exactly what
+// must be played again was.
 func TestReplayAgreesWithTwin(t *testing.T) {
 	total := Stats{}
 	for seed := range uint64(20) {
@@ -149,7 +151,8 @@ func TestRowsOutOfReach(t *testing.T) {
 	}
 }
 
-// TestSkipIsWhatTheInboxDoes: over ticks without a command the predictor substitutes what the server does.
+// TestSkipIsWhatTheInboxDoes: over ticks without a command the predictor substitutes what the
+// server does.
 func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	for given := range 6 {
 		p := newPredictor(t)
@@ -174,8 +177,8 @@ func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	}
 }
 
-// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction costs no simulation, one
-// that differs exactly the ticks since.
+// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction costs no simulation,
+// one that differs exactly the ticks since.
 func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 	p := newPredictor(t)
 	row := spawnRow(p)

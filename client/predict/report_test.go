@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A count is told twice after each change, never more than once a second, and nothing is said where nothing changes.
+// A count is told twice after each change, never more than once a second, and nothing is said where
+// nothing changes.
 func TestReportIsSparing(t *testing.T) {
 	var m Report
 	var said []int

@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"net"
 	"net/netip"
 	"strconv"
@@ -15,17 +15,17 @@ import (
 // publicAddrs reads the addresses that a token may name. Errors name the flag.
 func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 	if len(list) > netcode.MaxServers {
-		return nil, badUse(fmt.Errorf("%s: %d addresses, expected at most %d", flag, len(list), netcode.MaxServers))
+		return nil, usage.Errorf("%s: %d addresses, expected at most %d", flag, len(list), netcode.MaxServers)
 	}
 	for _, text := range list {
 		udp, err := net.ResolveUDPAddr("udp", text)
 		if err != nil {
-			return nil, badUse(fmt.Errorf("%s: %w", flag, err))
+			return nil, usage.Errorf("%s: %w", flag, err)
 		}
 		at := udp.AddrPort()
 		at = netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
 		if !at.Addr().IsValid() || at.Addr().IsUnspecified() || at.Port() == 0 {
-			return nil, badUse(fmt.Errorf("%s %q: expected host:port as players dial it", flag, text))
+			return nil, usage.Errorf("%s %q: expected host:port as players dial it", flag, text)
 		}
 		all = append(all, at)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/gate"
 	"github.com/tickrate/tickrate/bench/report"
 )
@@ -19,6 +21,7 @@ import (
 // errRegressed ends the program with exit code 3.
 var errRegressed = errors.New("the gate fails: something takes longer than before")
 
+// newBench makes the command bench.
 func newBench() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
@@ -30,42 +33,46 @@ builds record samples alternately, so that both meet the same disturbances, as m
   new/tickrate bench record --out new.json
   ... five times more, then
   new/tickrate bench compare old.json new.json`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newBenchRecord(), newBenchCompare(), newBenchSelfTest())
 	return c
 }
 
+// newBenchRecord makes the command bench record.
 func newBenchRecord() *cobra.Command {
 	var out, only, slow string
 	var count int
 	c := &cobra.Command{
 		Use:   "record",
 		Short: "Add rounds of the fixed lobbies to a file",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if count < 1 || count > 100 {
-				return badUse(fmt.Errorf("--count %d: expected 1 to 100 rounds", count))
+				return usage.Errorf("--count %d: expected 1 to 100 rounds", count)
 			}
 			if only != "" && !slices.Contains(gate.Names, only) {
-				return badUse(fmt.Errorf("--only %q: expected %s", only, strings.Join(gate.Names, ", ")))
+				return usage.Errorf("--only %q: expected %s", only, strings.Join(gate.Names, ", "))
 			}
 			s, err := gate.ParseSlowdown(slow)
 			if err != nil {
-				return badUse(fmt.Errorf("--slow: %w", err))
+				return usage.Errorf("--slow: %w", err)
 			}
 			return recordRounds(c, out, only, count, s)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "rounds.json", "`file` to add rounds to; made if it is missing")
-	c.Flags().StringVar(&only, "only", "", "play only the lobby of this `name`: duel, match or crowd; default all three")
+	c.Flags().StringVar(&only, "only", "",
+		"play only the lobby of this `name`: duel, match or crowd; default all three")
 	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
-	c.Flags().StringVar(&slow, "slow", "", "burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
+	c.Flags().StringVar(&slow, "slow", "",
+		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
 	_ = c.Flags().MarkHidden("slow") // the flag is there
 	return c
 }
 
+// recordRounds adds rounds to a file, which it makes if it is missing.
 func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowdown) error {
 	samples, err := readSamples(out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,15 +96,17 @@ func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowd
 	return err
 }
 
+// readSamples reads a file of rounds.
 func readSamples(path string) (gate.Samples, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return gate.Samples{}, badUse(err)
+		return gate.Samples{}, usage.Error(err)
 	}
 	s, err := gate.Parse(path, raw)
-	return s, badUse(err)
+	return s, usage.Error(err)
 }
 
+// newBenchCompare makes the command bench compare.
 func newBenchCompare() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -115,13 +124,14 @@ func newBenchCompare() *cobra.Command {
 			}
 			all, err := gate.Compare(old, now)
 			if err != nil {
-				return badUse(err)
+				return usage.Error(err)
 			}
 			worse := gate.Regressed(all)
 			if asJSON {
 				e := json.NewEncoder(c.OutOrStdout())
 				e.SetIndent("", "  ")
-				err = e.Encode(map[string]any{"version": gate.Version, "old": old.Commit, "new": now.Commit, "changes": all, "regressed": len(worse)})
+				err = e.Encode(map[string]any{"version": gate.Version, "old": old.Commit, "new": now.Commit,
+					"changes": all, "regressed": len(worse)})
 			} else {
 				printGate(c.OutOrStdout(), old, now, all)
 			}
@@ -135,8 +145,10 @@ func newBenchCompare() *cobra.Command {
 	return c
 }
 
+// printGate prints the changes of ticks and bytes, and what is worse.
 func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
-	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n", old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
+	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n",
+		old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
 	for _, c := range all {
 		if c.Of == "tick" || c.Of == "bytes" {
 			fmt.Fprintf(w, "  %v\n", c)
@@ -151,20 +163,21 @@ func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	}
 }
 
-// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a slower stage must fail.
+// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a
+// slower stage must fail.
 func newBenchSelfTest() *cobra.Command {
 	var only, slow string
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove the gate on this machine: an equal pair passes, a slowdown of 10 % on purpose does not",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			burn, err := gate.ParseSlowdown(slow)
 			if err == nil && burn.Stage == "" {
 				err = errors.New("expected a stage and percent, such as snapshot=10%")
 			}
 			if err != nil {
-				return badUse(fmt.Errorf("--slow: %w", err))
+				return usage.Errorf("--slow: %w", err)
 			}
 			return selfTest(c, only, burn)
 		},
@@ -174,6 +187,7 @@ func newBenchSelfTest() *cobra.Command {
 	return c
 }
 
+// selfTest plays three sides in turn, one of them slowed.
 func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	sides := []gate.Samples{gate.New("first"), gate.New("second"), gate.New("slowed")}
 	for round := range gate.MinRounds {
@@ -213,4 +227,4 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 }
 
 // twoFiles refuses anything but two arguments.
-func twoFiles(c *cobra.Command, args []string) error { return badUse(cobra.ExactArgs(2)(c, args)) }
+func twoFiles(c *cobra.Command, args []string) error { return usage.Error(cobra.ExactArgs(2)(c, args)) }

@@ -1,12 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+)
 
 func newCodec() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "codec",
 		Short: "Train, show and compare snapshot codecs",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newCodecTrain(), newCodecDict(), newCodecShow(), newCodecRecord(), newCodecEval())

@@ -10,11 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
 // replayDictBytes is the size of the dictionary of replays.
@@ -36,14 +39,14 @@ func newCodecDict() *cobra.Command {
 		Short: "Train the zstd dictionary of match recordings",
 		Long: `dict records lobbies of an eighth, a quarter, a half and all of --players in virtual time, each for a quarter of
 --duration, and writes the zstd dictionary that packs such recordings best. The same flags give the same file.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return trainDict(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
 	fl.IntVar(&f.players, "players", 32, "`players` in the largest lobby, 2 to 256")
 	fl.DurationVar(&f.duration, "duration", 4*time.Minute, "virtual `time` to play, all lobbies together")
-	playFlags(c, &f.seed, &f.traces)
+	assets.BotFlags(c, &f.seed, &f.traces)
 	return c
 }
 
@@ -51,7 +54,7 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	if err := checkTraining(f.out, f.players, f.duration); err != nil {
 		return err
 	}
-	move, err := openMovement(f.traces, f.seed)
+	move, err := assets.Bots(f.traces, f.seed)
 	if err != nil {
 		return err
 	}
@@ -59,47 +62,56 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	for _, part := range []int{8, 4, 2, 1} {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
-		ground := fmt.Sprintf("gen:%d:%d", n, seed)
-		if err := recordMatch(c.Context(), ground, n, seed, f.duration/4, move, func(film server.RecordingChunk) {
-			samples = append(samples, film.Chunk.Key, film.Chunk.Log)
+		match := simulatedMatch{fmt.Sprintf("gen:%d:%d", n, seed), n, seed, f.duration / 4, move}
+		if err := match.record(c.Context(), func(part server.RecordingChunk) {
+			samples = append(samples, part.Chunk.Key, part.Chunk.Log)
 		}); err != nil {
 			return err
 		}
 	}
 	d := dict.Train(samples, replayDictBytes)
 	if d == nil {
-		return errors.New("train the dictionary of replays: too little was recorded; give more --seconds")
+		return errors.New("train the dictionary of replays: too little was recorded; give a longer --duration")
 	}
 	if err := os.WriteFile(f.out, d, 0o644); err != nil {
 		return fmt.Errorf("write the dictionary: %w", err)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
-		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.name)
+		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.Name)
 	return nil
 }
 
-// recordMatch plays a lobby in virtual time and passes each part of its recording to keep.
-func recordMatch(ctx context.Context, ground string, players int, seed uint64, length time.Duration, move movement, keep func(server.RecordingChunk)) error {
-	a, err := openArena(ground)
+// simulatedMatch is a match to record in virtual time.
+type simulatedMatch struct {
+	arena   string
+	players int
+	seed    uint64
+	length  time.Duration
+	bots    assets.BotSource
+}
+
+// record plays the match and passes each part of its recording to keep.
+func (m simulatedMatch) record(ctx context.Context, keep func(server.RecordingChunk)) error {
+	a, err := assets.Map(m.arena)
 	if err != nil {
 		return err
 	}
-	game, err := openGame("", ground, "deathmatch")
+	game, err := assets.Game(content.Default(), m.arena, "deathmatch")
 	if err != nil {
 		return err
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: players, Seed: seed, Brain: move.brain, Decode: client.DecodeOwn,
+		Clients: m.players, Seed: m.seed, Brain: m.bots.Brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
-			Arena: a, ArenaName: ground, Players: players,
-			Rules: sim.Rules{Seed: seed, Mix: true, RespawnMillis: 3000, Game: game}, Record: keep,
+			Arena: a, ArenaName: m.arena, Players: m.players,
+			Rules: sim.Rules{Seed: m.seed, Mix: true, RespawnMillis: 3000, Game: game}, Record: keep,
 		},
 	})
 	if err != nil {
 		return err
 	}
-	for b.Now() < length && ctx.Err() == nil {
+	for b.Now() < m.length && ctx.Err() == nil {
 		if err := b.Step(); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/codeceval"
 	"github.com/tickrate/tickrate/bench/itr"
 )
@@ -35,7 +37,7 @@ against those that are at least --delay snapshots old, decoded from the decoder'
 begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`,
 		Example: `  tickrate codec eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
   tickrate codec eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return evaluate(c, f) },
 	}
 	fl := c.Flags()
@@ -63,17 +65,17 @@ type evaluation struct {
 func evaluate(c *cobra.Command, f evalFlags) error {
 	switch {
 	case len(f.train) == 0:
-		return badUse(fmt.Errorf("nothing to train on: give --train"))
+		return usage.Errorf("nothing to train on: give --train")
 	case f.test == "":
-		return badUse(fmt.Errorf("nothing to judge by: give --test"))
+		return usage.Errorf("nothing to judge by: give --test")
 	case f.delay < 0 || f.delay > 1000:
-		return badUse(fmt.Errorf("--delay %d: expected 0 to 1000 snapshots", f.delay))
+		return usage.Errorf("--delay %d: expected 0 to 1000 snapshots", f.delay)
 	case f.step < 1:
-		return badUse(fmt.Errorf("--step %d: expected 1 or more", f.step))
+		return usage.Errorf("--step %d: expected 1 or more", f.step)
 	}
 	for _, name := range f.codecs {
 		if !slices.Contains(codeceval.Names, name) {
-			return badUse(fmt.Errorf("--codec %q: expected some of %s", name, strings.Join(codeceval.Names, ", ")))
+			return usage.Errorf("--codec %q: expected some of %s", name, strings.Join(codeceval.Names, ", "))
 		}
 	}
 	var train []*itr.Trace
@@ -100,11 +102,12 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
+	trial := codeceval.Trial{Model: model, Dictionary: dictionary, Trace: test, Delay: out.Delay, Step: f.step}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
 			return err
 		}
-		if out.Codecs[name], err = codeceval.Run(name, model, dictionary, test, out.Delay, f.step); err != nil {
+		if out.Codecs[name], err = trial.Run(name); err != nil {
 			return err
 		}
 	}
@@ -122,14 +125,14 @@ func (f evalFlags) open(path string) (*itr.Trace, error) {
 		return itr.Open(path)
 	}
 	if f.pose == "" {
-		return nil, badUse(fmt.Errorf("%s: say with --pose how fine to read it, such as 1cm,0.1deg", path))
+		return nil, usage.Errorf("%s: say with --pose how fine to read it, such as 1cm,0.1deg", path)
 	}
 	p, err := itr.ParsePose(f.pose)
 	if err != nil {
-		return nil, badUse(fmt.Errorf("--pose: %w", err))
+		return nil, usage.Errorf("--pose: %w", err)
 	}
 	if p.Hz = f.hz; p.Hz < 1 || p.Hz > 1000 {
-		return nil, badUse(fmt.Errorf("--hz %d: expected 1 to 1000", f.hz))
+		return nil, usage.Errorf("--hz %d: expected 1 to 1000", f.hz)
 	}
 	return itr.OpenPose(path, p)
 }

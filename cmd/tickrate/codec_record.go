@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/codeceval/rowtrace"
 )
 
@@ -30,7 +34,7 @@ func newCodecRecord() *cobra.Command {
 (.itr), for codec eval. It begins when all have joined. The same flags give the same file.`,
 		Example: `  tickrate codec record --trace duel.csv.gz --players 16 --duration 1m --out duel.itr
   tickrate codec record --idle --players 16 --duration 10s --out idle.itr`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return record(c, f) },
 	}
 	fl := c.Flags()
@@ -38,7 +42,7 @@ func newCodecRecord() *cobra.Command {
 	fl.IntVar(&f.players, "players", 16, "`players` in the lobby, 1 to 256")
 	fl.DurationVar(&f.duration, "duration", time.Minute, "virtual `time` to record")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second, a divisor of 60")
-	playFlags(c, &f.seed, &f.traces)
+	assets.BotFlags(c, &f.seed, &f.traces)
 	fl.BoolVar(&f.idle, "idle", false, "nobody does anything")
 	return c
 }
@@ -46,24 +50,24 @@ func newCodecRecord() *cobra.Command {
 func record(c *cobra.Command, f recordFlags) error {
 	switch {
 	case f.out == "":
-		return badUse(fmt.Errorf("no file to write: give --out"))
+		return usage.Errorf("no file to write: give --out")
 	case f.players < 1 || f.players > 256:
-		return badUse(fmt.Errorf("--players %d: expected 1 to 256", f.players))
+		return usage.Errorf("--players %d: expected 1 to 256", f.players)
 	case f.duration <= 0 || f.duration > maxVirtual:
-		return badUse(fmt.Errorf("--duration %v: expected more than 0, at most %v", f.duration, maxVirtual))
+		return usage.Errorf("--duration %v: expected more than 0, at most %v", f.duration, maxVirtual)
 	case f.hz < 1 || 60%f.hz != 0:
-		return badUse(fmt.Errorf("--hz %d: expected a divisor of 60", f.hz))
+		return usage.Errorf("--hz %d: expected a divisor of 60", f.hz)
 	case f.idle && len(f.traces) > 0:
-		return badUse(fmt.Errorf("--idle and --trace: expected one of them"))
+		return usage.Errorf("--idle and --trace: expected one of them")
 	}
 	cfg := rowtrace.Config{Name: f.out, Players: f.players, Duration: f.duration, Hz: f.hz, Seed: f.seed}
 	name := "nothing: nobody moves"
 	if !f.idle {
-		move, err := openMovement(f.traces, f.seed)
+		move, err := assets.Bots(f.traces, f.seed)
 		if err != nil {
 			return err
 		}
-		cfg.Brain, name = move.brain, move.name
+		cfg.Brain, name = move.Brain, move.Name
 	}
 	t, err := rowtrace.Record(cfg, c.Context().Err)
 	if err != nil {

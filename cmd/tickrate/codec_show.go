@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -21,7 +23,7 @@ func newCodecShow() *cobra.Command {
 row's context, and for each field its width and, for each of its code tables, the bits of a change of 1, 10 and 100 steps.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return badUse(fmt.Errorf("%d files: expected one or none", len(args)))
+				return usage.Errorf("%d files: expected one or none", len(args))
 			}
 			return nil
 		},

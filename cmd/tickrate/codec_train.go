@@ -8,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -36,14 +40,14 @@ tables that code them in the fewest bits. Server and clients must load the same 
 
 With --people train plays a second lobby after the first, in which players follow these recordings, and counts both.
 Large recordings may be missing from a checkout: if one of these files is missing, --out is left as it is.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
 	fl.DurationVar(&f.duration, "duration", 4*time.Minute, "virtual `time` to play")
-	playFlags(c, &f.seed, &f.traces)
+	assets.BotFlags(c, &f.seed, &f.traces)
 	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more; default none")
 	return c
 }
@@ -52,11 +56,11 @@ Large recordings may be missing from a checkout: if one of these files is missin
 func checkTraining(out string, players int, duration time.Duration) error {
 	switch {
 	case out == "":
-		return badUse(fmt.Errorf("no file to write: give --out"))
+		return usage.Errorf("no file to write: give --out")
 	case players < 2 || players > 256:
-		return badUse(fmt.Errorf("--players %d: expected 2 to 256", players))
+		return usage.Errorf("--players %d: expected 2 to 256", players)
 	case duration <= 0 || duration > maxVirtual:
-		return badUse(fmt.Errorf("--duration %v: expected more than 0, at most %v", duration, maxVirtual))
+		return usage.Errorf("--duration %v: expected more than 0, at most %v", duration, maxVirtual)
 	}
 	return nil
 }
@@ -79,14 +83,14 @@ func train(c *cobra.Command, f trainFlags) error {
 		if i > 0 && len(paths) == 0 {
 			break
 		}
-		move, err := openMovement(paths, f.seed)
+		move, err := assets.Bots(paths, f.seed)
 		if err != nil {
 			return err
 		}
 		if err := f.count(c.Context(), counts, move); err != nil {
 			return err
 		}
-		moved += [2]string{"", ", and of as many moving by "}[i] + move.name
+		moved += [2]string{"", ", and of as many moving by "}[i] + move.Name
 	}
 	models := netstate.Train(counts)
 	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
@@ -98,9 +102,9 @@ func train(c *cobra.Command, f trainFlags) error {
 }
 
 // count plays a lobby and counts the symbols of its snapshots.
-func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move movement) error {
+func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move assets.BotSource) error {
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: f.players, Seed: f.seed, Brain: move.brain,
+		Clients: f.players, Seed: f.seed, Brain: move.Brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: arena.Generate(f.players, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,

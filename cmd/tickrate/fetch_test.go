@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,13 +23,13 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {
 		t.Fatal(errs)
 	}
-	cmd, errs, line := serving(t, "--ready", "--arena", world, "--model", model, "--players", "6")
+	cmd, errs, line := serving(t, "--ready", "--map", world, "--model", model, "--players", "6")
 	var r ready
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--seconds", "0.5", "--json")
-	var s summary
+	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	var s swarmSummary
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
 		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
 	}
@@ -42,7 +43,7 @@ func TestServeSendsMapAndModel(t *testing.T) {
 		t.Errorf("%v, %q", err, errs)
 	}
 	for name, want := range map[string]string{"arena-64": "arena-64", "gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
-		if got := arenaName(name); got != want {
+		if got := assets.MapName(name); got != want {
 			t.Errorf("%s is called %q", name, got)
 		}
 	}

@@ -65,7 +65,7 @@ func BenchmarkFloodLobby(b *testing.B) {
 
 // floodServer starts a server on its processor.
 func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
-	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers), "--arena", fmt.Sprintf("gen:%d:1", floodPlayers),
+	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers), "--map", fmt.Sprintf("gen:%d:1", floodPlayers),
 		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--socket", kind)
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
@@ -83,7 +83,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 
 // floodLobby plays beside junk and reports.
 func floodLobby(b *testing.B, r ready, rate int) {
-	k, err := httpTickets(b.Context(), r.HTTP, "")
+	k, err := tokensOverHTTP(b.Context(), r.HTTP, "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/server"
 )
 
 // foreignSizes are the payloads that come back: the least, a common one, the largest that older libraries send, the largest.
@@ -105,7 +106,7 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 		}
 	})
 	cmd, r = readyServer(t, keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
-		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--timeout-seconds", "1"}, args...)...))
+		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--session-timeout", "1s"}, args...)...))
 	return cmd, r, proxy.Addr()
 }
 
@@ -178,7 +179,7 @@ func TestForeignClient(t *testing.T) {
 			}
 			f.disconnect()
 			connected := func() int {
-				var s server.EchoReport
+				var s host.EchoReport
 				statsOf(t, r, &s)
 				return s.Connected
 			}
@@ -217,7 +218,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey, "--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
-	k, err := httpTickets(t.Context(), r.HTTP, "")
+	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,9 +267,9 @@ func TestForeignClientsOverMobile(t *testing.T) {
 			t.Errorf("of %d B: %d sent, %d back", size, sum.sent[s], n)
 		}
 	}
-	var s server.EchoReport
+	var s host.EchoReport
 	for end := time.Now().Add(5 * time.Second); ; { // half have said goodbye, the others are silent
-		if s = (server.EchoReport{}); time.Now().After(end) {
+		if s = (host.EchoReport{}); time.Now().After(end) {
 			t.Fatal("sessions that nobody holds are still there")
 		}
 		if statsOf(t, r, &s); s.Connected == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"syscall"
 	"testing"
@@ -17,13 +18,13 @@ type player struct {
 	udp    *net.UDPConn
 }
 
-func newPlayer(t *testing.T, k *tickets, n int) *player {
+func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	t.Helper()
 	raw, err := k.Token(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return openArena(name) }})
+	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return assets.Map(name) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +81,9 @@ func TestThreat40Lobby(t *testing.T) {
 		t.Skip("a process and its sockets")
 	}
 	for _, socket := range []string{"gnet", "mmsg"} {
-		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--arena", "arena-16", "--socket", socket,
+		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
 			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
-		k, err := httpTickets(t.Context(), r.HTTP, "")
+		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
@@ -37,7 +39,7 @@ profile asks and a seed decides. The server sees every client at a port of its o
 A profile is a name of --list, settings, or a name and settings that change it. Settings: loss, burst, burst-length,
 burst-loss, burst-max, delay, jitter, duplicate, reorder, reorder-by, corrupt, corrupt-bytes, truncate, rate, queue,
 blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, rates bytes a second, such as 125k.`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.list {
 				return listProfiles(c.OutOrStdout())
@@ -101,7 +103,7 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 func runImpair(c *cobra.Command, f impairFlags) error {
 	cfg, err := f.config()
 	if err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	p, err := impair.NewProxy(cfg)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -34,16 +35,19 @@ type keyFlags struct {
 // register gives a command the flags of a key; serve makes the file if there is none.
 func (k *keyFlags) register(c *cobra.Command, about string) {
 	fl := c.Flags()
-	fl.StringVar(&k.file, "key-file", defaultKeyFile, "`file` with the private key, 64 hexadecimal digits; "+about)
-	fl.StringVar(&k.hex, keyFlag, "", "the private key itself, 64 hexadecimal `digits`; every process of this machine can see it: rather use "+keyVariable+"; default that, or the key file")
-	fl.BoolVar(&k.insecure, "insecure-test-key", false, "allow the key that netcode's examples share, and a key of zeros; for tests")
+	fl.StringVar(&k.file, "key-file", defaultKeyFile, "`file` with the private key, 64 hexadecimal "+
+		"digits; "+about)
+	fl.StringVar(&k.hex, keyFlag, "", "the private key itself, 64 hexadecimal `digits`; every process "+
+		"of this machine can see it: rather use "+keyVariable+"; default that, or the key file")
+	fl.BoolVar(&k.insecure, "insecure-test-key", false, "allow the key that netcode's examples share, "+
+		"and a key of zeros; for tests")
 }
 
 // check notes which flags were given and refuses two of them.
 func (k *keyFlags) check(c *cobra.Command) error {
 	k.fileSet, k.hexSet = c.Flags().Changed("key-file"), c.Flags().Changed(keyFlag)
 	if k.fileSet && k.hexSet {
-		return badUse(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
+		return usage.Error(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
 	}
 	return nil
 }
@@ -54,7 +58,8 @@ func (k *keyFlags) fromFile() bool { return !k.hexSet && os.Getenv(keyVariable) 
 // given says whether a key was given on purpose, by a flag or by the environment.
 func (k *keyFlags) given() bool { return k.fileSet || !k.fromFile() }
 
-// read returns the key. A file that does not exist is made if create is set. What the user should know goes to say.
+// read returns the key. A file that does not exist is made if create is set. What the user should
+// know goes to say.
 func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error) {
 	var text, source string
 	switch {
@@ -72,10 +77,11 @@ func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error)
 		}
 	}
 	if key, err = netcode.ParseKey(text); err != nil {
-		return key, badUse(fmt.Errorf("%s: expected 64 hexadecimal digits", source))
+		return key, usage.Errorf("%s: expected 64 hexadecimal digits", source)
 	}
 	if key.IsTestKey() && !k.insecure {
-		return netcode.Key{}, badUse(fmt.Errorf("%s: refusing the well-known test key; --insecure-test-key allows it", source))
+		return netcode.Key{}, usage.Errorf("%s: refusing the well-known test key; "+
+			"--insecure-test-key allows it", source)
 	}
 	return key, nil
 }
@@ -85,7 +91,8 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 	raw, err := openKeyFile(path, say)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {
-			return "", badUse(fmt.Errorf("no private key: %w; tickrate serve makes one, or set %s", err, keyVariable))
+			return "", usage.Errorf("no private key: %w; tickrate serve makes one, or set %s",
+				err, keyVariable)
 		}
 		if err := makeKeyFile(path, say); err != nil {
 			return "", fmt.Errorf("make key file %s: %w", path, cause(err))
@@ -93,7 +100,7 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 		raw, err = openKeyFile(path, say)
 	}
 	if err != nil {
-		return "", badUse(fmt.Errorf("key file: %w", err))
+		return "", usage.Errorf("key file: %w", err)
 	}
 	return string(bytes.TrimRight(raw, "\r\n")), nil
 }
@@ -114,8 +121,10 @@ func openKeyFile(path string, say io.Writer) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // read only
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		fmt.Fprintf(say, "warning: others on this machine can read or change the private key; chmod 600 %s\n", path)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 &&
+		runtime.GOOS != "windows" {
+		fmt.Fprintf(say, "warning: others on this machine can read or change the private key; chmod 600 "+
+			"%s\n", path)
 	}
 	return io.ReadAll(io.LimitReader(f, 256))
 }
@@ -138,8 +147,8 @@ func makeKeyFile(path string, say io.Writer) error {
 	return err
 }
 
-// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or os.Rename, gives it its
-// name when it is complete.
+// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or
+// os.Rename, gives it its name when it is complete.
 func writeSecret(path string, data []byte, place func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
 	if err != nil {

@@ -13,23 +13,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // version is set by the linker.
 var version = "dev"
-
-// usage is an error of the person who typed the command, not of the machine.
-type usage struct{ error }
-
-func (u usage) Unwrap() error { return u.error }
-
-// badUse marks an error as one of use, unless it is nil.
-func badUse(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usage{err}
-}
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -47,8 +36,7 @@ func run(args []string) int {
 	if errors.Is(err, errRegressed) {
 		return 3
 	}
-	var u usage
-	if errors.As(err, &u) {
+	if usage.Is(err) {
 		return 2
 	}
 	return 1
@@ -72,33 +60,13 @@ measures how many players this machine carries and why.
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
+		Args:          usage.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+		return usage.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	defer completeWords(root)
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
 	return root
-}
-
-// moreTraces takes what follows the flags as further files of --trace, so that a shell's wildcard works, and refuses
-// it without that flag.
-func moreTraces(traces *[]string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(*traces) == 0 {
-			return noArgs(c, args)
-		}
-		*traces = append(*traces, args...)
-		return nil
-	}
-}
-
-// noArgs refuses arguments that no flag owns.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return badUse(fmt.Errorf("unexpected argument %q; see %s --help", args[0], c.CommandPath()))
-	}
-	return nil
 }

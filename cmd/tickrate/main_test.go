@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"net"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, tokenVariable+"=")
+	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, serverapi.TokenVariable+"=")
 	c.Dir = t.TempDir()
 	c.WaitDelay = 5 * time.Second
 	return c
@@ -109,11 +110,11 @@ func TestExitCodes(t *testing.T) {
 		6:  {"serve --rate -60", 2, "tick rate -60 Hz: expected 20 to 128"},
 		7:  {"serve --rate 65596", 2, "tick rate 65596 Hz: expected 20 to 128"},
 		8:  {"serve --players 4097", 2, "4097 players: expected 1 to 4096"},
-		9:  {"serve --interval 99", 2, "99 ticks: expected 1 to"},
+		9:  {"serve --send-interval 99", 2, "99 ticks: expected 1 to"},
 		10: {"serve --socket tcp", 2, `"tcp": expected gnet or mmsg`},
-		11: {"serve --arena " + missing, 2, "arena " + missing},
-		12: {"serve --arena " + badMap, 2, "arena " + badMap},
-		13: {"serve --arena gen:1:1", 2, "gen:1:1"},
+		11: {"serve --map " + missing, 2, "arena " + missing},
+		12: {"serve --map " + badMap, 2, "arena " + badMap},
+		13: {"serve --map gen:1:1", 2, "gen:1:1"},
 		87: {"plan --mode chess", 2, "only assault, deathmatch"},
 		88: {"serve --mode chess", 2, "only assault, deathmatch"},
 		89: {"serve --content " + missing, 2, "content pack " + missing},
@@ -143,8 +144,8 @@ func TestExitCodes(t *testing.T) {
 		35: {"plan --limit -5s", 2, "--limit -5s: expected a positive duration"},
 		36: {"plan --interval 61", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
 		37: {"plan --interval 21", 2, "rates.send_every_ticks: expected 1 to 20 ticks"},
-		38: {"swarm --seconds NaN", 2, "NaN seconds"},
-		39: {"swarm --seconds -1", 2, "-1 seconds"},
+		38: {"swarm --duration NaN", 2, "NaN"},
+		39: {"swarm --duration -1s", 2, "--duration -1s"},
 		40: {"plan --slo nonsense", 2, "unknown name nonsense"},
 		41: {"plan --socket tcp", 2, `network.socket: expected "gnet" or "mmsg"`},
 		42: {"map check", 2, "expected one map, got 0"},
@@ -162,8 +163,8 @@ func TestExitCodes(t *testing.T) {
 		54: {"serve --public-addr 0.0.0.0:7913", 2, `--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
 		55: {"serve --protocol-id 0", 2, "--protocol-id"},
 		56: {"serve --protocol-id 0x1_0", 2, "--protocol-id"},
-		57: {"serve --token-seconds 0", 2, "--token-seconds 0: expected 1 to 86400"},
-		58: {"serve --timeout-seconds 0", 2, "--timeout-seconds 0: expected 1 to 86400, or -1"},
+		57: {"serve --token-lifetime 0s", 2, "--token-lifetime 0s: expected whole seconds from 1s to 24h"},
+		58: {"serve --session-timeout 0s", 2, "--session-timeout 0s: expected whole seconds from 1s to 24h, or -1s"},
 		59: {"serve --http-token sécret", 2, "--http-token"},
 		60: {"serve --echo --players 10001", 2, "10001 players: expected 1 to 10000"},
 		61: {"serve --echo --socket tcp", 2, `"tcp": expected gnet or mmsg`},
@@ -173,29 +174,29 @@ func TestExitCodes(t *testing.T) {
 		65: {"swarm --http 127.0.0.1:1", 1, "nobody answers at http://127.0.0.1:1; is tickrate serve running?"},
 		66: {"swarm --http 127.0.0.1:1 --key-file x", 2, "--http and a private key"},
 		67: {"token --server nowhere", 2, "--server"},
-		68: {"token --seconds 0", 2, "--seconds 0"},
-		69: {"token --timeout-seconds 0", 2, "--timeout-seconds 0"},
+		68: {"token --lifetime 0", 2, "--lifetime 0s"},
+		69: {"token --session-timeout 0s", 2, "--session-timeout 0s"},
 		70: {"token --client-id x", 2, "--client-id"},
 		71: {"token --protocol-id x", 2, "--protocol-id"},
 		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
 		74: {"serve --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
-		75: {"serve --far -1", 2, "a range of -1 m: expected 0 to 8000"},
+		75: {"serve --view-distance -1", 2, "view distance of -1 m: expected 0 to 8000"},
 		76: {"plan --relevance some", 2, `lobby.relevance: expected "auto", "grid", "all" or "off"`},
 		77: {"plan --view-distance 1e9", 2, "lobby.view_distance: expected 0 (no limit) to 4096 metres"},
-		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
+		78: {"serve --checksum -2", 2, "checksum every -2 snapshots: expected 1 to 65536"},
 		79: {"query", 2, "expected one address, got 0"},
 		80: {"query nowhere", 2, "nowhere"},
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
-		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
+		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has no query port"},
 		83: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
 		84: {"plan --map city", 2, `lobby.map: expected "gen" or "town"`},
-		85: {"serve --arena town:1:1", 2, "want town:PLAYERS:SEED"},
+		85: {"serve --map town:1:1", 2, "want town:PLAYERS:SEED"},
 		86: {"plan --codec lzma", 2, `network.codec: expected "huffman"`},
-		92: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
+		92: {"serve --idle-kick -1s", 2, "--idle-kick -1s: expected at most 24h0m0s, or 0 for never"},
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
-		95: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
+		95: {"swarm --chat-every -1s", 2, "--chat-every -1s: expected 0 to 1000h0m0s"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)

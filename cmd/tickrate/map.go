@@ -6,6 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -13,7 +17,7 @@ func newMap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
 		Short: "Generate and check maps",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var players int
@@ -23,10 +27,10 @@ func newMap() *cobra.Command {
 	gen := &cobra.Command{
 		Use:   "generate",
 		Short: "Generate a map for a number of players",
-		Args:  noArgs,
+		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out == "" || players < 1 || players > 4096 {
-				return badUse(fmt.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out))
+				return usage.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out)
 			}
 			a := arena.Generate(players, seed)
 			if town {
@@ -44,12 +48,12 @@ func newMap() *cobra.Command {
 		Short: "Load a map and print its size and hash",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badUse(fmt.Errorf("expected one map, got %d; see %s --help", len(args), c.CommandPath()))
+				return usage.Errorf("expected one map, got %d; see %s --help", len(args), c.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			a, err := openArena(args[0])
+			a, err := assets.Map(args[0])
 			if err != nil {
 				return err
 			}

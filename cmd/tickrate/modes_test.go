@@ -10,10 +10,10 @@ import (
 // TestRow12OneBinary is row 12 of the reference's checklist: one binary is the server, the client, thin clients and a preview of both in
 // one process, by its first word.
 func TestRow12OneBinary(t *testing.T) {
-	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
+	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--journal", "none"))
 	for _, full := range []string{"4", "1"} { // clients that decode all, and thin ones beside one
-		cmd := command(t, "swarm", "--http", r.HTTP, "--players", "4", "--full", full, "--seconds", "1", "--json")
+		cmd := command(t, "swarm", "--http", r.HTTP, "--players", "4", "--full", full, "--duration", "1s", "--json")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		cmd.Env = append(cmd.Env, keyVariable+"=")

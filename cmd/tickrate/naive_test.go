@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/tickrate/tickrate/server/httpapi"
 
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
@@ -80,7 +83,7 @@ func serveNaive() error {
 		return err
 	}
 	name := fmt.Sprintf("gen:%d:1", floodPlayers)
-	world, err := openArena(name)
+	world, err := assets.Map(name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func serveNaive() error {
 	var mu sync.Mutex // of the histogram
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/connect", server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Private: true}))
+	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/slo"
@@ -23,6 +27,7 @@ type planFlags struct {
 	limit              time.Duration
 }
 
+// newPlan makes the command plan: the search for the knee.
 func newPlan() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
@@ -42,7 +47,7 @@ A scenario says what is played: a name (plan scenarios) or a TOML file. Flags ov
   tickrate plan predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
 A service level is comparisons joined by &&. Names: ` + slo.Help,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
@@ -51,7 +56,8 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one for each step, then the knee")
-	fl.IntVar(&f.start, "start", 0, "`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
+	fl.IntVar(&f.start, "start", 0,
+		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
 	fl.IntVar(&f.max, "max", 0, "largest `number` to try; default the scenario's")
 	fl.IntVar(&f.repeat, "repeat", 0, "further `measurements` of the knee; default the scenario's, 2")
 	fl.DurationVar(&f.limit, "limit", 0, "`time` after which no step begins; default 85s, quick 40s")
@@ -97,13 +103,14 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	return f.s.Check()
 }
 
+// plan runs the search, writes the report and prints it in short.
 func plan(c *cobra.Command, f planFlags) error {
 	err := f.load(c)
 	if err == nil {
 		err = f.defaults(c)
 	}
 	if err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	live, err := f.config(c, out)
@@ -111,8 +118,9 @@ func plan(c *cobra.Command, f planFlags) error {
 		return err
 	}
 	cfg := runner.PlanConfig{
-		Start: f.start, Max: f.max, Limit: f.limit, Commit: version, Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save: func(p report.Plan) error { return report.Write(f.out, p) },
+		Start: f.start, Max: f.max, Limit: f.limit, Commit: version,
+		Command: "tickrate " + strings.Join(os.Args[1:], " "),
+		Save:    func(p report.Plan) error { return report.Write(f.out, p) },
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15
@@ -123,7 +131,8 @@ func plan(c *cobra.Command, f planFlags) error {
 		return err
 	}
 	if f.json {
-		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version, "knee": p.Knee, "repeats": p.Repeats, "units": p.Units,
+		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version,
+			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units,
 			"partial": p.Partial, "report": f.out})
 	}
 	printPlan(c.OutOrStdout(), f.out, p)

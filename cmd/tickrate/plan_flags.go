@@ -12,6 +12,8 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -23,7 +25,8 @@ const (
 	quickWarmup   = scenario.Duration(time.Second)
 )
 
-// scenarioFlags choose a scenario and override its keys: they are common to plan, plan predict and plan verify.
+// scenarioFlags choose a scenario and override its keys: they are common to plan, plan predict and
+// plan verify.
 type scenarioFlags struct {
 	scenario, slo                        string
 	model, content                       string
@@ -38,31 +41,42 @@ type scenarioFlags struct {
 	objective *slo.Objective
 }
 
+// register adds the flags to a command.
 func (f *scenarioFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.scenario, "scenario", "one-lobby", "`name` of a scenario (plan scenarios lists them), or a TOML file")
+	fl.StringVar(&f.scenario, "scenario", "one-lobby",
+		"`name` of a scenario (plan scenarios lists them), or a TOML file")
 	fl.StringVar(&f.slo, "slo", "", "service level, an `expression`; default "+slo.DefaultExpr)
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.every, "interval", 0, "`ticks` between two snapshots to one client; 0 for the value nearest to 20 Hz")
-	fl.IntVar(&f.full, "full", 4, "`number` of players that decode everything they receive; the others decode their own state only")
+	fl.IntVar(&f.every, "interval", 0,
+		"`ticks` between two snapshots to one client; 0 for the value nearest to 20 Hz")
+	fl.IntVar(&f.full, "full", 4,
+		"`number` of players that decode everything they receive; the others decode their own state only")
 	fl.DurationVar(&f.duration, "duration", 0, "measured `time` of each step; default the scenario's, 6s")
 	fl.DurationVar(&f.warmup, "warmup", 0, "warm-up `time` of each step; default the scenario's, 2s")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket `backend` of the server: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the model of this build")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve: huffman, range or stored")
-	fl.StringVar(&f.relevance, "relevance", "auto", "interest `management`, as of serve: auto, off, all or grid")
-	fl.StringVar(&f.maps, "map", "gen", "`kind` of map, generated for each size: gen (low walls) or town (houses that block the view)")
-	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
-	fl.StringVar(&f.content, "content", "", contentUsage)
-	fl.Float64Var(&f.viewDistance, "view-distance", 0, "`metres` beyond which players are not replicated; 0 for no limit")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(),
+		"`codec` of snapshots, as of serve: huffman, range or stored")
+	fl.StringVar(&f.relevance, "relevance", "auto",
+		"interest `management`, as of serve: auto, off, all or grid")
+	fl.StringVar(&f.maps, "map", "gen",
+		"`kind` of map, generated for each size: gen (low walls) or town (houses that block the view)")
+	fl.StringVar(&f.mode, "mode", "deathmatch", assets.ModeUsage)
+	fl.StringVar(&f.content, "content", "", assets.ContentUsage)
+	fl.Float64Var(&f.viewDistance, "view-distance", 0,
+		"`metres` beyond which players are not replicated; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
-	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	fl.StringArrayVar(&f.traces, "trace", nil,
+		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
+	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string,
+		cobra.ShellCompDirective) {
 		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
 	})
 }
 
-// load reads the scenario, overrides its keys by the flags that were typed, and compiles the service level.
+// load reads the scenario, overrides its keys by the flags that were typed, and compiles the
+// service level.
 func (f *scenarioFlags) load(c *cobra.Command) error {
 	s, err := openScenario(f.scenario)
 	if err != nil {
@@ -91,36 +105,37 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 		return err
 	}
 	f.s = s
-	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(), Expr: s.Measure.SLO})
+	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(),
+		Expr: s.Measure.SLO})
 	return f.at(c, "slo", "measure.slo", err)
 }
 
 // brains are the bots of the scenario and where they come from.
 func (f *scenarioFlags) brains(c *cobra.Command) (brain func(n int) swarm.Brain, from string, err error) {
-	move, err := openMovement(f.s.Play.Traces, f.s.Play.Seed)
+	move, err := assets.Bots(f.s.Play.Traces, f.s.Play.Seed)
 	if err != nil {
 		return nil, "", f.at(c, "trace", "play.traces", err)
 	}
 	if len(f.s.Play.Traces) > 0 {
-		return move.brain, move.name, nil
+		return move.Brain, move.Name, nil
 	}
-	return simbench.Brains(f.s), move.name, nil
+	return simbench.Brains(f.s), move.Name, nil
 }
 
 // config is the runner's configuration.
 func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config, err error) {
 	cfg = runner.Config{Scenario: f.s, Objective: f.objective, ContentDir: f.content, ModelFile: f.model}
-	if cfg.Models, err = openModels(f.model); err != nil {
+	if cfg.Models, err = assets.Models(f.model); err != nil {
 		return cfg, err
 	}
 	if cfg.Brain, cfg.Movement, err = f.brains(c); err != nil {
 		return cfg, err
 	}
-	if cfg.Content, err = openContent(f.content); err != nil {
+	if cfg.Content, err = assets.Content(f.content); err != nil {
 		return cfg, err
 	}
 	if _, err := sim.GameForArena(cfg.Content, simbench.MapName(f.s), f.s.Lobby.Mode); err != nil {
-		return cfg, badUse(f.at(c, "mode", "lobby.mode", err))
+		return cfg, usage.Error(f.at(c, "mode", "lobby.mode", err))
 	}
 	cfg.Observer = runner.Observer{
 		Note: out.note, Ready: out.ready, Step: out.row,

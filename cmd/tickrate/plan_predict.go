@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
@@ -23,6 +27,7 @@ type predictFlags struct {
 	json                      bool
 }
 
+// newPredict makes the command plan predict.
 func newPredict() *cobra.Command {
 	var f predictFlags
 	c := &cobra.Command{
@@ -33,14 +38,15 @@ CPU time of its ticks: in the opening seconds of a match and in its steady state
 real sockets and adds their cost. Nothing is recorded: the prediction is of this machine, now.
 
 Hosts and money follow from the cores of whole processes, system calls included. plan verify tells the error.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, f) },
 	}
 	f.register(c)
 	sizeFlag(c, &f.size, &f.repeats)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.StringVar(&f.prices, "prices", "", "TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
+	fl.StringVar(&f.prices, "prices", "",
+		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
 	return c
@@ -48,7 +54,8 @@ Hosts and money follow from the cores of whole processes, system calls included.
 
 // sizeFlag are the flags that predict and verify have in common.
 func sizeFlag(c *cobra.Command, size, repeats *int) {
-	c.Flags().IntVar(size, "size", 0, "`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
+	c.Flags().IntVar(size, "size", 0,
+		"`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
 	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to simulate, 1 to 100")
 }
 
@@ -67,15 +74,16 @@ func (f *scenarioFlags) sized(c *cobra.Command, size, repeats int) error {
 	return f.s.Check()
 }
 
+// predict simulates the scenario and derives hosts and money.
 func predict(c *cobra.Command, f predictFlags) error {
 	err := f.sized(c, f.size, f.repeats)
 	switch {
 	case err != nil:
-		return badUse(err)
+		return usage.Error(err)
 	case f.concurrent < 1 || f.concurrent > 1e9:
-		return badUse(fmt.Errorf("--concurrent %d: expected 1 to a billion players", f.concurrent))
+		return usage.Errorf("--concurrent %d: expected 1 to a billion players", f.concurrent)
 	case !(f.headroom >= 0 && f.headroom <= 0.9):
-		return badUse(fmt.Errorf("--headroom %g: expected a share, 0 to 0.9", f.headroom))
+		return usage.Errorf("--headroom %g: expected a share, 0 to 0.9", f.headroom)
 	}
 	prices, err := readPrices(f.prices)
 	if err != nil {
@@ -93,8 +101,10 @@ func predict(c *cobra.Command, f predictFlags) error {
 	}
 	level := f.objective.Level()
 	p.Prices = prices
-	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom, CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
-	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil && tick > level.TickLimitMillis {
+	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom,
+		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
+	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil &&
+		tick > level.TickLimitMillis {
 		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
 	}
 	if p.Hosts = &hosts; err != nil {
@@ -117,20 +127,22 @@ func readPrices(path string) (simbench.Prices, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return p, badUse(fmt.Errorf("prices: %w", err))
+		return p, usage.Errorf("prices: %w", err)
 	}
 	if err := scenario.Decode(path, text, &p); err != nil {
-		return p, badUse(err)
+		return p, usage.Error(err)
 	}
 	if key, want := p.Check(); key != "" {
-		return p, badUse(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
+		return p, usage.Error(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
 	}
 	return p, nil
 }
 
+// printPrediction prints a prediction in words.
 func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	s := p.Scenario
-	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
+	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"),
+		several(s.Lobby.Players, "player"),
 		s.Rates.TickHz, several(p.Repeats, "match"), p.Machine.CPU)
 	for _, c := range p.Windows {
 		printCost(w, p, c)
@@ -144,18 +156,23 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	}
 }
 
+// printCost prints what one window costs.
 func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
 	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; all lobbies %.2f cores\n", c.Window,
 		c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
 	for _, st := range c.Stages {
 		if st.Mean >= 0.02*c.TickMicros.Mean {
-			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr, 100*st.Mean/c.TickMicros.Mean)
+			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr,
+				100*st.Mean/c.TickMicros.Mean)
 		}
 	}
 	k := c.Sockets
-	fmt.Fprintf(w, "  sockets, measured live: receive %.1f µs a tick (%.1f datagrams, %.1f calls), send %.1f µs (%.1f datagrams, %.1f calls), beside the tick %.1f µs\n",
-		k.ReceiveMicros, k.DatagramsIn, k.Receives, k.SendMicros, k.DatagramsOut, k.Sends, k.BesideMicros)
+	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
+	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n", k.ReceiveMicros, k.DatagramsIn, k.Receives)
+	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", k.SendMicros,
+		k.DatagramsOut, k.Sends, 1000*k.SendMicros/max(k.DatagramsOut, 1e-9))
+	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n", k.BesideMicros)
 	fmt.Fprintf(w, "  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
 		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
 	if k.Late > 0.01 {
@@ -163,18 +180,24 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	}
 }
 
+// printHosts prints the hosts and the money for a demand.
 func printHosts(w io.Writer, p simbench.Prediction, headroom float64) {
 	h := p.Hosts
-	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n", several(p.Prices.HostCores, "core"), 100*headroom,
+	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n",
+		several(p.Prices.HostCores, "core"), 100*headroom,
 		several(h.LobbiesPerHost, "lobby"), several(h.PlayersPerHost, "player"), h.Binding)
 	for _, l := range h.Limits {
-		fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies), noun(math.Floor(l.Lobbies) == 1, "lobby"))
+		fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies),
+			noun(math.Floor(l.Lobbies) == 1, "lobby"))
 	}
-	fmt.Fprintf(w, "  %.0f players a core, system calls included, nothing kept free\n", math.Floor(h.PlayersPerCore))
+	fmt.Fprintf(w, "  %.0f players a core, system calls included, nothing kept free\n",
+		math.Floor(h.PlayersPerCore))
 	money := ""
 	if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
-		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour", h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.PlayerHour)
+		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour",
+			h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.PlayerHour)
 	}
-	fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out at peak, %.0f in the steady state%s\n", several(h.Concurrent, "player"),
+	fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out at peak, %.0f in the steady state%s\n",
+		several(h.Concurrent, "player"),
 		several(h.Hosts, "host"), h.EgressMbps, h.MeanMbps, money)
 }

@@ -32,10 +32,11 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
+// printKnee prints the knee, why it is there, and how it repeated.
 func printKnee(w io.Writer, p report.Plan) {
-	whose, bound := "knee", ""
+	name, bound := "knee", ""
 	if p.Knee.Swarm {
-		whose = "knee of the swarm, not of the server"
+		name = "knee of the swarm, not of the server"
 	}
 	if p.Knee.Bound == search.AtLeast {
 		bound = "at least "
@@ -43,7 +44,7 @@ func printKnee(w io.Writer, p report.Plan) {
 	if len(p.Steps) == 0 {
 		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
 	} else {
-		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
+		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", name, bound, p.Knee.Players, p.Knee.Reason)
 	}
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
@@ -58,7 +59,8 @@ func printKnee(w io.Writer, p report.Plan) {
 		return
 	}
 	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)\n",
-		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.Half, r.Cores.Mean, r.Cores.Half, r.KbpsDown.Mean, r.KbpsDown.Half)
+		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.Half, r.Cores.Mean, r.Cores.Half, r.KbpsDown.Mean,
+		r.KbpsDown.Half)
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(w, "  %s\n", doubt)
 	}
@@ -68,7 +70,8 @@ func printKnee(w io.Writer, p report.Plan) {
 func printUnits(w io.Writer, units []measure.UnitCost) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
-		fmt.Fprintf(w, "  %-9s %8.1f ns per %-25s %9.1f a tick, %8.1f µs\n", u.Stage, u.Nanos, u.Unit, u.Units, u.Micros)
+		fmt.Fprintf(w, "  %-9s %8.1f ns per %-25s %9.1f a tick, %8.1f µs\n", u.Stage, u.Nanos, u.Unit,
+			u.Units, u.Micros)
 	}
 }
 
@@ -77,6 +80,7 @@ func printCodecs(w io.Writer, all *measure.Codecs) {
 	fmt.Fprintf(w, "codecs, one simulated lobby of %d players:\n", all.Players)
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
-		fmt.Fprintf(w, "  %-9s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name, c.BytesPerSecond, bytes, c.TickMicros, time)
+		fmt.Fprintf(w, "  %-9s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
+			c.BytesPerSecond, bytes, c.TickMicros, time)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // newScenarios lists the scenarios of this build.
@@ -33,6 +34,7 @@ file of your own can hold them; keys that a file leaves out are as in one-lobby.
 	}
 }
 
+// printScenario prints a scenario with every key.
 func printScenario(c *cobra.Command, name string) error {
 	s, err := openScenario(name)
 	if err != nil {
@@ -53,13 +55,16 @@ func openScenario(name string) (scenario.Scenario, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return scenario.Scenario{}, badUse(fmt.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(), ", ")))
+		return scenario.Scenario{},
+			usage.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
+				", "))
 	}
 	s, err := scenario.Parse(name, text)
-	return s, badUse(err)
+	return s, usage.Error(err)
 }
 
-// at adds the line of the scenario's file that holds the key, unless the flag was typed in its place.
+// at adds the line of the scenario's file that holds the key, unless the flag was typed in its
+// place.
 func (f *scenarioFlags) at(c *cobra.Command, flag, key string, err error) error {
 	if err == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 )
 
-// Files that are wrong are refused with exit code 2, in one line that says where and what was expected.
+// Files that are wrong are refused with exit code 2, in one line that says where and what was
+// expected.
 func TestPlanRefusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -27,18 +28,26 @@ func TestPlanRefusesFiles(t *testing.T) {
 		want string
 	}{
 		{[]string{"--scenario", "none-such"}, "those of this build: duels,"},
-		{[]string{"--scenario", file("a.toml", "[lobby]\nplayers = 0\n")}, "a.toml:2: lobby.players: expected 1 to 4096 players"},
-		{[]string{"--scenario", file("b.toml", "\n[lobby]\nplayer = 3\n")}, "b.toml:3: lobby.player: expected no such key"},
+		{[]string{"--scenario", file("a.toml", "[lobby]\nplayers = 0\n")},
+			"a.toml:2: lobby.players: expected 1 to 4096 players"},
+		{[]string{"--scenario", file("b.toml", "\n[lobby]\nplayer = 3\n")},
+			"b.toml:3: lobby.player: expected no such key"},
 		{[]string{"--scenario", "duels", "--max", "9999"}, "lobby.most: expected"},
 		{[]string{"--slo", "p99(tick)<"}, `service level "p99(tick)<", column 10: expected comparisons`},
-		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")}, "c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons joined by &&: unknown name tock"},
-		{[]string{"--scenario", file("d.toml", "\n[play]\ntraces = [\"none.csv\"]\n")}, "d.toml:3: play.traces: trace: open none.csv"},
-		{[]string{"--scenario", file("e.toml", "[lobby]\nmode = \"chess\"\n")}, "e.toml:2: lobby.mode: pack default has no mode \"chess\""},
-		{[]string{"--scenario", file("f.toml", "[lobby]\nmode = \"chess\"\n"), "--mode", "draughts"}, "tickrate: pack default has no mode \"draughts\""},
+		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")},
+			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons joined by &&: unknown name tock"},
+		{[]string{"--scenario", file("d.toml", "\n[play]\ntraces = [\"none.csv\"]\n")},
+			"d.toml:3: play.traces: trace: open none.csv"},
+		{[]string{"--scenario", file("e.toml", "[lobby]\nmode = \"chess\"\n")},
+			"e.toml:2: lobby.mode: pack default has no mode \"chess\""},
+		{[]string{"--scenario", file("f.toml", "[lobby]\nmode = \"chess\"\n"), "--mode", "draughts"},
+			"tickrate: pack default has no mode \"draughts\""},
 		{[]string{"--slo", "p99(tick)<1/0"}, "column 12: expected a finite number"},
 		{[]string{"--prices", "p.toml"}, "unknown flag: --prices"},
-		{[]string{"predict", "--prices", file("p.toml", "host_cores = 4\nhost_hour = -1\n")}, "p.toml:2: host_hour: expected a price"},
-		{[]string{"predict", "--prices", file("q.toml", "host_core = 4\n")}, "q.toml:1: host_core: expected no such key"},
+		{[]string{"predict", "--prices", file("p.toml", "host_cores = 4\nhost_hour = -1\n")},
+			"p.toml:2: host_hour: expected a price"},
+		{[]string{"predict", "--prices", file("q.toml", "host_core = 4\n")},
+			"q.toml:1: host_core: expected no such key"},
 		{[]string{"predict", "--headroom", "2"}, "--headroom 2: expected a share"},
 		{[]string{"predict", "--size", "5000"}, "lobby.players: expected 1 to 4096 players"},
 		{[]string{"predict", "--out", "x"}, "unknown flag: --out"},
@@ -84,10 +93,13 @@ func TestScenarioKeys(t *testing.T) {
 		said[s.Name] = true
 	}
 	for _, key := range []string{
-		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread", "lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
+		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
+		"lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
 		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
-		"play.seed", "play.traces", "play.full", "play.arrival", "play.leaves_per_minute", "play.hot_spot", "play.hot_spot_metres", "play.bursts_per_second",
-		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec", "process.gomaxprocs", "process.gogc",
+		"play.seed", "play.traces", "play.full", "play.arrival", "play.leaves_per_minute", "play.hot_spot",
+		"play.hot_spot_metres", "play.bursts_per_second",
+		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec",
+		"process.gomaxprocs", "process.gogc",
 		"about", "measure.slo", "measure.duration", "measure.warmup", "measure.repeat",
 	} {
 		if !said[key] {
@@ -122,13 +134,15 @@ func TestPlanLobbies(t *testing.T) {
 		t.Fatalf("%v", p)
 	}
 	s := steps[0]
-	if field[float64](t, s, "players") != 6 || field[float64](t, s, "lobbies") != 2 || field[float64](t, s, "memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
+	if field[float64](t, s, "players") != 6 || field[float64](t, s, "lobbies") != 2 || field[float64](t, s,
+		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
 	said := 0
 	for _, c := range field[[]any](t, p, "config") {
 		name, value := field[string](t, c, "name"), field[string](t, c, "value")
-		if name == "network.link" && value == "delay=5ms" || name == "process.gogc" && value == "-1" || name == "play.leaves_per_minute" && value == "6.0" {
+		if name == "network.link" && value == "delay=5ms" || name == "process.gogc" && value == "-1" ||
+			name == "play.leaves_per_minute" && value == "6.0" {
 			said++
 		}
 	}
@@ -137,13 +151,16 @@ func TestPlanLobbies(t *testing.T) {
 	}
 }
 
-// A prediction says what a tick, the process and a client take, and verify prints its error beside a live run.
+// A prediction says what a tick, the process and a client take, and verify prints its error beside
+// a live run.
 func TestPredictAndVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of real sockets")
 	}
-	common := []string{"--scenario", "duels", "--size", "1", "--repeats", "1", "--duration", "500ms", "--warmup", "500ms"}
-	code, out, errs := result(t, append([]string{"plan", "predict", "--json", "--concurrent", "5000"}, common...)...)
+	common := []string{"--scenario", "duels", "--size", "1", "--repeats", "1", "--duration", "500ms",
+		"--warmup", "500ms"}
+	code, out, errs := result(t, append([]string{"plan", "predict", "--json", "--concurrent", "5000"},
+		common...)...)
 	if code != 0 {
 		t.Fatalf("code %d, %s\n%s", code, errs, out)
 	}
@@ -151,11 +168,13 @@ func TestPredictAndVerify(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Windows) != 2 || p.Windows[0].TickMicros.Mean <= 0 || p.Windows[1].ServerCores <= 0 || p.MemoryMB <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
+	if len(p.Windows) != 2 || p.Windows[0].TickMicros.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
+		p.MemoryMB <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
 		t.Errorf("%s", out)
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)
-	if code != 0 || !strings.Contains(out, "CPU time of a tick") || !strings.Contains(out, "bytes to a client") {
+	if code != 0 || !strings.Contains(out, "CPU time of a tick") || !strings.Contains(out,
+		"bytes to a client") {
 		t.Errorf("code %d, %s\n%s", code, errs, out)
 	}
 }

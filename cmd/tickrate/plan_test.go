@@ -15,9 +15,11 @@ import (
 	"time"
 )
 
-// tiny are the flags of the smallest plan there is, into dir. Its level holds on a machine that is busy with something else, too.
+// tiny are the flags of the smallest plan there is, into dir. Its level holds on a machine that is
+// busy with something else, too.
 func tiny(dir string, players int) []string {
-	return []string{"plan", "--slo", "mean(tick) < 60*period", "--start", fmt.Sprint(players), "--max", fmt.Sprint(players), "--duration", "500ms", "--warmup", "200ms", "--out", dir}
+	return []string{"plan", "--slo", "mean(tick) < 60*period", "--start", fmt.Sprint(players), "--max",
+		fmt.Sprint(players), "--duration", "500ms", "--warmup", "200ms", "--out", dir}
 }
 
 // readPlan reads a plan.json as a stranger would: by the names of the issue.
@@ -85,7 +87,8 @@ func TestPlan(t *testing.T) {
 		for _, c := range field[[]any](t, s, "bytes.cells") {
 			bits += field[float64](t, c, "bits")
 		}
-		if got := field[float64](t, s, "bytes.received_bytes"); got == 0 || bits != 8*got || field[float64](t, s, "bytes.clients") != 4 {
+		if got := field[float64](t, s, "bytes.received_bytes"); got == 0 || bits != 8*got ||
+			field[float64](t, s, "bytes.clients") != 4 {
 			t.Errorf("step %d: the account has %v bits, %v bytes were received", i, bits, got)
 		}
 		if field[bool](t, s, "pass") && knee != 4 {
@@ -99,7 +102,8 @@ func TestPlan(t *testing.T) {
 	}
 	wants := []string{"service level:", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")}
 	if knee == 4 { // else every step was void, on a machine that is busy with something else
-		wants = append(wants, "bytes down at 4 players: ", "4 clients sampled, every bit accounted for", "  player ", "  seal ", "tag ")
+		wants = append(wants, "bytes down at 4 players: ", "4 clients sampled, every bit accounted for",
+			"  player ", "  seal ", "tag ")
 	}
 	for _, want := range wants {
 		if !strings.Contains(out, want) {
@@ -108,7 +112,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A plan that is killed, with no time to say anything, leaves the report of the steps that it had, and no server behind.
+// A plan that is killed, with no time to say anything, leaves the report of the steps that it had,
+// and no server behind.
 func TestPlanKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -143,7 +148,8 @@ func TestPlanKilled(t *testing.T) {
 	if n := len(field[[]any](t, p, "steps")); n == 0 || !field[bool](t, p, "partial") {
 		t.Errorf("%d steps, partial %v", n, field[bool](t, p, "partial"))
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(text), "partial") || !strings.Contains(string(text), "</html>") {
+	if text, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil ||
+		!strings.Contains(string(text), "partial") || !strings.Contains(string(text), "</html>") {
 		t.Errorf("page of %d bytes: %v", len(text), err)
 	}
 	for _, pid := range servers {
@@ -156,8 +162,9 @@ func TestPlanKilled(t *testing.T) {
 	}
 }
 
-// A plan that is killed within its first step leaves a report that says that nothing was measured yet, also where there was one of another plan before. Who wants
-// to compare with it, or to predict from it, is told so.
+// A plan that is killed within its first step leaves a report that says that nothing was measured
+// yet, also where there was one of another plan before. Who wants to compare with it, or to predict
+// from it, is told so.
 func TestPlanKilledInItsFirstStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of real sockets")
@@ -191,17 +198,20 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 		t.Fatal("it was not killed")
 	}
 	p := readPlan(t, dir)
-	if n := len(field[[]any](t, p, "steps")); n != 0 || !field[bool](t, p, "partial") || field[string](t, p, "knee.reason") != "nothing was measured" {
+	if n := len(field[[]any](t, p, "steps")); n != 0 || !field[bool](t, p, "partial") || field[string](t, p,
+		"knee.reason") != "nothing was measured" {
 		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
 	}
 	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the plan has come to its end", "bench.txt": "commit: "} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text),
+			want) {
 			t.Errorf("%s: %v, no %q in %s", name, err, want, text)
 		}
 	}
 }
 
-// childrenOf are the processes that a process has started, as the kernel knows them; none where it does not tell.
+// childrenOf are the processes that a process has started, as the kernel knows them; none where it
+// does not tell.
 func childrenOf(pid int) []string {
 	var all []string
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -222,8 +232,8 @@ func stillThere(pid string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(rest), "Z")
 }
 
-// An interrupt at any time leaves a report that can be read, says that it is partial, and exits with 0: before the
-// first step is over, and after.
+// An interrupt at any time leaves a report that can be read, says that it is partial, and exits
+// with 0: before the first step is over, and after.
 func TestPlanInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -262,7 +272,8 @@ func TestPlanInterrupted(t *testing.T) {
 			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &said)
 		}
 		p := readPlan(t, dir)
-		if n := len(field[[]any](t, p, "steps")); n < c.steps || c.steps == 0 && n != 0 || !field[bool](t, p, "partial") {
+		if n := len(field[[]any](t, p, "steps")); n < c.steps || c.steps == 0 && n != 0 || !field[bool](t,
+			p, "partial") {
 			t.Errorf("%d: %d steps, partial %v", i, n, field[bool](t, p, "partial"))
 		}
 		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(said.String(), "partial") {
@@ -283,7 +294,8 @@ func TestPlanForOne(t *testing.T) {
 	if code, out, errs := result(t, tiny(dir, 1)...); code != 0 || errs != "" {
 		t.Fatalf("code %d, %q\n%s", code, errs, out)
 	}
-	if s := field[[]any](t, readPlan(t, dir), "steps"); len(s) == 0 || field[float64](t, s[0], "players") != 1 {
+	if s := field[[]any](t, readPlan(t, dir), "steps"); len(s) == 0 || field[float64](t, s[0],
+		"players") != 1 {
 		t.Errorf("steps %v", s)
 	}
 }
@@ -306,7 +318,8 @@ func TestPlanCannotWrite(t *testing.T) {
 // serving starts serve and reads its first line.
 func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	t.Helper()
-	cmd := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...)...)
+	cmd := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"},
+		args...)...)
 	errs := &bytes.Buffer{}
 	cmd.Stderr = errs
 	stdout, err := cmd.StdoutPipe()
@@ -329,7 +342,8 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		t.Skip("three seconds of real sockets")
 	}
 	for i, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd, errs, line := serving(t, "--ready", "--arena", "gen:4:1", "--players", "4", "--socket", []string{"gnet", "mmsg"}[i])
+		cmd, errs, line := serving(t, "--ready", "--map", "gen:4:1", "--players", "4", "--socket",
+			[]string{"gnet", "mmsg"}[i])
 		var r ready
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.PID != cmd.Process.Pid {
 			t.Fatalf("%q: %v", line, err)
@@ -340,9 +354,11 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		}
 		resp.Body.Close()
 		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i] // tokens made with the key, or asked for
-		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--seconds", "0.5", "--json")
-		var s summary
-		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 ||
+		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--duration", "0.5s",
+			"--json")
+		var s swarmSummary
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 ||
+			s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 ||
 			s.Bytes.Clients != 3 || s.Bytes.Received == 0 || s.Bytes.Check() != nil {
 			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)
 		}
@@ -354,7 +370,7 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 			t.Errorf("%v: %v after %v, %q", sig, err, time.Since(begin), errs)
 		}
 	}
-	cmd, _, line := serving(t, "--arena", "arena-16", "--players", "16", "--rate", "128")
+	cmd, _, line := serving(t, "--map", "arena-16", "--players", "16", "--rate", "128")
 	for _, want := range []string{"lobby of 16", "127.0.0.1:", "arena-16", "128 Hz", "/stats"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("it says %q, without %q", line, want)

@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
@@ -19,6 +23,7 @@ type verifyFlags struct {
 	json          bool
 }
 
+// newVerify makes the command plan verify.
 func newVerify() *cobra.Command {
 	var f verifyFlags
 	c := &cobra.Command{
@@ -26,7 +31,7 @@ func newVerify() *cobra.Command {
 		Short: "Predict a scenario, run it live, and print the error",
 		Long: `verify predicts the opening of a scenario as plan predict does, then runs the same scenario live with a server process and a
 swarm on real sockets, and prints predicted beside measured.`,
-		Args: moreTraces(&f.traces),
+		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}
 	f.register(c)
@@ -35,16 +40,18 @@ swarm on real sockets, and prints predicted beside measured.`,
 	return c
 }
 
+// verify predicts the opening, then measures it live at the same size.
 func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	cfg, err := f.config(c, out)
 	if err != nil {
 		return err
 	}
-	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true, Commit: version})
+	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true,
+		Commit: version})
 	if err != nil {
 		return err
 	}
@@ -60,28 +67,33 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": simbench.PredictionVersion, "prediction": p, "measured": step, "verdicts": verdicts})
+		return e.Encode(map[string]any{"version": simbench.PredictionVersion, "prediction": p,
+			"measured": step, "verdicts": verdicts})
 	}
 	printVerdicts(c.OutOrStdout(), p, step, verdicts)
 	return nil
 }
 
+// printVerdicts prints predicted beside measured, whatever the error is.
 func printVerdicts(w io.Writer, p simbench.Prediction, live measure.Step, all []simbench.Verdict) {
 	s := p.Scenario
-	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name, several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
+	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name,
+		several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
 		several(p.Repeats, "match"), live.Duration.Seconds())
 	for _, v := range all {
 		within := "within"
 		if !v.Within() {
 			within = "MISSED, expected within"
 		}
-		fmt.Fprintf(w, "  %-44s predicted %10.4g ± %.2g, measured %10.4g %s: %+.1f %% (%s %.0f %%)\n", v.Of, v.Predicted, v.StdErr, v.Measured, v.Unit, 100*v.Error(), within, 100*v.Wanted)
+		fmt.Fprintf(w, "  %-44s predicted %10.4g ± %.2g, measured %10.4g %s: %+.1f %% (%s %.0f %%)\n", v.Of,
+			v.Predicted, v.StdErr, v.Measured, v.Unit, 100*v.Error(), within, 100*v.Wanted)
 	}
 	fmt.Fprintln(w, "  by stage, µs a tick:")
 	for _, st := range p.Windows[0].Stages {
 		for _, m := range live.StageCPUMicros {
 			if m.Name == st.Name && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMicros.Mean {
-				fmt.Fprintf(w, "    %-11s predicted %8.1f ± %5.1f, measured %8.1f: %+.1f %%\n", st.Name, st.Mean, st.StdErr, m.Mean, 100*(st.Mean/m.Mean-1))
+				fmt.Fprintf(w, "    %-11s predicted %8.1f ± %5.1f, measured %8.1f: %+.1f %%\n", st.Name,
+					st.Mean, st.StdErr, m.Mean, 100*(st.Mean/m.Mean-1))
 			}
 		}
 	}

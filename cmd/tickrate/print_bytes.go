@@ -14,7 +14,8 @@ const (
 	leastPercent = 0.1
 )
 
-// printBytes says where the bytes went that clients received: a line a component, with its largest fields and reasons.
+// printBytes says where the bytes went that clients received: a line a component, with its largest
+// fields and reasons.
 func printBytes(w io.Writer, players int, b *measure.Bytes) {
 	proof := "every bit accounted for"
 	if err := b.Check(); err != nil {

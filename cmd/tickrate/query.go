@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server/query"
 )
 
@@ -38,17 +39,18 @@ func newQuery() *cobra.Command {
 and server browsers speak. ADDR is host:port, the one that serve has after --query.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badUse(fmt.Errorf("expected one address, got %d; see tickrate query --help", len(args)))
+				return usage.Errorf("expected one address, got %d; see tickrate query --help",
+					len(args))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 || timeout > time.Minute {
-				return badUse(fmt.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout))
+				return usage.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout)
 			}
 			at, err := net.ResolveUDPAddr("udp", args[0])
 			if err != nil {
-				return badUse(fmt.Errorf("query %s: %w", args[0], err))
+				return usage.Errorf("query %s: %w", args[0], err)
 			}
 			report, rtt, err := queryServer(c.Context(), at, timeout)
 			if err != nil {
@@ -66,7 +68,8 @@ and server browsers speak. ADDR is host:port, the one that serve has after --que
 }
 
 // queryServer asks a server for all it has.
-func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r query.Report, rtt time.Duration, err error) {
+func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r query.Report,
+	rtt time.Duration, err error) {
 	conn, err := net.DialUDP("udp", nil, at)
 	if err != nil {
 		return r, 0, err
@@ -79,14 +82,16 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 	for !client.Done() {
 		now := time.Since(start)
 		if now >= timeout {
-			return r, 0, fmt.Errorf("no complete answer within %v; is this the address after --query?", timeout)
+			return r, 0, fmt.Errorf("no complete answer within %v; is this the address after --query?",
+				timeout)
 		}
 		if d := client.Send(now); d != nil {
 			if _, err := conn.Write(d); err != nil {
 				return r, 0, err
 			}
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(min(timeout-now, 50*time.Millisecond))) // fails as the read after it
+		// fails as the read after it
+		_ = conn.SetReadDeadline(time.Now().Add(min(timeout-now, 50*time.Millisecond)))
 		n, err := conn.Read(buffer)
 		switch {
 		case ctx.Err() != nil:
@@ -95,7 +100,8 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 		case err != nil:
 			return r, 0, err
 		default:
-			_ = client.Receive(time.Since(start), buffer[:n]) // what is no answer is as good as nothing
+			// What is no answer is as good as nothing.
+			_ = client.Receive(time.Since(start), buffer[:n])
 		}
 	}
 	r, err = client.Report()
@@ -103,7 +109,8 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 }
 
 func answerOf(server string, rtt time.Duration, r query.Report) answer {
-	a := answer{Server: server, RTTMillis: float64(rtt) / 1e6, Players: objects(r.Players), Teams: objects(r.Teams)}
+	a := answer{Server: server, RTTMillis: float64(rtt) / 1e6, Players: objects(r.Players),
+		Teams: objects(r.Teams)}
 	if r.Chunks&query.ChunkInfo != 0 {
 		a.Info = &r.Info
 	}
@@ -132,7 +139,8 @@ func objects(t query.Table) (all []map[string]query.Value) {
 func printReport(out io.Writer, rtt time.Duration, r query.Report) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if r.Chunks&query.ChunkInfo != 0 {
-		fmt.Fprintf(w, "name\t%s\nmap\t%s\ngame\t%s\nbuild\t%s\nplayers\t%d of %d\nport\t%d\n", plainText(r.Info.Name), plainText(r.Info.Map),
+		fmt.Fprintf(w, "name\t%s\nmap\t%s\ngame\t%s\nbuild\t%s\nplayers\t%d of %d\nport\t%d\n",
+			plainText(r.Info.Name), plainText(r.Info.Map),
 			plainText(r.Info.Game), plainText(r.Info.Build), r.Info.Players, r.Info.MaxPlayers, r.Info.Port)
 	}
 	fmt.Fprintf(w, "round trip\t%.1f ms\n", float64(rtt)/1e6)

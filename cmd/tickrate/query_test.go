@@ -18,7 +18,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--query", "127.0.0.1:0", "--name", "a <b> server"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)

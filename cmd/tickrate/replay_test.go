@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +17,13 @@ import (
 // recorded is half a minute of a lobby of eight, as a file and what is in it.
 func recorded(t *testing.T) (path string, file []byte) {
 	t.Helper()
-	move, err := openMovement(nil, 4)
+	move, err := assets.Bots(nil, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pack := replay.NewPacker()
-	if err := recordMatch(t.Context(), "arena-16", 8, 4, 30*time.Second, move, func(f server.RecordingChunk) {
+	match := simulatedMatch{"arena-16", 8, 4, 30 * time.Second, move}
+	if err := match.record(t.Context(), func(f server.RecordingChunk) {
 		if f.First && file == nil {
 			file = f.Head.Append(nil)
 		}
@@ -39,16 +42,16 @@ func recorded(t *testing.T) (path string, file []byte) {
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
-	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "fingerprints, the same") {
+	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "checksums compared: the same") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
-	var got replayed
+	var got playback.Result
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same || got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	out, err = output(t, "replay", path, "--json")
-	whole := replayed{}
+	whole := playback.Result{}
 	if err != nil || json.Unmarshal([]byte(out), &whole) != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -67,7 +70,7 @@ func TestReplayCommand(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(out, "the same up to here") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err = output(t, "replay", path, "--arena", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
+	if _, err = output(t, "replay", path, "--map", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
 		t.Fatal(err)
 	}
 	if _, err = output(t, "replay"); err == nil {
@@ -76,7 +79,7 @@ func TestReplayCommand(t *testing.T) {
 }
 
 // rounds counts those of all who hit somebody.
-func rounds(of []scored) (n uint32) {
+func rounds(of []playback.PlayerScore) (n uint32) {
 	for _, p := range of {
 		if p.Aim != nil {
 			n += p.Aim.Rounds

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server"
 )
 
 // A server that is killed in the middle and started again takes no token a second time, knows nothing of the sessions that
@@ -23,19 +24,19 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and their sockets")
 	}
-	if !server.HasJournal {
+	if !host.HasJournal {
 		t.Skip("no journal on this system")
 	}
 	for _, kind := range [][]string{
 		{"--echo", "--socket", "gnet"}, {"--echo", "--socket", "mmsg"},
-		{"--arena", "gen:4:1", "--socket", "gnet"}, {"--arena", "gen:4:1", "--socket", "mmsg"},
+		{"--map", "gen:4:1", "--socket", "gnet"}, {"--map", "gen:4:1", "--socket", "mmsg"},
 	} {
 		t.Run(strings.Join(kind, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			args := append([]string{"serve", "--ready", "--players", "4", "--key-file", filepath.Join(dir, "a.key"),
 				"--listen", freePort(t), "--http", "127.0.0.1:0"}, kind...)
 			first, r := readyServer(t, keyless(t, nil, args...))
-			k, err := httpTickets(t.Context(), r.HTTP, "")
+			k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func TestKilledAndStartedAgain(t *testing.T) {
 
 			begin := time.Now()
 			second, r := readyServer(t, keyless(t, nil, args...))
-			if k, err = httpTickets(t.Context(), r.HTTP, ""); err != nil {
+			if k, err = tokensOverHTTP(t.Context(), r.HTTP, ""); err != nil {
 				t.Fatal(err)
 			}
 			fresh := newWanderer(t, k, 1)
@@ -159,9 +160,9 @@ func statsOf(t testing.TB, r ready, into any) {
 }
 
 // wandererWith is a client with this very token.
-func wandererWith(t *testing.T, token []byte, k *tickets) *wanderer {
+func wandererWith(t *testing.T, token []byte, k *tokenSource) *wanderer {
 	t.Helper()
-	return newWanderer(t, &tickets{first: token, at: k.at}, 0)
+	return newWanderer(t, &tokenSource{first: token, at: k.at}, 0)
 }
 
 // flush sends what is to be sent.

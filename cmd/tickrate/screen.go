@@ -23,6 +23,7 @@ type screen struct {
 	limit time.Duration // 0: none
 }
 
+// newScreen makes a screen. It overwrites its notes where w is a terminal.
 func newScreen(w io.Writer, json bool) *screen {
 	f, ok := w.(*os.File)
 	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
@@ -33,10 +34,12 @@ func (s *screen) left() string {
 	if s.limit == 0 || s.began.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("; at most %.0f s to go until the knee", max(0, (s.limit-time.Since(s.began)).Seconds()))
+	return fmt.Sprintf("; at most %.0f s to go until the knee", max(0,
+		(s.limit-time.Since(s.began)).Seconds()))
 }
 
-// ready reports whether a note would be shown: what is costly to say need not be worked out for nobody.
+// ready reports whether a note would be shown: what is costly to say need not be worked out for
+// nobody.
 func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
 
 // note shows what is being done; it is overwritten by the next note or row.
@@ -61,7 +64,8 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 	fmt.Fprintln(s.w)
 	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n",
 		"players", "tick p50", "p99", "p99.9", "server", "down/client", "age p99", "")
-	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores", "kbit/s", "ms", "")
+	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores",
+		"kbit/s", "ms", "")
 }
 
 // clear takes the last note off a terminal.
@@ -74,7 +78,7 @@ func (s *screen) clear() {
 // row shows a measured step.
 func (s *screen) row(p measure.Step) {
 	if s.json {
-		_ = json.NewEncoder(s.w).Encode(p) // a reader who has gone misses nothing: the report is written
+		_ = json.NewEncoder(s.w).Encode(p) // an error is no loss: the report is written, too
 		return
 	}
 	s.clear()

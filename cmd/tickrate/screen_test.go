@@ -15,7 +15,7 @@ func TestScreenShowsFiguresInPlace(t *testing.T) {
 	g := swarm.Figures{Age: meter.NewHistogram(0), BytesDown: 32 * 2 * 5000, Shots: 7}
 	g.Age.Record(int64(50 * time.Millisecond))
 	line := progress(&g, 32, 2*time.Second, 6*time.Second)
-	for _, want := range []string{"32 players, 2 s, 4 s to go", "40.0 kbit/s down", "age p99 5", "7 rounds fired"} {
+	for _, want := range []string{"32 players, 2 s, 4 s to go", "40.0 kbit/s down", "age p99 5", "7 shots"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q has no %q", line, want)
 		}

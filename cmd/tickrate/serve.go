@@ -19,6 +19,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/runner"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -27,50 +30,25 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// serveFlags are the flags of serve.
-type serveFlags struct {
-	listen, socket, http, query, name, arena, model string
-	relevance, mode, pack                           string
-	far                                             float64
-	checksum, receipts                              int
-	codec                                           string
-	players, rate, interval, kbps, workers          int
-	content                                         int
-	huge, reserve                                   bool
-	seed                                            uint64
-	ready, echo, console, hiccup, leash, fog        bool
-	exec                                            []string
-	record, killcam                                 string
-	idleWarn, idleKick                              int
-	net, steps, batch, spectators                   int
-	spectateAll, awake                              bool
-	rotate                                          []string
-
-	key              keyFlags
-	protocol         protocolID
-	public           []string
-	journal, sights  string
-	httpToken        string
-	seconds, timeout int
-}
-
 // ready is the line that serve --ready prints for programs that start it.
 type ready struct {
 	UDP     string `json:"udp"`
 	HTTP    string `json:"http"`
-	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
-	Query   string `json:"query"`   // UDP address that answers server browsers; "" for none
+	Connect string `json:"connect"` // URL that gives a token for a POST; "" for none
+	Query   string `json:"query"`   // UDP address for server browsers; "" for none
 	PID     int    `json:"pid"`
-	Walls   string `json:"walls,omitempty"` // what walls hide, where it was looked at
+	// whether walls leave players out of snapshots, if that was computed
+	PVS string `json:"pvs,omitempty"`
 }
 
-// host is what serve runs.
-type host interface {
+// runningHost is what serve runs.
+type runningHost interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
 	ConnectURL() string
@@ -78,142 +56,147 @@ type host interface {
 	Run(context.Context) error
 }
 
-func newServe() *cobra.Command {
-	f := serveFlags{protocol: defaultProtocol}
-	c := &cobra.Command{
-		Use:   "serve",
-		Short: "Run a lobby",
-		Long: `serve runs one lobby until it is interrupted. Players come in over UDP; figures, health and profiles go out over HTTP:
+const serveLong = `serve runs one lobby until it is interrupted. Players join over UDP; figures, health and profiles are on HTTP:
 
   curl http://127.0.0.1:7914/stats
   curl http://127.0.0.1:7914/metrics
-  go tool pprof -tagfocus stage=delta http://127.0.0.1:7914/debug/pprof/profile?seconds=10
+  go tool pprof -tagfocus stage=snapshot http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
 http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others can reach it asks for a password, which is
 the secret of --http-token; without one it shows nothing there.
+
+Every setting is a flag, and a key of a TOML file. Flags override the file:
+
+  tickrate serve config > server.toml
+  tickrate serve --config server.toml --players 32
 
 A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
 TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
 
   curl -X POST http://127.0.0.1:7914/v1/connect
 
-To be played on from elsewhere, it must know its name, and for tokens over HTTP a secret:
+Players on other machines need the public address in their tokens, and tokens over HTTP then need a secret:
 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
   curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
 
-On a terminal it takes lines for its console, such as help, list, kick NAME, map arena-256, mode assault, game.respawndelay 5s; so it
+On a terminal it takes console lines, such as help, list, kick NAME, map arena-256, mode assault, game.respawndelay 5s; so it
 does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
-  TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return serve(c, f) },
+  TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`
+
+func newServe() *cobra.Command {
+	var s serveSettings
+	var file string
+	var ready, exitOnStdinEOF bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a lobby",
+		Long:  serveLong,
+		Args:  usage.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := loadSettings(c.Flags(), file); err != nil {
+				return err
+			}
+			ctx := c.Context()
+			if exitOnStdinEOF {
+				ctx = untilEOF(ctx, c.InOrStdin())
+			}
+			return s.serve(ctx, c, ready)
+		},
 	}
-	fl := c.Flags()
-	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
-	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bits, /v1/why, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
-	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
-	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
-	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
-	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
-	fl.StringVar(&f.pack, "content", "", contentUsage)
-	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, which clients follow: huffman, range (a little smaller, three times the time) or stored")
-	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most `players` at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
-	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
-	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
-	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval, its default")
-	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
-	fl.IntVar(&f.batch, "max-batch", 1, "most `ticks` of those between one look at the socket and the next")
-	fl.BoolVar(&f.awake, "awake", false, "play on when nobody is here; otherwise the match then stands still")
-	fl.StringArrayVar(&f.rotate, "rotate", nil, "`MAP` or MAP=MODE to be played after a round, in turn; may be repeated; default the same map for ever")
-	fl.IntVar(&f.spectators, "spectators", 0, "most `people` who look on at a time, beside the players; they come with tokens that say so; 0 for nobody")
-	fl.BoolVar(&f.spectateAll, "spectate-all", false, "they see everybody, and not only what the player sees whom they follow")
-	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
-	fl.IntVar(&f.content, "content-kbps", 0, "most `kilobits` a second to all together who have to be sent the map or the model; 0 for 8000")
-	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
-	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out; default none")
-	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
-	fl.BoolVar(&f.fog, "team-fog", false, "of one's own team, too, only who is in range and in sight is told; otherwise one is always told of all of it")
-	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
-	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players, where relevance hides nobody)")
-	fl.IntVar(&f.receipts, "receipts", 4096, "`shots` of which the last receipts are kept, see tickrate inspect shots; 0 for none")
-	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
-	leashFlag(c, &f.leash)
-	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every random draw of the match")
-	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
-	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
-	fl.BoolVar(&f.huge, "huge-pages", true, "have the kernel keep the memory in pages of 2 MiB, where it does so for those who ask: a tick takes a tenth less")
-	fl.BoolVar(&f.reserve, "reserve", true, "take the memory of all --players before the first can come, so that no tick waits for the system to give it; =false takes it as they come")
-	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
-	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
-	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated; default none")
-	fl.IntVar(&f.idleWarn, "idle-warn", 120, "`seconds` after which a player who does nothing is warned; 0 for never")
-	fl.IntVar(&f.idleKick, "idle-kick", 180, "`seconds` after which such a player is removed; 0 for never")
-	f.key.register(c, "made by the first run")
-	fl.Var(&f.protocol, "protocol-id", protocolUsage)
-	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
-	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
-	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
-	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
-	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
+	s.register(c)
+	configFlag(c, &file)
+	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, "+
+		"for programs that start this one")
+	exitOnStdinEOFFlag(c, &exitOnStdinEOF)
+	c.AddCommand(newServeConfig())
 	return c
 }
 
-// daySeconds is the longest time that idle players are given.
-const daySeconds = 24 * 60 * 60
+func configFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints "+
+		"them; flags override it; default none")
+}
 
-func serve(c *cobra.Command, f serveFlags) error {
-	cfg, err := f.config(c)
+func newServeConfig() *cobra.Command {
+	var s serveSettings
+	var file string
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print the effective settings of serve as TOML",
+		Long: `config prints all settings as serve would use them: defaults, then the file of --config, then flags. Each has a comment.
+The output is a file for serve --config; secrets are left out.`,
+		Args: usage.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := loadSettings(c.Flags(), file); err != nil {
+				return err
+			}
+			return printSettings(c.OutOrStdout(), c.Flags())
+		},
+	}
+	s.register(c)
+	configFlag(c, &file)
+	return c
+}
+
+// serve runs the host of the settings until ctx ends.
+func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool) error {
+	cfg, err := s.config(c)
 	if err != nil {
 		return err
 	}
-	if cfg.Lobby.Netcode.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	places(f.workers + 2)
-	if f.reserve {
-		cfg.Touch = func() {
-			if f.huge {
-				hugepage.PrefaultHuge(c.Context())
+	setMinProcs(s.tick.workers + 2)
+	if s.tick.prefault {
+		cfg.Prefault = func() {
+			if s.tick.hugePages {
+				hugepage.PrefaultHuge(ctx)
 			} else {
-				hugepage.Prefault(c.Context())
+				hugepage.Prefault(ctx)
 			}
 		}
 	}
-	if f.hiccup {
+	if s.tick.hiccup {
 		var stop func()
 		cfg.Hiccup, stop = hiccups()
 		defer stop()
 	}
-	h, err := f.open(cfg)
+	h, err := s.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
 	}
 	if err != nil {
 		return err
 	}
-	if f.huge {
-		if f.reserve {
-			hugepage.CollapseHeap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+	if s.tick.hugePages {
+		if s.tick.prefault {
+			// Freed memory of the start has left holes in large pages.
+			hugepage.CollapseHeap(ctx, func() {})
 		}
-		go hugepage.KeepCollapsed(c.Context())
+		go hugepage.KeepCollapsed(ctx)
 	}
-	f.announce(c, h)
-	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
+	if ready {
+		printReady(c, h)
+	} else {
+		s.announce(c, h)
+	}
+	return h.Run(ctx)
 }
 
-// places sees to so many that goroutines can run in at a time, also where a process is kept to fewer processors, now or later: whoever
-// waits for an exact instant keeps its place for the last millisecond, and the socket's loop or an HTTP client shall not wait for that.
-func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
+// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to
+// fewer processors: the pacing thread spins for the last millisecond, and the loop of the socket
+// and HTTP clients must not wait for it.
+func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
+// hiccups starts a thread that measures its own wake-up delays. read returns those since the last
+// call, in microseconds.
 func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
@@ -224,171 +207,209 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	}, h.Stop
 }
 
-// config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.
-func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error) {
-	if f.rate < 0 || f.rate > 1000 {
-		return cfg, badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
-	}
-	if err := f.key.check(c); err != nil {
+// config turns the settings into a configuration, but for the key: what is wrong is refused before
+// a key is made.
+func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
+	if err := s.check(c); err != nil {
 		return cfg, err
 	}
-	if err := checkLives("--token-seconds", f.seconds, "--timeout-seconds", f.timeout); err != nil {
-		return cfg, err
-	}
-	secret, err := httpSecret(f.httpToken)
+	secret, err := httpSecret(s.http.token)
 	if err != nil {
 		return cfg, err
 	}
-	public, err := publicAddrs("--public-addr", f.public)
+	public, err := publicAddrs("--public-addr", s.network.public)
 	if err != nil {
 		return cfg, err
 	}
-	cfg = server.HostConfig{
-		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
-		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
-		Query: f.query, Name: f.name, Build: version, Workers: f.workers,
+	cfg = host.Config{
+		UDP: host.UDPConfig{Listen: s.network.listen, Backend: s.network.socket},
+		HTTP: host.HTTPConfig{Listen: s.http.listen, Secret: secret,
+			TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
+		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
+		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
+			Recordings: s.record},
+		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
-	if f.workers < 1 { // 0 would be a default
-		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
+		AllowTestKey: s.key.insecure}
+	cfg.Lobby.Players = s.match.players
+	if s.network.echo {
+		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
-	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
-	if !protocol.ValidText([]byte(f.name), query.MaxText) {
-		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
-	}
-	if f.idleWarn < 0 || f.idleWarn > daySeconds || f.idleKick < 0 || f.idleKick > daySeconds {
-		return cfg, badUse(fmt.Errorf("--idle-warn %d, --idle-kick %d: expected 1 to %d seconds, or 0 for never", f.idleWarn, f.idleKick, daySeconds))
-	}
-	cfg.Lobby.IdleWarn, cfg.Lobby.IdleKick = time.Duration(f.idleWarn)*time.Second, time.Duration(f.idleKick)*time.Second
-	if f.echo {
-		if f.console || len(f.exec) > 0 {
-			return cfg, badUse(errors.New("--console, --exec: an echo has no console; leave out --echo"))
-		}
-		if f.record != "" {
-			return cfg, badUse(errors.New("--record: an echo plays nothing; leave out one of --record and --echo"))
-		}
-		if f.query != "" {
-			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
-		}
-		if f.players < 1 || f.players > netcode.MaxClients {
-			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
-		}
-		return cfg, badUse(cfg.CheckSocket())
-	}
-	cfg.Exec, cfg.Dir = f.exec, "."
-	if f.console || term.IsTerminal(int(os.Stdin.Fd())) {
+	cfg.Console.Exec, cfg.Console.Dir = s.console.exec, "."
+	if s.console.stdin || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
-		cfg.Input = os.Stdin
+		cfg.Console.Input = os.Stdin
 	}
-	pack, err := openContent(f.pack)
-	if err != nil {
+	if err := s.lobby(&cfg); err != nil {
 		return cfg, err
 	}
-	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
-		return cfg, err
-	}
-	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
-	if err != nil {
-		return cfg, badUse(err)
-	}
-	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
-		return cfg, err
-	}
-	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
-		return cfg, badUse(err)
-	}
-	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
-	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
-	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
-	cfg.Record = f.record
-	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
-		return cfg, badUse(err)
-	}
-	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.SleepWhenEmpty = f.steps, f.batch, !f.awake
-	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
-	if f.net != 0 {
-		if f.interval != 0 {
-			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
-		}
-		if _, cfg.Lobby.SendInterval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
-			return cfg, badUse(err)
-		}
-	}
-	cfg.LoadMap = atlas(pack, f.arena)
-	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
-		return cfg, err
-	}
-	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
-		return cfg, badUse(err)
-	}
-	return cfg, badUse(cfg.Check())
+	return cfg, usage.Error(cfg.Check())
 }
 
-// httpSecret is a flag's secret, or the environment's.
+// lobby fills in the lobby and what it plays.
+func (s *serveSettings) lobby(cfg *host.Config) error {
+	m, n, r, l := &s.match, &s.network, &s.replication, &cfg.Lobby
+	pack, err := assets.Content(m.content)
+	if err != nil {
+		return err
+	}
+	if l.Arena, err = assets.MapOf(pack, m.arena); err != nil {
+		return err
+	}
+	game, err := sim.GameForArena(pack, assets.MapName(m.arena), m.mode)
+	if err != nil {
+		return usage.Error(err)
+	}
+	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true,
+		Game: game}, assets.MapName(m.arena)
+	if l.Models, err = assets.Models(n.model); err != nil {
+		return err
+	}
+	if l.Codec, err = schema.ParseCodec(n.codec); err != nil {
+		return usage.Error(err)
+	}
+	if l.Killcam, err = server.ParseKillcam(m.killcam); err != nil {
+		return usage.Error(err)
+	}
+	if l.Relevance, err = server.ParseRelevance(r.relevance); err != nil {
+		return usage.Error(err)
+	}
+	cfg.Maps = mapResolver(pack, m.arena)
+	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
+		return err
+	}
+	l.Kbps, l.ContentKbps, l.ChecksumEvery = n.kbps, n.contentKbps, n.checksum
+	l.ViewDistance, l.TeamFog = float32(r.viewDistance), r.teamFog
+	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
+	l.IdleWarn, l.IdleKick, l.SleepWhenEmpty = m.idleWarn, m.idleKick, !m.noIdleSleep
+	l.SendInterval = n.sendInterval
+	if n.snapshotRate != 0 {
+		_, l.SendInterval, err = (host.ClockConfig{Simulation: l.Rules.Rate, Network: n.snapshotRate}).Check()
+	}
+	return usage.Error(err)
+}
+
+// maxIdle is the longest time that idle players are given.
+const maxIdle = 24 * time.Hour
+
+// check refuses values that a configuration would take for a default, or for something else.
+func (s *serveSettings) check(c *cobra.Command) error {
+	m := &s.match
+	if err := s.key.check(c); err != nil {
+		return err
+	}
+	if err := checkLifetimes("--token-lifetime", s.http.tokenLifetime, s.http.sessionTimeout); err != nil {
+		return err
+	}
+	switch {
+	case m.rate < 0 || m.rate > 1000:
+		return usage.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
+	case s.tick.workers < 1:
+		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
+	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
+		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
+			s.query.name, query.MaxText)
+	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
+		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
+			m.idleWarn, m.idleKick, maxIdle)
+	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
+		return usage.Error(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
+	}
+	return nil
+}
+
+// checkEcho refuses settings of a lobby.
+func (s *serveSettings) checkEcho() error {
+	switch {
+	case s.console.stdin || len(s.console.exec) > 0:
+		return errors.New("--console, --exec: an echo has no console; leave out --echo")
+	case s.record != "":
+		return errors.New("--record: an echo plays nothing; leave out one of --record and --echo")
+	case s.query.listen != "":
+		return errors.New("--query: an echo has no query port; leave out one of --query and --echo")
+	case s.match.players < 1 || s.match.players > netcode.MaxClients:
+		return fmt.Errorf("%d players: expected 1 to %d", s.match.players, netcode.MaxClients)
+	}
+	return nil
+}
+
+// httpSecret is the secret of the flag, or of the environment.
 func httpSecret(flag string) (string, error) {
-	secret := cmp.Or(flag, os.Getenv(tokenVariable))
+	secret := cmp.Or(flag, os.Getenv(serverapi.TokenVariable))
 	for _, r := range secret {
 		if r <= ' ' || r > '~' {
-			return "", badUse(errors.New("--http-token: expected ASCII without spaces"))
+			return "", usage.Error(errors.New("--http-token: expected ASCII without spaces"))
 		}
 	}
 	return secret, nil
 }
 
-// journalFile is where used tokens are remembered: "" for nowhere. Ports that the kernel chooses have no restart.
-func (f *serveFlags) journalFile() string {
-	const refusesOld = "no journal of used tokens: takes only tokens of --token-seconds that are issued after the start"
-	_, port, err := net.SplitHostPort(f.listen)
+// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no
+// restart.
+func (s *serveSettings) journalFile() string {
+	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued " +
+		"after the start"
+	_, port, err := net.SplitHostPort(s.network.listen)
 	switch {
-	case f.journal == "none":
-		fmt.Fprintln(os.Stderr, refusesOld)
+	case s.journal == "none":
+		fmt.Fprintln(os.Stderr, noJournal)
 		return ""
-	case f.journal != "":
-		return f.journal
+	case s.journal != "":
+		return s.journal
 	case err != nil || port == "0": // the socket will say what is wrong with the address
 		return ""
-	case !server.HasJournal:
-		fmt.Fprintln(os.Stderr, refusesOld)
+	case !host.HasJournal:
+		fmt.Fprintln(os.Stderr, noJournal)
 		return ""
 	}
 	dir := "."
-	if f.key.fromFile() {
-		dir = filepath.Dir(f.key.file)
+	if s.key.fromFile() {
+		dir = filepath.Dir(s.key.file)
 	}
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
 }
 
-func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
-	if f.echo {
-		return server.NewEchoHost(cfg)
+func (s *serveSettings) open(cfg host.Config) (runningHost, error) {
+	if s.network.echo {
+		return host.NewEchoHost(cfg)
 	}
-	return server.NewHost(cfg)
+	return host.New(cfg)
 }
 
-// announce says where the host is.
-func (f *serveFlags) announce(c *cobra.Command, h host) {
-	walls := ""
-	if l, ok := h.(*server.Host); ok {
-		walls = l.Walls()
+// pvsOf is what a lobby host says of its map's walls.
+func pvsOf(h runningHost) string {
+	if l, ok := h.(*host.Host); ok {
+		return l.PVS()
 	}
-	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), walls})
-		return
+	return ""
+}
+
+// printReady prints the addresses of a host as JSON.
+func printReady(c *cobra.Command, h runningHost) {
+	r := ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), pvsOf(h)}
+	_ = json.NewEncoder(c.OutOrStdout()).Encode(r)
+}
+
+// announce prints the addresses of a host for people.
+func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
+	m := &s.match
+	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()),
+		m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
+	if s.tick.workers > 1 {
+		what = append(what, fmt.Sprintf("%d workers", s.tick.workers))
 	}
-	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), f.mode + " on map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
-	if f.workers > 1 {
-		what = append(what, fmt.Sprintf("%d workers", f.workers))
+	if pvs := pvsOf(h); pvs != "" {
+		what = append(what, pvs)
 	}
-	if walls != "" {
-		what = append(what, walls)
-	}
-	if f.echo {
-		what = []string{fmt.Sprintf("echo for %d on udp %v", f.players, h.Addr()), "protocol id " + f.protocol.String()}
+	if s.network.echo {
+		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()),
+			"protocol id " + s.network.protocol.String()}
 	}
 	web := "no HTTP port"
-	if f.http != "" {
+	if s.http.listen != "" {
 		web = fmt.Sprintf("figures on http://%s/stats", h.HTTPAddr())
-		if !f.echo {
+		if !s.network.echo {
 			web = fmt.Sprintf("live page on http://%s/, figures on /stats", h.HTTPAddr())
 		}
 	}

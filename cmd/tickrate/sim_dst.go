@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+
 	"github.com/tickrate/tickrate/bench/dst"
 )
 
@@ -30,28 +32,28 @@ Otherwise dst prints a hash of the final state: two runs of one seed print the s
   tickrate sim dst --seeds 1..200        a range of seeds
   tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock
   tickrate sim dst --seed 12 --until 34s one seed, up to an instant`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if without != "" {
 				set, err := dst.ParseSet(without)
 				if err != nil {
-					return badUse(fmt.Errorf("--without: %w", err))
+					return usage.Errorf("--without: %w", err)
 				}
 				c.Without = set
 			}
 			flags := cmd.Flags()
 			many, timed := flags.Changed("seeds"), flags.Changed("for")
 			if one := flags.Changed("seed"); one && (many || timed) || many && timed {
-				return badUse(fmt.Errorf("--seed, --seeds and --for: expected one of them"))
+				return usage.Errorf("--seed, --seeds and --for: expected one of them")
 			} else if one || !many && !timed {
 				return playOne(cmd, c, shrink, list)
 			}
 			if c.Until != 0 || c.Clients != 0 || c.Without != nil || list {
-				return badUse(fmt.Errorf("--until, --clients, --without and --list need --seed"))
+				return usage.Errorf("--until, --clients, --without and --list need --seed")
 			}
 			from, to, err := span(seeds)
 			if err != nil {
-				return badUse(err)
+				return usage.Error(err)
 			}
 			if timed {
 				from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
@@ -63,8 +65,8 @@ Otherwise dst prints a hash of the final state: two runs of one seed print the s
 	f.Uint64Var(&c.Seed, "seed", 1, "`seed` to run")
 	f.DurationVar(&c.Until, "until", 0, "virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
 	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
-	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list)")
-	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`")
+	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
+	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
 	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
 	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
 	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
@@ -85,7 +87,7 @@ func span(text string) (from, to uint64, err error) {
 
 func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if err := c.Check(); err != nil {
-		return badUse(err)
+		return usage.Error(err)
 	}
 	out := cmd.OutOrStdout()
 	if list {

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key; and full
-// and bare ones.
+// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports,
+// and by their addresses with the key; and full and bare ones.
 func TestSwarmOnSeveralLobbies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -18,7 +18,7 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 	var http, udp []string
 	var at []ready
 	for range 2 {
-		cmd, _, line := serving(t, "--ready", "--arena", "gen:24:1", "--players", "24", "--journal", "none")
+		cmd, _, line := serving(t, "--ready", "--map", "gen:24:1", "--players", "24", "--journal", "none")
 		var r ready
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
@@ -26,15 +26,15 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		http, udp, at = append(http, "--http", r.HTTP), append(udp, "--server", r.UDP), append(at, r)
 		defer func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }()
 	}
-	for i, with := range [][]string{http, udp, append([]string{"--bare"}, http...)} {
-		args := append([]string{"swarm", "--players", "42", "--full", "10", "--arrival", "0.2", "--seconds", "0.5", "--json"}, with...)
+	for i, with := range [][]string{http, udp, append([]string{"--decode", "acks"}, http...)} {
+		args := append([]string{"swarm", "--players", "42", "--full", "10", "--arrival", "0.2s", "--duration", "0.5s", "--json"}, with...)
 		code, out, errs := result(t, args...)
-		var s summary
+		var s swarmSummary
 		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 42 || s.TicksPerPlayer < 10 || s.CPUPerTick <= 0 || len(s.Netgraphs) != 8 {
 			t.Errorf("%d: code %d, %+v, %v, %s", i, code, s, err, errs)
 		}
-		if s.Taken != nil && (s.Taken.LateP999 > s.LateP999*1.001 || s.Taken.LateP999 <= 0 || s.Taken.InBursts > s.Taken.Millis || s.Taken.LongestMs > s.Taken.Millis) {
-			t.Errorf("%d: late by %v ms, of which the machine took %+v", i, s.LateP999, *s.Taken)
+		if s.RunDelay != nil && (s.RunDelay.LateP999 > s.LateP999*1.001 || s.RunDelay.LateP999 <= 0 || s.RunDelay.InBursts > s.RunDelay.Millis || s.RunDelay.LongestMs > s.RunDelay.Millis) {
+			t.Errorf("%d: late by %v ms, of which the machine took %+v", i, s.LateP999, *s.RunDelay)
 		}
 		for _, g := range s.Netgraphs {
 			if g.Snapshots == 0 || g.Down.Rows == 0 {

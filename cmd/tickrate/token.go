@@ -11,23 +11,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 )
 
 // tokenFlags are the flags of token.
 type tokenFlags struct {
-	key              keyFlags
-	servers          []string
-	clientID         uint64
-	protocol         protocolID
-	seconds, timeout int
-	userData, out    string
-	spectate         bool
-	idChosen         bool
+	key               keyFlags
+	servers           []string
+	clientID          uint64
+	protocol          protocolID
+	lifetime, timeout time.Duration
+	userData, out     string
+	spectate          bool
+	idChosen          bool
 }
 
 func newToken() *cobra.Command {
@@ -42,7 +44,7 @@ player: it holds the keys of the session.
 Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		Example: `  tickrate token --server 203.0.113.5:7913 --client-id 42
   tickrate token --key-file tickrate.key --seconds 60 --out player.token`,
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.idChosen = c.Flags().Changed("client-id")
 			return token(c, f)
@@ -50,13 +52,19 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	}
 	f.key.register(c, "that of the server")
 	fl := c.Flags()
-	fl.StringArrayVar(&f.servers, "server", []string{"127.0.0.1:7913"}, "`host:port` to dial, as the server's --public-addr has it; more than one in the order they are tried")
+	fl.StringArrayVar(&f.servers, "server", []string{"127.0.0.1:7913"},
+		"`host:port` to dial, as the server's --public-addr has it; more than one in the order they are "+
+			"tried")
 	fl.Uint64Var(&f.clientID, "client-id", 0, "`number` of the player, of 64 bits; default at random")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
-	fl.IntVar(&f.seconds, "seconds", server.DefaultTokenSeconds, "`seconds` in which the client must be in, 1 to 86400")
-	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end the session, 1 to 86400; -1 never")
-	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal `digits`; default none")
-	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has places for that (--spectators)")
+	fl.DurationVar(&f.lifetime, "lifetime", httpapi.DefaultTokenLifetime,
+		"`time` in which the token must be used, 1s to 24h")
+	fl.DurationVar(&f.timeout, "session-timeout", httpapi.DefaultSessionTimeout,
+		"silent `time` that ends the session, 1s to 24h; -1s for never")
+	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal "+
+		"`digits`; default none")
+	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has "+
+		"places for that (--spectators)")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c
 }
@@ -65,13 +73,14 @@ func token(c *cobra.Command, f tokenFlags) error {
 	if err := f.key.check(c); err != nil {
 		return err
 	}
-	if err := checkLives("--seconds", f.seconds, "--timeout-seconds", f.timeout); err != nil {
+	if err := checkLifetimes("--lifetime", f.lifetime, f.timeout); err != nil {
 		return err
 	}
-	m := netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: int32(f.timeout)}
+	m := netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(f.timeout)}
 	data, err := hex.DecodeString(f.userData)
 	if err != nil || len(data) > netcode.UserDataSize {
-		return badUse(fmt.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at most %d", 2*netcode.UserDataSize))
+		return usage.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at "+
+			"most %d", 2*netcode.UserDataSize)
 	}
 	copy(m.UserData[:], data)
 	if f.spectate {
@@ -87,11 +96,12 @@ func token(c *cobra.Command, f tokenFlags) error {
 	if err != nil {
 		return err
 	}
-	raw, err := mintNow(&m, &key, f.seconds)
+	raw, err := mintNow(&m, &key, f.lifetime)
 	if err != nil {
 		return err
 	}
-	about := fmt.Sprintf("client %d, server %s, to be used within %d s", m.ClientID, join(m.Servers), f.seconds)
+	about := fmt.Sprintf("client %d, server %s, to be used within %v", m.ClientID, join(m.Servers),
+		f.lifetime)
 	if f.out == "" {
 		fmt.Fprintln(c.ErrOrStderr(), about)
 		fmt.Fprintln(c.OutOrStdout(), base64.StdEncoding.EncodeToString(raw))
@@ -104,22 +114,25 @@ func token(c *cobra.Command, f tokenFlags) error {
 	return nil
 }
 
-// checkLives checks how long tokens and silent sessions live.
-func checkLives(flag string, seconds int, timeoutFlag string, timeout int) error {
-	const day = 86400
-	if seconds < 1 || seconds > day {
-		return badUse(fmt.Errorf("%s %d: expected 1 to %d", flag, seconds, day))
+// checkLifetimes checks a token's lifetime, of the flag named, and --session-timeout. Tokens hold
+// whole seconds.
+func checkLifetimes(flag string, lifetime, timeout time.Duration) error {
+	const day = 24 * time.Hour
+	whole := func(d time.Duration) bool { return d >= time.Second && d <= day && d%time.Second == 0 }
+	if !whole(lifetime) {
+		return usage.Errorf("%s %v: expected whole seconds from 1s to 24h", flag, lifetime)
 	}
-	if timeout != -1 && (timeout < 1 || timeout > day) {
-		return badUse(fmt.Errorf("%s %d: expected 1 to %d, or -1 for never", timeoutFlag, timeout, day))
+	if timeout != -time.Second && !whole(timeout) {
+		return usage.Errorf("--session-timeout %v: expected whole seconds from 1s to 24h, or -1s "+
+			"for never", timeout)
 	}
 	return nil
 }
 
-// mintNow makes a token that lives from now on.
-func mintNow(m *netcode.Mint, key *netcode.Key, seconds int) ([]byte, error) {
+// mintNow makes a token that is valid from now on.
+func mintNow(m *netcode.Mint, key *netcode.Key, lifetime time.Duration) ([]byte, error) {
 	m.Create = uint64(time.Now().Unix())
-	m.Expire = m.Create + uint64(seconds)
+	m.Expire = m.Create + uint64(lifetime/time.Second)
 	return m.Append(nil, key, rand.Reader)
 }
 

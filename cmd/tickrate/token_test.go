@@ -14,18 +14,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
 )
 
 // A token says what its flags say, in base64 and in a file that only its owner reads, whoever could read that before.
 func TestToken(t *testing.T) {
 	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000", "--client-id", "0x10", "--protocol-id", "77",
-		"--seconds", "9", "--timeout-seconds", "-1", "--user-data-hex", "0aFF"}
+		"--lifetime", "9s", "--session-timeout", "-1s", "--user-data-hex", "0aFF"}
 	code, out, errs := result(t, flags...)
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(out, "\n"))
-	if code != 0 || err != nil || errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9 s\n" {
+	if code != 0 || err != nil || errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9s\n" {
 		t.Fatalf("code %d, %v, %q", code, err, errs)
 	}
 	path := filepath.Join(t.TempDir(), "a.token")
@@ -57,7 +58,7 @@ func TestToken(t *testing.T) {
 	var p netcode.PublicToken
 	_, out, _ = result(t, "token")
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
-		p.Expire-p.Create != server.DefaultTokenSeconds || p.TimeoutSeconds != server.DefaultTimeoutSeconds || p.Servers[0].String() != "127.0.0.1:7913" {
+		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) || p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) || p.Servers[0].String() != "127.0.0.1:7913" {
 		t.Errorf("defaults: %+v, %v", p, err)
 	}
 }
@@ -88,7 +89,7 @@ func TestTicketsRefused(t *testing.T) {
 		{200, strings.Repeat("x", 1<<20), "holds no token"},
 	} {
 		status, body = c.status, c.body
-		if k, err := httpTickets(t.Context(), at, ""); err == nil || k != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if k, err := tokensOverHTTP(t.Context(), at, ""); err == nil || k != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
 	}
@@ -102,7 +103,7 @@ func TestTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Bearer: "s"}))
+	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
 	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			connections++
@@ -110,16 +111,16 @@ func TestTickets(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	over, err := httpTickets(t.Context(), s.Listener.Addr().String(), "s")
+	over, err := tokensOverHTTP(t.Context(), s.Listener.Addr().String(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := mintedTickets(key, netcode.Mint{ProtocolID: 3, TimeoutSeconds: 1, Servers: servers})
+	here, err := mintTokens(key, netcode.Mint{ProtocolID: 3, TimeoutSeconds: 1, Servers: servers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for i, k := range []*tickets{over, here} {
+	for i, k := range []*tokenSource{over, here} {
 		if k.at != servers[0] {
 			t.Errorf("%d: server %v", i, k.at)
 		}
@@ -157,7 +158,7 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		{"token --server 127.0.0.1", 2, "--server"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
-		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of --token-seconds that are issued after the start\n")
+		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start\n")
 		line := strings.TrimSuffix(errs, "\n")
 		if code != c.code || out != "" || !strings.Contains(line, c.want) || strings.Contains(line, "\n") {
 			t.Errorf("%d %s: code %d, %q, %q", i, c.args, code, out, errs)
@@ -176,7 +177,7 @@ func TestThreat40Echo(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Connect != "http://"+r.HTTP+"/v1/connect" {
 			t.Fatalf("%q: %v", line, err)
 		}
-		k, err := httpTickets(t.Context(), r.HTTP, "")
+		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +209,7 @@ type wanderer struct {
 	out    netcode.Outbox
 }
 
-func newWanderer(t *testing.T, k *tickets, n int) *wanderer {
+func newWanderer(t *testing.T, k *tokenSource, n int) *wanderer {
 	t.Helper()
 	raw, err := k.Token(n)
 	if err != nil {

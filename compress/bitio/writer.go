@@ -2,8 +2,9 @@ package bitio
 
 import "encoding/binary"
 
-// Writer appends bits to memory of the caller. The zero Writer writes to memory of its own. Bytes between the written
-// end and the capacity of the caller's slice may be overwritten with zeros or with bits still pending.
+// Writer appends bits to memory of the caller. The zero Writer writes to memory of its own. Bytes
+// between the written end and the capacity of the caller's slice may be overwritten with zeros or
+// with bits still pending.
 type Writer struct {
 	buf   []byte // the caller's slice up to its capacity
 	pos   int    // whole bytes in buf that are final
@@ -12,7 +13,8 @@ type Writer struct {
 	start int    // length of the slice given to Reset
 }
 
-// Reset starts over behind the contents of dst. As long as its capacity suffices nothing is allocated.
+// Reset starts over behind the contents of dst. As long as its capacity suffices nothing is
+// allocated.
 func (w *Writer) Reset(dst []byte) {
 	w.buf, w.pos, w.start = dst[:cap(dst)], len(dst), len(dst)
 	w.acc, w.n = 0, 0
@@ -25,7 +27,8 @@ func (w *Writer) Bits(v uint64, n uint) {
 	if pos := w.pos; uint(pos)+8 <= uint(len(w.buf)) {
 		binary.LittleEndian.PutUint64(w.buf[pos:], acc)
 		w.pos = pos + int(total>>3)
-		w.acc = acc >> (total &^ 7 & 63) & (1<<(total&7) - 1) // a total of 64 shifts by 0, hence the mask
+		// A total of 64 shifts by 0, hence the mask.
+		w.acc = acc >> (total &^ 7 & 63) & (1<<(total&7) - 1)
 		w.n = total & 7
 		return
 	}
@@ -33,7 +36,8 @@ func (w *Writer) Bits(v uint64, n uint) {
 	w.flushBytes()
 }
 
-// flushBytes is the end of the memory: byte by byte, so that a slice of exactly the right capacity does not grow.
+// flushBytes is the end of the memory: byte by byte, so that a slice of exactly the right capacity
+// does not grow.
 func (w *Writer) flushBytes() {
 	for w.n >= 8 {
 		w.put(byte(w.acc))
@@ -59,7 +63,8 @@ func (w *Writer) Align() {
 	}
 }
 
-// Bytes aligns and returns the slice given to Reset with everything written behind it. It shares the writer's memory.
+// Bytes aligns and returns the slice given to Reset with everything written behind it. It shares
+// the writer's memory.
 func (w *Writer) Bytes() []byte {
 	w.Align()
 	return w.buf[:w.pos]

@@ -26,14 +26,15 @@ func (m Method) String() string {
 	return [...]string{"stored", "zstd", "zstd with the dictionary of maps"}[m]
 }
 
-// maps was trained on map files. Both ends have these very bytes, so they never change: better ones would be another method. How
-// they are made again, and what they save, is in TestDictionaryOfMaps of package server.
+// maps was trained on map files. Both ends have these very bytes, so they never change: better ones
+// would be another method. How they are made again, and what they save, is in TestDictionaryOfMaps
+// of package server.
 //
 //go:embed maps.zdict
 var maps []byte
 
-// packer returns what packs by a method: at the slowest level, as it is for what is packed once and sent to many. It takes up to
-// 70 MB, and is let go.
+// packer returns the encoder of a method at its slowest level: a blob is packed once and sent to
+// many. It takes up to 70 MB.
 func packer(m Method) *zstd.Encoder {
 	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(packWindow), zstd.WithLowerEncoderMem(true)}
@@ -47,11 +48,11 @@ func packer(m Method) *zstd.Encoder {
 	return enc
 }
 
-// packWindow is how far back Pack looks for what was there before.
+// packWindow is how far back Pack searches for repeats.
 const packWindow = 1 << 20
 
-// Pack makes a blob as small as it can: the smallest that any method makes of it. It takes a twentieth of a second and memory of
-// 70 MB, which it lets go: pack before anybody waits.
+// Pack makes a blob as small as it can: the smallest result of any method. It takes a twentieth of
+// a second and 70 MB of memory, which it frees: pack before clients wait.
 func Pack(blob []byte) (Method, []byte) {
 	best, packed := Stored, blob
 	for m := Zstd; m < Methods; m++ {
@@ -62,8 +63,8 @@ func Pack(blob []byte) (Method, []byte) {
 	return best, packed
 }
 
-// Unpack is the reverse of Pack for a blob that has size bytes. Whatever packed holds, it allocates size bytes, and less than
-// UnpackMemory besides. Errors wrap ErrBlob.
+// Unpack is the reverse of Pack for a blob that has size bytes. Whatever packed holds, it allocates
+// size bytes, and less than UnpackMemory besides. Errors wrap ErrBlob.
 func Unpack(m Method, packed []byte, size int) ([]byte, error) {
 	switch {
 	case size < 0:

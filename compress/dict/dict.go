@@ -1,6 +1,6 @@
-// Package dict packs large blobs: what a client is sent when it joins, maps, replays. Samples of such blobs go in and a
-// dictionary comes out; with it a Packer makes blobs smaller and an Unpacker restores them. It is zstd throughout, so
-// any tool that has the dictionary can read a packed blob.
+// Package dict packs large blobs: what a client is sent when it joins, maps, replays. Samples of
+// such blobs go in and a dictionary comes out; with it a Packer makes blobs smaller and an Unpacker
+// restores them. It is zstd throughout, so any tool that has the dictionary can read a packed blob.
 package dict
 
 import (
@@ -14,8 +14,9 @@ import (
 // ErrBlob says that bytes are no packed blob, or one larger than allowed.
 var ErrBlob = errors.New("dict: not a usable blob")
 
-// Train makes a dictionary of about size bytes from samples of at least 8 bytes each. Fewer than 16 samples, or samples
-// that have nothing in common, give no dictionary: nil, which Packer and Unpacker take for none.
+// Train makes a dictionary of about size bytes from samples of at least 8 bytes each. Fewer than 16
+// samples, or samples that have nothing in common, give no dictionary: nil, which Packer and
+// Unpacker take for none.
 func Train(samples [][]byte, size int) []byte {
 	if len(samples) < 16 {
 		return nil
@@ -27,7 +28,8 @@ func Train(samples [][]byte, size int) []byte {
 	return d
 }
 
-// maxWindow is the window that packers announce at most, whatever the blob's size. Nothing of that size is allocated.
+// maxWindow is the window that packers announce at most, whatever the blob's size. Nothing of that
+// size is allocated.
 const maxWindow = 8 << 20
 
 // Packer makes blobs smaller. It may be used by several goroutines.
@@ -38,7 +40,7 @@ func NewPacker(dictionary []byte) (*Packer, error) {
 	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 }
 
-// NewFastPacker is NewPacker for who has no time: blobs are a little longer.
+// NewFastPacker is NewPacker at a faster level: blobs are a little longer.
 func NewFastPacker(dictionary []byte) (*Packer, error) {
 	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(packWindow))
 }
@@ -64,7 +66,8 @@ type Unpacker struct {
 	max int
 }
 
-// NewUnpacker returns an unpacker for blobs of at most maxBytes each, packed with the same dictionary.
+// NewUnpacker returns an unpacker for blobs of at most maxBytes each, packed with the same
+// dictionary.
 func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxMemory(uint64(max(maxBytes, maxWindow)))}
@@ -78,8 +81,8 @@ func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
 	return &Unpacker{dec, maxBytes}, nil
 }
 
-// Into restores a packed blob into the capacity of dst behind its contents, which bounds its size together with
-// maxBytes, and returns both. Nothing is allocated for the blob. Errors wrap ErrBlob.
+// Into restores a packed blob into the capacity of dst behind its contents, which bounds its size
+// together with maxBytes, and returns both. Nothing is allocated for the blob. Errors wrap ErrBlob.
 func (u *Unpacker) Into(dst, packed []byte) ([]byte, error) {
 	if room := len(dst) + u.max; cap(dst) > room {
 		dst = dst[:len(dst):room]

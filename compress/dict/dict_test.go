@@ -61,7 +61,8 @@ func TestDictionaryHelps(t *testing.T) {
 	}
 }
 
-// A small bomb does not go off: what is unpacked never exceeds what there is room for, nor the limit.
+// A small bomb does not go off: what is unpacked never exceeds what there is room for, nor the
+// limit.
 func TestUnpackBounded(t *testing.T) {
 	p, u := pair(t, nil, 1000)
 	bomb := p.Append(nil, make([]byte, 1<<20))

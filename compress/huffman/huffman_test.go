@@ -114,7 +114,8 @@ func TestBuildIsCompleteAtAnySize(t *testing.T) {
 	}
 }
 
-// TestBuildReachesEntropy: without a binding limit the cost lies within one bit a symbol of the entropy.
+// TestBuildReachesEntropy: without a binding limit the cost lies within one bit a symbol of the
+// entropy.
 func TestBuildReachesEntropy(t *testing.T) {
 	counts, total := make([]uint64, 300), uint64(0)
 	for i := range counts {
@@ -172,7 +173,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestLookupEqualsSearch holds the two-step look-up to a search through all codes, for every window of 15 bits.
+// TestLookupEqualsSearch holds the two-step look-up to a search through all codes, for every window
+// of 15 bits.
 func TestLookupEqualsSearch(t *testing.T) {
 	counts := make([]uint64, 90)
 	for i := range counts {

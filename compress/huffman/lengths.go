@@ -23,7 +23,8 @@ func AppendLengths(dst []byte, lengths []uint8) []byte {
 	return dst
 }
 
-// ParseLengths unpacks what AppendLengths packed and returns what follows. FromLengths judges the lengths themselves.
+// ParseLengths unpacks what AppendLengths packed and returns what follows. FromLengths judges the
+// lengths themselves.
 func ParseLengths(src []byte) (lengths []uint8, rest []byte, err error) {
 	if len(src) < 2 {
 		return nil, src, ErrLengthsShort

@@ -11,13 +11,16 @@ import (
 // ErrLengths says that code lengths do not describe a complete prefix code.
 var ErrLengths = errors.New("huffman: lengths are no complete prefix code")
 
-// Table is one static code. It is immutable once made and may be shared by any number of readers and writers.
+// Table is one static code. It is immutable once made and may be shared by any number of readers
+// and writers.
 type Table struct {
-	codes   []uint32 // by symbol: reversed code | length<<16; 0 for a symbol without a code
-	fast    []uint32 // by the next fastLen bits: symbol<<4 | length; 0 for the start of a longer code
+	codes []uint32 // by symbol: reversed code | length<<16; 0 for a symbol without a code
+	// By the next fastLen bits: symbol<<4 | length; 0 for the start of a longer code.
+	fast    []uint32
 	fastLen uint
-	// Codes longer than fastLen are found by comparing the next 15 bits, highest first, with the end of each
-	// length's range: few symbols are that rare, and their table would push the others out of the cache.
+	// Codes longer than fastLen are found by comparing the next 15 bits, highest first, with the
+	// end of each length's range: few symbols are that rare, and their table would push the others
+	// out of the cache.
 	limit  [MaxLength + 1]uint32 // by length: first 15-bit window behind the codes of this length
 	offset [MaxLength + 1]int32  // by length: what to add to a code to get its index in sorted
 	sorted []uint16              // symbols by (length, symbol)
@@ -30,8 +33,9 @@ const (
 	smallCount = 64
 )
 
-// FromLengths makes the canonical code with the given length for each symbol. A length of 0 gives the symbol no code.
-// The lengths must use up the code space exactly, but for an alphabet in which one symbol alone has a code, of 1 bit.
+// FromLengths makes the canonical code with the given length for each symbol. A length of 0 gives
+// the symbol no code. The lengths must use up the code space exactly, but for an alphabet in which
+// one symbol alone has a code, of 1 bit.
 func FromLengths(lengths []uint8) (*Table, error) {
 	if len(lengths) == 0 || len(lengths) > MaxSymbols {
 		return nil, fmt.Errorf("%w: %d symbols, want 1 to %d", ErrLengths, len(lengths), MaxSymbols)
@@ -104,7 +108,8 @@ func (t *Table) index(longest uint8) {
 // Symbols is the size of the alphabet.
 func (t *Table) Symbols() int { return len(t.codes) }
 
-// Code returns the bits of a symbol, first bit lowest, and how many there are: 0 for a symbol without a code.
+// Code returns the bits of a symbol, first bit lowest, and how many there are: 0 for a symbol
+// without a code.
 func (t *Table) Code(sym int) (code uint32, n uint8) {
 	c := t.codes[sym]
 	return c & 0xffff, uint8(c >> 16)
@@ -119,8 +124,8 @@ func (t *Table) Encode(w *bitio.Writer, sym int) {
 	w.Bits(uint64(c&0xffff), uint(c>>16))
 }
 
-// Lookup finds the symbol whose code stands in the lowest bits of window, of which MaxLength must be present, and its
-// length, which the caller skips. It returns -1 and 0 if there is none.
+// Lookup finds the symbol whose code stands in the lowest bits of window, of which MaxLength must
+// be present, and its length, which the caller skips. It returns -1 and 0 if there is none.
 func (t *Table) Lookup(window uint64) (sym int, n uint) {
 	if e := t.fast[window&uint64(len(t.fast)-1)]; e != 0 {
 		return int(e >> 4), uint(e & 15)

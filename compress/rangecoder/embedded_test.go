@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Messages that lie one behind the other, with anything behind the last, are found and read by what they say.
+// Messages that lie one behind the other, with anything behind the last, are found and read by what
+// they say.
 func TestTrackerFindsTheEnd(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -1,11 +1,13 @@
-// Package rangecoder turns yes-or-no decisions into close to as few bits as their probabilities allow: what was sure
-// costs next to nothing, and no decision costs a whole bit. Decisions and the probabilities both ends give them go in,
-// bytes come out, and the other way round. It has no models and keeps no statistics.
+// Package rangecoder turns yes-or-no decisions into close to as few bits as their probabilities
+// allow: what was sure costs next to nothing, and no decision costs a whole bit. Decisions and the
+// probabilities both ends give them go in, bytes come out, and the other way round. It has no
+// models and keeps no statistics.
 //
-// It is a binary arithmetic coder with carry. The interval is [low, low+span) in 48 bits; a decision cuts it in two,
-// and when less than 32 bits of it are left its upper 16 leave as bytes. A probability has 16 bits and is that of
-// false. A message has no header; Finish ends it with the fewest bytes that still name a number in the interval, none
-// to four, and behind the end a Decoder reads zeros.
+// It is a binary arithmetic coder with carry. The interval is [low, low+span) in 48 bits; a
+// decision cuts it in two, and when less than 32 bits of it are left its upper 16 leave as bytes. A
+// probability has 16 bits and is that of false. A message has no header; Finish ends it with the
+// fewest bytes that still name a number in the interval, none to four, and behind the end a Decoder
+// reads zeros.
 package rangecoder
 
 import (
@@ -81,7 +83,8 @@ func (e *Encoder) carry() {
 	}
 }
 
-// Finish ends the message and returns dst with it. The Encoder must be Reset before it is used again.
+// Finish ends the message and returns dst with it. The Encoder must be Reset before it is used
+// again.
 func (e *Encoder) Finish() []byte {
 	for n := uint(0); ; n++ {
 		rest := uint64(stateMask) >> (8 * n)
@@ -99,8 +102,8 @@ func (e *Encoder) Finish() []byte {
 	}
 }
 
-// FinishEmbedded ends the message so that anything may follow it: a EmbeddedDecoder of the same decisions tells where it ends. It takes one to six
-// bytes, and returns dst with the message.
+// FinishEmbedded ends the message so that anything may follow it: a EmbeddedDecoder of the same
+// decisions tells where it ends. It takes one to six bytes, and returns dst with the message.
 func (e *Encoder) FinishEmbedded() []byte {
 	n, v := endAmong(e.low, e.span)
 	if v > stateMask {
@@ -112,7 +115,8 @@ func (e *Encoder) FinishEmbedded() []byte {
 	return e.buf
 }
 
-// endAmong is the fewest bytes, one at least, all continuations of which lie in the interval, and their number.
+// endAmong is the fewest bytes, one at least, all continuations of which lie in the interval, and
+// their number.
 func endAmong(low, span uint64) (n uint, v uint64) {
 	for n = 1; ; n++ {
 		rest := uint64(stateMask) >> (8 * n)
@@ -122,7 +126,8 @@ func endAmong(low, span uint64) (n uint, v uint64) {
 	}
 }
 
-// EmbeddedDecoder is a Decoder that knows how long its message is, which must have been ended by FinishAmong.
+// EmbeddedDecoder is a Decoder that knows how long its message is, which must have been ended by
+// FinishAmong.
 type EmbeddedDecoder struct {
 	Decoder
 	low uint64
@@ -165,22 +170,22 @@ func (d *EmbeddedDecoder) Bits(n uint) uint32 {
 	return uint32(v)
 }
 
-// Spent is how many bits what was decoded so far is worth: it grows with every decision, by about -log2 of how likely that was, and
-// stays below 8*Size.
+// Spent is how many bits what was decoded so far is worth: it grows with every decision, by about
+// -log2 of how likely that was, and stays below 8*Size.
 func (d *EmbeddedDecoder) Spent() float64 {
 	return float64(8*(d.at-slack)+stateBits) - math.Log2(float64(d.span))
 }
 
-// Size is how many bytes of the message's memory it took, if nothing more is decoded. It may be more than there were, which a caller
-// must refuse.
+// Size is how many bytes of the message's memory it took, if nothing more is decoded. It may be
+// more than there were, which a caller must refuse.
 func (d *EmbeddedDecoder) Size() int {
 	n, _ := endAmong(d.low, d.span)
 	return d.at - slack + int(n)
 }
 
-// Decoder takes decisions out of a message, in the order and with the probabilities with which they went in. Behind
-// the message's end it goes on with arbitrary decisions and keeps ErrShort, so a caller may look once, at the end; but
-// his loops must be bounded by themselves.
+// Decoder takes decisions out of a message, in the order and with the probabilities with which they
+// went in. Behind the message's end it goes on with arbitrary decisions and keeps ErrShort, so a
+// caller may look once, at the end; but his loops must be bounded by themselves.
 type Decoder struct {
 	src  []byte
 	at   int

@@ -73,7 +73,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// Any bytes decode to decisions, and those, coded again with the same probabilities, decode to themselves.
+// Any bytes decode to decisions, and those, coded again with the same probabilities, decode to
+// themselves.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte{}, uint64(1))
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, uint64(2))

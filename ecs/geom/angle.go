@@ -2,8 +2,8 @@ package geom
 
 import "math"
 
-// Angle is a direction in 1/65536 of a turn; it wraps as angles do. Pitch uses the same type, read as signed: 0x4000
-// looks straight up, 0xC000 straight down.
+// Angle is a direction in 1/65536 of a turn; it wraps as angles do. Pitch uses the same type, read
+// as signed: 0x4000 looks straight up, 0xC000 straight down.
 type Angle uint16
 
 // Turn is one full turn as a float, in Angle units.
@@ -25,7 +25,8 @@ func (a Angle) Degrees() float64 { return float64(a.Signed()) * 360 / Turn }
 // Signed returns the angle in [-32768, 32767].
 func (a Angle) Signed() int16 { return int16(a) }
 
-// Lerp goes from a towards b along the shorter arc, f in [0, 1]; f = 0 gives a. Halves are rounded down.
+// Lerp goes from a towards b along the shorter arc, f in [0, 1]; f = 0 gives a. Halves are rounded
+// down.
 func (a Angle) Lerp(b Angle, f float32) Angle {
 	d := float32((b - a).Signed())
 	return a + Angle(int32(floor32(float32(d*f))))
@@ -33,14 +34,14 @@ func (a Angle) Lerp(b Angle, f float32) Angle {
 
 func floor32(x float32) float32 { return float32(math.Floor(float64(x))) }
 
-// Atan2 returns the yaw that looks along (x, z): 0 for +z, a quarter turn for +x.
-// It uses math.Atan2, so it is for bots and tools, not for code whose bits must agree between machines.
+// Atan2 returns the yaw that looks along (x, z): 0 for +z, a quarter turn for +x. It uses
+// math.Atan2, so it is for bots and tools, not for code whose bits must agree between machines.
 func Atan2(x, z float32) Angle {
 	return Degrees(math.Atan2(float64(x), float64(z)) * 180 / math.Pi)
 }
 
-// SinCos returns sine and cosine of a, within 1e-7, the same bits on every machine: a polynomial in float64 without
-// fused operations, over an eighth of a turn, and exact at the quarter turns.
+// SinCos returns sine and cosine of a, within 1e-7, the same bits on every machine: a polynomial in
+// float64 without fused operations, over an eighth of a turn, and exact at the quarter turns.
 func (a Angle) SinCos() (sin, cos float32) {
 	octant := (uint32(a) + 0x2000) >> 14 // nearest quarter turn
 	x := float64(float64(int32(uint32(a)-octant<<14)) * (2 * math.Pi / Turn))
@@ -59,8 +60,8 @@ func (a Angle) SinCos() (sin, cos float32) {
 	c = float64(q * (4.1666666666666664e-02 + float64(c)))
 	c = float64(q * (-0.5 + float64(c)))
 	c = 1 + float64(c)
-	// By bits: which quarter it is can be foretold of nobody's angle. An odd quarter swaps the two; the sine is negative in the second
-	// half, the cosine in the middle two quarters.
+	// By bits: which quarter it is can be foretold of nobody's angle. An odd quarter swaps the two;
+	// the sine is negative in the second half, the cosine in the middle two quarters.
 	a32, b32 := math.Float32bits(float32(s)), math.Float32bits(float32(c))
 	swap := (a32 ^ b32) & -(octant & 1)
 	sin = math.Float32frombits(a32 ^ swap ^ octant>>1&1<<31)

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every angle's sine and cosine is within a float32's rounding of the true one, and exact at the quarter turns.
+// Every angle's sine and cosine is within a float32's rounding of the true one, and exact at the
+// quarter turns.
 func TestSinCos(t *testing.T) {
 	worst := 0.0
 	for a := range 65536 {

@@ -24,7 +24,8 @@ type Capsule struct {
 // AABB is an axis-aligned box; Min <= Max in each coordinate.
 type AABB struct{ Min, Max Vec3 }
 
-// Sphere returns the distance along r at which it enters s, 0 if it starts inside, and whether it does so within Max.
+// Sphere returns the distance along r at which it enters s, 0 if it starts inside, and whether it
+// does so within Max.
 func (r Ray) Sphere(s Sphere) (t float32, ok bool) {
 	d := s.Center.Sub(r.Origin)
 	along := d.Dot(r.Dir)
@@ -40,9 +41,9 @@ func (r Ray) Sphere(s Sphere) (t float32, ok bool) {
 	return max(t, 0), t <= r.Max
 }
 
-// Capsule returns the distance along r at which it enters c, 0 if it starts inside, and whether it does so within Max.
-// The body between the ends is an infinite cylinder cut to the segment; the ends are spheres (the usual construction,
-// e.g. Ericson, Real-Time Collision Detection, 5.3.7).
+// Capsule returns the distance along r at which it enters c, 0 if it starts inside, and whether it
+// does so within Max. The body between the ends is an infinite cylinder cut to the segment; the
+// ends are spheres (the usual construction, e.g. Ericson, Real-Time Collision Detection, 5.3.7).
 func (r Ray) Capsule(c Capsule) (t float32, ok bool) {
 	axis := c.B.Sub(c.A)
 	from := r.Origin.Sub(c.A)
@@ -53,7 +54,8 @@ func (r Ray) Capsule(c Capsule) (t float32, ok bool) {
 	a := axisSq - float32(axisDir*axisDir)
 	b := float32(axisSq*from.Dot(r.Dir)) - float32(axisFrom*axisDir)
 	k := float32(axisSq*(from.LenSq()-float32(c.Radius*c.Radius))) - float32(axisFrom*axisFrom)
-	if k <= 0 { // origin within the infinite cylinder: inside the body, or only an end can be entered
+	// Origin within the infinite cylinder: inside the body, or only an end can be entered.
+	if k <= 0 {
 		if axisFrom >= 0 && axisFrom <= axisSq {
 			return 0, true
 		}
@@ -85,7 +87,8 @@ func (r Ray) ends(c Capsule) (float32, bool) {
 	return tb, okb
 }
 
-// Box returns the distance along r at which it enters b, 0 if it starts inside, and whether it does so within Max.
+// Box returns the distance along r at which it enters b, 0 if it starts inside, and whether it does
+// so within Max.
 func (r Ray) Box(b AABB) (t float32, ok bool) {
 	near, far := float32(0), r.Max
 	slab := func(o, d, lo, hi float32) bool {

@@ -1,11 +1,13 @@
 package geom
 
-// StripSlack is how far outside of a square a point may lie, in metres, and still be found by a Strip that lists the square:
-// so squares may be numbered with rounding. It is also what makes float32 enough, up to 16 km from the origin.
+// StripSlack is how far outside of a square a point may lie, in metres, and still be found by a
+// Strip that lists the square: so squares may be numbered with rounding. It is also what makes
+// float32 enough, up to 16 km from the origin.
 const StripSlack = 1. / 32
 
-// Strip is the squares of the ground under a ball that flies along a ray, row by row. Square n of an axis reaches from n*size
-// to (n+1)*size. It is what a long way crosses of a grid: some three squares a row, where the box round it would have all.
+// Strip is the squares of the ground under a ball that flies along a ray, row by row. Square n of
+// an axis reaches from n*size to (n+1)*size. It is what a long way crosses of a grid: some three
+// squares a row, where the box round it would have all.
 //
 //	for z := s.Z0; z <= s.Z1; z++ {
 //		x0, x1 := s.Row(z) // squares x0 to x1; none if x0 > x1
@@ -18,8 +20,8 @@ type Strip struct {
 	flat               bool
 }
 
-// NewStrip makes the strip of a ray's way, to Max, for a ball of a radius, in squares of size metres. Ray and radius must be
-// finite, and Max at most 16 km.
+// NewStrip makes the strip of a ray's way, to Max, for a ball of a radius, in squares of size
+// metres. Ray and radius must be finite, and Max at most 16 km.
 func NewStrip(r Ray, radius, size float32) Strip {
 	s := Strip{x: r.Origin.X, z: r.Origin.Z, dx: r.Dir.X, max: r.Max, grow: radius + StripSlack, size: size, per: 1 / size}
 	end := r.Origin.Z + float32(r.Dir.Z*r.Max)

@@ -2,8 +2,8 @@ package geom
 
 import "math"
 
-// Vec3 is a point or a direction in metres. A []Vec3 is also a flat []float32 of three times the length; kernels rely
-// on that layout.
+// Vec3 is a point or a direction in metres. A []Vec3 is also a flat []float32 of three times the
+// length; kernels rely on that layout.
 type Vec3 struct{ X, Y, Z float32 }
 
 // Add returns a + b.

@@ -105,7 +105,7 @@ func TestSnapshotDoesNotAllocate(t *testing.T) {
 		step()
 	}
 	for range crowdRows { // memory for a view from every cell
-		c.grid.free = append(c.grid.free, make([]uint64, c.grid.words))
+		c.grid.pool.free = append(c.grid.pool.free, make([]uint64, c.grid.words))
 	}
 	if n := testing.AllocsPerRun(5, step); n != 0 {
 		t.Errorf("%v allocations a snapshot", n)

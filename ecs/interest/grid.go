@@ -73,8 +73,9 @@ func (c Config) withDefaults() Config {
 	if c.Weights == (Weights{}) {
 		c.Weights = DefaultWeights
 	}
-	if c.Slots < 1 || c.Slots > MaxSlots || c.Wide < 1 || c.Wide > 256 || c.Deep < 1 || c.Deep > 256 || !(c.Cell > 0) ||
-		c.Hysteresis < 0 || c.Hysteresis > maxHysteresis || c.Weights.Visible == 0 || c.Weights.Most() > 4096 {
+	grid := c.Wide >= 1 && c.Wide <= 256 && c.Deep >= 1 && c.Deep <= 256 && c.Cell > 0
+	weights := c.Weights.Visible > 0 && c.Weights.Most() <= 4096
+	if !grid || !weights || c.Slots < 1 || c.Slots > MaxSlots || c.Hysteresis < 0 || c.Hysteresis > maxHysteresis {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c
@@ -83,24 +84,33 @@ func (c Config) withDefaults() Config {
 // Grid has the positions of all rows in one snapshot, for all clients. It takes 12 bytes a slot
 // and, for each cell with a viewer, three bits a slot.
 type Grid struct {
-	cfg            Config
-	words          int
-	ids            []netid.ID // by slot
-	since          []uint32   // by slot: snapshot in which it got that id
-	fills          uint32     // snapshots filled
-	here           []uint64
-	inCombat       []uint64
-	cells          []uint16 // by slot
-	start          []int32  // by cell: first of its rows in order; one more at the end
-	order          []uint16 // slots with rows, by cell
-	gains          *gains
-	near, mid, far disc
-	listed         []uint16 // the last answer of VisibleFrom
-	views          []view   // by cell
-	teams          [256][]uint64
-	inUse          []uint8    // teams that are not empty
-	free           [][]uint64 // sets of earlier snapshots
-	sets           [][]uint64 // sets in use
+	cfg      Config
+	words    int
+	ids      []netid.ID // by slot
+	since    []uint32   // by slot: snapshot in which it got that id
+	fills    uint32     // snapshots filled
+	here     []uint64
+	inCombat []uint64
+	byCell   cellIndex
+	gains    *gains
+	discs    struct{ near, mid, far disc }
+	listed   []uint16 // the last answer of VisibleFrom
+	views    []view   // by cell
+	teams    [256][]uint64
+	inUse    []uint8 // teams that are not empty
+	pool     setPool
+}
+
+// cellIndex has the rows of a snapshot sorted by cell.
+type cellIndex struct {
+	cells []uint16 // by slot
+	start []int32  // by cell: first of its rows in order; one more at the end
+	order []uint16 // slots with rows, by cell
+}
+
+// setPool lends sets of slots until the next snapshot.
+type setPool struct {
+	free, used [][]uint64
 }
 
 // view is what is visible from a cell. near and mid are computed for the first viewer with
@@ -115,16 +125,17 @@ func NewGrid(c Config) *Grid {
 	g := &Grid{cfg: c, words: (c.Slots + 63) / 64}
 	g.here, g.inCombat = make([]uint64, g.words), make([]uint64, g.words)
 	g.ids, g.since = make([]netid.ID, c.Slots), make([]uint32, c.Slots)
-	g.cells = make([]uint16, c.Slots)
-	g.start = make([]int32, c.Wide*c.Deep+1)
-	g.order = make([]uint16, c.Slots)
+	g.byCell.cells = make([]uint16, c.Slots)
+	g.byCell.start = make([]int32, c.Wide*c.Deep+1)
+	g.byCell.order = make([]uint16, c.Slots)
 	g.views = make([]view, c.Wide*c.Deep)
 	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
 	if c.VisibleFrom != nil {
 		g.listed = make([]uint16, 0, c.Wide*c.Deep)
 	}
-	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.ViewDistance, most)
+	g.discs.near, g.discs.mid = newDisc(c.Near, most), newDisc(c.Mid, most)
+	g.discs.far = newDisc(c.ViewDistance, most)
 	return g
 }
 
@@ -161,13 +172,13 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, combat []uint6
 	}
 	clear(g.inCombat)
 	copy(g.inCombat, combat)
-	clear(g.start)
+	clear(g.byCell.start)
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
 			cell := g.Cell(x[slot], z[slot])
-			g.cells[slot] = uint16(cell)
-			g.start[cell]++
+			g.byCell.cells[slot] = uint16(cell)
+			g.byCell.start[cell]++
 			if t := team[slot]; t != 0 {
 				if g.teams[t] == nil {
 					g.teams[t] = g.set()
@@ -183,16 +194,16 @@ func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, combat []uint6
 // sortByCell sorts the rows by cell. start has the number of rows of each cell.
 func (g *Grid) sortByCell() {
 	sum := int32(0)
-	for cell := range g.start {
-		sum += g.start[cell]
-		g.start[cell] = sum // the end of the cell's rows; filling moves it to their beginning
+	for cell := range g.byCell.start {
+		sum += g.byCell.start[cell]
+		g.byCell.start[cell] = sum // the end of the cell's rows; filling moves it to their beginning
 	}
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
-			cell := g.cells[slot]
-			g.start[cell]--
-			g.order[g.start[cell]] = uint16(slot)
+			cell := g.byCell.cells[slot]
+			g.byCell.start[cell]--
+			g.byCell.order[g.byCell.start[cell]] = uint16(slot)
 		}
 	}
 }
@@ -209,8 +220,8 @@ func (g *Grid) replaced(i int, rows uint64, snapshot uint32) (others uint64) {
 
 // recycle empties the grid of the snapshot before.
 func (g *Grid) recycle() {
-	g.free = append(g.free, g.sets...)
-	g.sets = g.sets[:0]
+	g.pool.free = append(g.pool.free, g.pool.used...)
+	g.pool.used = g.pool.used[:0]
 	for _, t := range g.inUse {
 		g.teams[t] = nil
 	}
@@ -221,13 +232,13 @@ func (g *Grid) recycle() {
 // set returns an empty set.
 func (g *Grid) set() []uint64 {
 	var s []uint64
-	if n := len(g.free); n > 0 {
-		s, g.free = g.free[n-1], g.free[:n-1]
+	if n := len(g.pool.free); n > 0 {
+		s, g.pool.free = g.pool.free[n-1], g.pool.free[:n-1]
 		clear(s)
 	} else {
 		s = make([]uint64, g.words)
 	}
-	g.sets = append(g.sets, s)
+	g.pool.used = append(g.pool.used, s)
 	return s
 }
 
@@ -246,7 +257,7 @@ func (g *Grid) span(z, x, last int, set []uint64) {
 		return
 	}
 	at := z * g.cfg.Wide
-	for _, slot := range g.order[g.start[at+x]:g.start[at+last+1]] {
+	for _, slot := range g.byCell.order[g.byCell.start[at+x]:g.byCell.start[at+last+1]] {
 		set[slot>>6] |= 1 << (slot & 63)
 	}
 }
@@ -280,7 +291,7 @@ func (g *Grid) from(cell int) *view {
 	case g.cfg.ViewDistance >= max(g.cfg.Wide, g.cfg.Deep)*2:
 		copy(v.all, g.here)
 	default:
-		g.addDisc(cell, g.far, v.all)
+		g.addDisc(cell, g.discs.far, v.all)
 	}
 	return v
 }
@@ -289,8 +300,8 @@ func (g *Grid) from(cell int) *view {
 func (g *Grid) rings(cell int, v *view) {
 	if v.near == nil {
 		v.near, v.mid = g.set(), g.set()
-		g.addDisc(cell, g.near, v.near)
-		g.addDisc(cell, g.mid, v.mid)
+		g.addDisc(cell, g.discs.near, v.near)
+		g.addDisc(cell, g.discs.mid, v.mid)
 	}
 }
 
@@ -302,11 +313,11 @@ func (g *Grid) addListed(cell int, set []uint64) {
 	for _, to := range g.listed {
 		if limited {
 			dx, dz := int(to)%g.cfg.Wide-x, int(to)/g.cfg.Wide-z
-			if dz = max(dz, -dz); dz >= len(g.far) || max(dx, -dx) > g.far[dz] {
+			if dz = max(dz, -dz); dz >= len(g.discs.far) || max(dx, -dx) > g.discs.far[dz] {
 				continue
 			}
 		}
-		for _, slot := range g.order[g.start[to]:g.start[int(to)+1]] {
+		for _, slot := range g.byCell.order[g.byCell.start[to]:g.byCell.start[int(to)+1]] {
 			set[slot>>6] |= 1 << (slot & 63)
 		}
 	}
@@ -324,10 +335,10 @@ func (g *Grid) addDisc(cell int, d disc, set []uint64) {
 // addVisible adds the rows in view distance for which Visible is true.
 func (g *Grid) addVisible(cell int, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
-	for at := max(z-len(g.far)+1, 0); at < min(z+len(g.far), g.cfg.Deep); at++ {
-		reach := g.far[max(at-z, z-at)]
+	for at := max(z-len(g.discs.far)+1, 0); at < min(z+len(g.discs.far), g.cfg.Deep); at++ {
+		reach := g.discs.far[max(at-z, z-at)]
 		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
-			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Visible(cell, to) {
+			if to := at*g.cfg.Wide + c; g.byCell.start[to] != g.byCell.start[to+1] && g.cfg.Visible(cell, to) {
 				g.span(at, c, c, set)
 			}
 		}

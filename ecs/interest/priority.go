@@ -32,7 +32,8 @@ func (w *gains) add(lanes *[16]uint64, of *criteria) {
 	visible, combat, fresh := of.visible, of.combat&of.visible, of.fresh&of.visible
 	mid, near, ahead, rare := of.mid&visible, of.near&visible, of.ahead&visible, combat|fresh
 	for i := range lanes {
-		v := lanes[i]&w.all[visible&15] + w.visible[visible&15] + w.mid[mid&15] + w.near[near&15] + w.ahead[ahead&15]
+		v := lanes[i]&w.all[visible&15] + w.visible[visible&15] +
+			w.mid[mid&15] + w.near[near&15] + w.ahead[ahead&15]
 		if rare&15 != 0 {
 			v += w.combat[combat&15] + w.fresh[fresh&15]
 		}

@@ -72,7 +72,8 @@ func (c *Client) sumFine(cost []uint16, costs *[256]int32, value, shift int) {
 			continue
 		}
 		lanes := (*[16]uint64)(c.priority[i*16:])
-		for w &= atLeast(lanes, uint16(value<<shift)) &^ atLeast(lanes, uint16((value+1)<<shift)); w != 0; w &= w - 1 {
+		w &= atLeast(lanes, uint16(value<<shift)) &^ atLeast(lanes, uint16((value+1)<<shift))
+		for ; w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
 			costs[uint8(lanes[bit>>2&15]>>(bit&3*16))&(1<<shift-1)] += int32(cost[i*64+bit])
 		}

@@ -1,35 +1,37 @@
-// Package parallel runs a loop over rows in parts, so that several processors can share it. A number of rows and a function
-// over a range of them go in; the function is called once for each part, by whom is the Runner's affair.
+// Package parallel runs a loop over rows in parts, so that several processors can share it. A
+// number of rows and a function over a range of them go in; a Runner calls the function once for
+// each part. Loop starts no goroutine and holds no lock; Pool does, and belongs to the shell of a
+// program.
 //
-// The parts are contiguous ranges that follow from the number of rows alone, never from how many work or how fast. A part
-// may write what belongs to its own rows, and keep whatever else it finds in memory of its own number, which the caller then
-// puts together in the order of the parts: that is the order of the rows. So the outcome is that of the plain loop, bit by
-// bit, and does not depend on who ran what when.
+// Parts are contiguous ranges that follow from the number of rows alone, never from the number of
+// workers or their speed. A part may write what belongs to its own rows, and collect other results
+// in memory of its own number, which the caller joins in the order of the parts: the order of the
+// rows. So the result is that of the plain loop, bit by bit.
 //
 //	type world struct{ pos, vel []float32 }
 //	var moving parallel.Loop[world]
-//	moving.Share(pool) // nil: the caller alone
+//	moving.SetRunner(pool) // nil: the caller alone
 //	moving.Run(&w, len(w.pos), 256, func(w *world, p parallel.Part) {
 //		for i := p.From; i < p.To; i++ {
 //			w.pos[i] += w.vel[i]
 //		}
 //	})
-//
-// Loop starts no goroutine and holds no lock. Pool does, and is for the shell of a program.
 package parallel
 
 // MaxParts is the most parts that rows are cut into.
 const MaxParts = 16
 
-// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom write to one cache line.
+// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom
+// write to one cache line.
 const Align = 16
 
-// Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns when all have returned.
+// Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns
+// when all have returned.
 type Runner interface {
 	Run(parts int, do func(part int))
 }
 
-// Waker is a Runner that sleeps between ticks. Wake says that loops will come soon.
+// Waker is a Runner with workers that sleep between ticks. Wake announces loops.
 type Waker interface {
 	Runner
 	Wake()
@@ -42,8 +44,8 @@ type Part struct {
 	From, To int // rows From <= i < To, never empty
 }
 
-// Loop runs loops over a T, one at a time. The zero Loop runs them whole, on the caller. One owner calls it; it must not be
-// copied after Share.
+// Loop runs loops over a T, one at a time. The zero Loop runs them whole, on the caller. One
+// goroutine calls it; it must not be copied after SetRunner.
 type Loop[T any] struct {
 	runner Runner
 	each   func(part int) // made once, so that a loop allocates nothing
@@ -64,15 +66,16 @@ func (l *Loop[T]) SetRunner(r Runner) {
 // Parallel reports whether loops may be cut.
 func (l *Loop[T]) Parallel() bool { return l.runner != nil }
 
-// Wake tells the runner that loops will come soon.
+// Wake announces loops to the runner.
 func (l *Loop[T]) Wake() {
 	if w, ok := l.runner.(Waker); ok {
 		w.Wake()
 	}
 }
 
-// Run calls do for the parts of n rows, none of fewer than grain but the last, and returns how many there were: 0 for no
-// rows, 1 if the loop was run whole. do should be a plain function: a closure may have to be allocated.
+// Run calls do for the parts of n rows, none of fewer than grain but the last, and returns the
+// number of parts: 0 for no rows, 1 if the loop ran whole. do should be a plain function: a
+// closure may allocate.
 func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	if n <= 0 {
 		return 0
@@ -89,7 +92,8 @@ func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	return parts
 }
 
-// PartSize is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and from Align on a multiple of that.
+// PartSize is the number of rows in a part of n: at least grain, enough that MaxParts hold all,
+// and from Align on a multiple of Align.
 func PartSize(n, grain int) int {
 	size := max(grain, (n+MaxParts-1)/MaxParts, 1)
 	if size < Align {

@@ -36,7 +36,8 @@ func double(t *table, p Part) {
 	t.lists[p.Index] = list
 }
 
-// Parts cover the rows in order, follow from their number alone, and what each kept comes together in the order of rows.
+// Parts cover the rows in order, follow from their number alone, and what each kept comes together
+// in the order of rows.
 func TestPartsAreTheRows(t *testing.T) {
 	pool := NewPool(3)
 	defer pool.Close()
@@ -74,7 +75,8 @@ func TestPartsAreTheRows(t *testing.T) {
 	})
 }
 
-// Every part of every run is run once, by whoever it is, also when helpers fall asleep in between and after Close.
+// Every part of every run is run once, by whoever it is, also when helpers fall asleep in between
+// and after Close.
 func TestPoolRunsEachPartOnce(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, workers := range []int{0, 1, 2, 4, 9} {
@@ -110,7 +112,8 @@ func TestPoolRunsEachPartOnce(t *testing.T) {
 	}
 }
 
-// A part that panics does so on the caller, whoever ran it, after the others; the pool can still be used.
+// A part that panics does so on the caller, whoever ran it, after the others; the pool can still be
+// used.
 func TestPanicsReachTheCaller(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
@@ -152,7 +155,8 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkRun is what it costs to hand a loop of nothing to helpers that are awake, and to goroutines made for it.
+// BenchmarkRun is what it costs to hand a loop of nothing to helpers that are awake, and to
+// goroutines made for it.
 func BenchmarkRun(b *testing.B) {
 	nothing := func(int) {}
 	for _, workers := range []int{1, 2} {

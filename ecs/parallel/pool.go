@@ -7,32 +7,34 @@ import (
 	"time"
 )
 
-// Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those who are awake help. They
-// look out for work for a while after the last, and then sleep. Run never waits for one that sleeps or that the machine has
-// not let run yet, only for parts that somebody has begun: on a busy machine the caller does all the work itself.
+// Pool is a Runner with goroutines of its own. The caller of Run works too, and helpers that are
+// awake join it. A helper spins for a while after the last run and then sleeps. Run never waits
+// for a helper that sleeps or is not scheduled, only for parts that have begun: on a busy machine
+// the caller does all the work.
 //
 // One goroutine at a time calls Run; Close ends the pool.
 //
-// Each begins with parts of its own, the same in every run of so many parts, and then takes what others have left: so the rows of one
-// run are found where those of the last were left, in the caches of the same processor.
+// Each worker begins with parts of its own, the same in every run of as many parts, and then takes
+// what the others have left. So the rows of a run are mostly in the caches of the processor that
+// works on them.
 type Pool struct {
-	do    func(part int) // these two may be read while open, or busy
+	do    func(part int) // read only while open, or busy
 	parts int
 	_     [48]byte
 
-	open atomic.Uint64 // number of the run that may be entered, 0: none
+	open atomic.Uint64 // number of the run that helpers may enter, 0: none
 	_    [56]byte
-	busy atomic.Int64 // helpers that are in
+	busy atomic.Int64 // helpers inside the run
 	_    [56]byte
 	next []workerParts // by worker; the caller is 0
 
-	fault   atomic.Pointer[any] // what a helper's part panicked with
+	fault   atomic.Pointer[any] // panic of a helper's part
 	runs    uint64
 	helpers []helper
 	done    sync.WaitGroup
 }
 
-// workerParts is the parts of one worker: how many of them were taken.
+// workerParts counts the parts taken of one worker.
 type workerParts struct {
 	taken atomic.Int64
 	_     [56]byte
@@ -40,15 +42,15 @@ type workerParts struct {
 
 type helper struct {
 	asleep atomic.Bool
-	wake   chan bool // false: go home
+	wake   chan bool // false: exit
 	_      [48]byte
 }
 
-// spinTime is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
-// some 50 us, in which the caller would be alone.
+// spinTime is how long a helper spins before it sleeps: longer than the pauses between the loops
+// of a tick. A wake-up takes some 50 µs, in which the caller would be alone.
 const spinTime = 200 * time.Microsecond
 
-// NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
+// NewPool makes a pool of workers, the caller of Run included; 1 or less: the caller alone.
 func NewPool(workers int) *Pool {
 	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]workerParts, max(workers, 1))}
 	for i := range p.helpers {
@@ -60,7 +62,7 @@ func NewPool(workers int) *Pool {
 	return p
 }
 
-// Workers is how many work; 1 for no pool.
+// Workers is the number of workers; 1 for a nil pool.
 func (p *Pool) Workers() int {
 	if p == nil {
 		return 1
@@ -68,7 +70,8 @@ func (p *Pool) Workers() int {
 	return len(p.helpers) + 1
 }
 
-// Close ends the helpers and waits for them. Run still works afterwards, on the caller. No pool may be closed too.
+// Close ends the helpers and waits for them. Run still works afterwards, on the caller. Close of a
+// nil pool does nothing.
 func (p *Pool) Close() {
 	if p == nil {
 		return
@@ -85,7 +88,7 @@ func (p *Pool) Close() {
 
 const closing = ^uint64(0)
 
-// Run is Runner's.
+// Run implements Runner.
 func (p *Pool) Run(parts int, do func(part int)) {
 	if parts <= 1 || len(p.helpers) == 0 {
 		for i := range parts {
@@ -104,8 +107,8 @@ func (p *Pool) Run(parts int, do func(part int)) {
 	p.take(0)
 }
 
-// finish lets nobody enter any more, and waits for those who are in: each has a part in hand. Either a helper sees this 0, or this
-// sees the helper. What a helper's part panicked with, the caller panics with: it knows what that means.
+// finish closes the run and waits for the helpers inside: each has a part in hand. Either a helper
+// sees open at 0, or finish sees the helper in busy. A panic of a helper's part panics here.
 func (p *Pool) finish() {
 	p.open.Store(0)
 	for i := 1; p.busy.Load() != 0; i++ {
@@ -119,10 +122,10 @@ func (p *Pool) finish() {
 	}
 }
 
-// Wake is Waker's.
+// Wake implements Waker.
 func (p *Pool) Wake() { p.wake(len(p.helpers)) }
 
-// wake wakes so many of the helpers, if they sleep.
+// wake wakes up to n sleeping helpers.
 func (p *Pool) wake(n int) {
 	for i := range p.helpers[:min(len(p.helpers), n)] {
 		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
@@ -131,7 +134,7 @@ func (p *Pool) wake(n int) {
 	}
 }
 
-// take runs parts until none is left: first those of a worker, then those of the others.
+// take runs parts until none is left: first those of the worker, then those of the others.
 func (p *Pool) take(worker int) {
 	n := len(p.next)
 	for k := range n {
@@ -155,7 +158,7 @@ func (p *Pool) help(h *helper, worker int) {
 		if run == closing {
 			return
 		}
-		if run == 0 { // was woken, and too late
+		if run == 0 { // woken too late
 			continue
 		}
 		last = run
@@ -177,7 +180,7 @@ func (p *Pool) enter(run uint64, worker int) {
 	}
 }
 
-// await returns the number of a run that is not last, 0 for none after a sleep, or closing.
+// await returns the number of a run other than last, 0 for none after a sleep, or closing.
 func (p *Pool) await(h *helper, last uint64) uint64 {
 	for start := time.Now(); time.Since(start) < spinTime; {
 		for range 64 {

@@ -2,15 +2,17 @@ package schema
 
 import "fmt"
 
-// Codec is how rows are turned into bits with a model. Both ends must use the same; a model's hash names it.
+// Codec is how rows become bits with a model. Both ends must use the same; a model's hash names
+// it.
 type Codec uint8
 
 // The codecs.
 const (
 	Huffman Codec = iota // static codes, whatever is sent
-	Range                // static decisions in a range coder for whole groups with a baseline; else as Huffman
-	Stored               // rows as they are, against nothing
-	Codecs               // how many there are
+	// Static decisions in a range coder for whole groups with a baseline; else as Huffman.
+	Range
+	Stored // rows as they are, against nothing
+	Codecs // how many there are
 )
 
 var codecNames = [Codecs]string{"huffman", "range", "stored"}
@@ -23,7 +25,7 @@ func (c Codec) String() string {
 	return "?"
 }
 
-// ParseCodec is the reverse of String. The error says what was expected.
+// ParseCodec is the reverse of String. Its error lists the codecs.
 func ParseCodec(s string) (Codec, error) {
 	n, err := word(s, codecNames[:])
 	if err != nil {

@@ -26,7 +26,8 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestDecisionsLearn: what always comes together is told so by the field told before, and what never happens is unlikely.
+// TestDecisionsLearn: what always comes together is told so by the field told before, and what
+// never happens is unlikely.
 func TestDecisionsLearn(t *testing.T) {
 	n := schema.NewCounts(player)
 	for i := range 4000 {

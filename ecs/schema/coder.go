@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// MaxFieldCode is the length limit of a field's code. With 32 extra bits a changed field stays within 44 bits, which
-// is what bounds the size of a group.
+// MaxFieldCode is the length limit of a field's code. With 32 extra bits a changed field stays
+// within 44 bits, which is what bounds the size of a group.
 const MaxFieldCode = 12
 
 // smallDeltas is how many of the smallest differences have their bits looked up whole.
@@ -16,9 +16,9 @@ const smallDeltas = 64
 // MaxClasses is how many tables a field may have: one is chosen by the level of surprise.
 const MaxClasses = 4
 
-// Coder codes one field. A changed value is the bucket of zigzag(difference)-1, as 0 is not a change, and the bucket's
-// extra bits, in the table of its class; a value without a base is its distance from the least one, in as many bits as the
-// range takes.
+// Coder codes one field. A changed value is the bucket of zigzag(difference)-1, as 0 is not a
+// change, and the bucket's extra bits, in the table of its class; a value without a base is its
+// distance from the least one, in as many bits as the range takes.
 type Coder struct {
 	wrap, half, top int32 // differences of a field that wraps lie in [-half, top]
 	lo              int32
@@ -35,8 +35,8 @@ type Coder struct {
 // startBits is how many bits of a value are looked up at once: few buckets have longer codes.
 const startBits = 8
 
-// start is what the first bits of a value say: how many bits it has <<8, its bucket <<4, and how many of them name that. 0 is the start of
-// a longer code, or of none.
+// start is what the first bits of a value say: how many bits it has <<8, its bucket <<4, and how
+// many of them name that. 0 is the start of a longer code, or of none.
 type start uint16
 
 func startOf(sym int, n uint) start {
@@ -84,7 +84,8 @@ func newCoder(f Field, classes [ErrorLevels]uint8, tables []*huffman.Table) Code
 // Class is the class of a level below ErrorLevels. That of LevelUnknown is 0.
 func (c *Coder) Class(level uint8) uint8 { return c.classes[level] }
 
-// UsesLevel reports whether the level of the field decides anything: its table, or what is expected.
+// UsesLevel reports whether the level of the field decides anything: its table, or what is
+// expected.
 func (c *Coder) UsesLevel() bool { return c.predict != Hold || c.classes != [ErrorLevels]uint8{} }
 
 // Table is the code of a class's buckets.
@@ -98,8 +99,8 @@ func (c *Coder) Delta(v, base int32) int32 {
 	return d
 }
 
-// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in range. The class is below
-// MaxClasses, 0 where nothing is known.
+// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in
+// range. The class is below MaxClasses, 0 where nothing is known.
 func (c *Coder) Bits(v, base int32, class uint32) (code uint64, n uint) {
 	z := huffman.Zigzag(c.Delta(v, base)) - 1
 	if z < smallDeltas {
@@ -133,9 +134,10 @@ func (c *Coder) Symbol(v, base int32) int {
 	return sym
 }
 
-// Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and returns how many it
-// read. ok is false if the bits are no code, and then n is 0, or the value is out of range. Where fewer bits are present, and zeros above
-// them, it is the same as long as n is neither 0 nor more than there are.
+// Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and
+// returns how many it read. ok is false if the bits are no code, and then n is 0, or the value is
+// out of range. Where fewer bits are present, and zeros above them, it is the same as long as n is
+// neither 0 nor more than there are.
 func (c *Coder) Value(window uint64, base int32, class uint32) (v int32, n uint, ok bool) {
 	e := uint(c.starts[class&(MaxClasses-1)][window&(1<<startBits-1)])
 	if e == 0 {

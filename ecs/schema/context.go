@@ -23,8 +23,9 @@ func cost(counts []uint64) float64 {
 	return bits + float64(total*math.Log2(total))
 }
 
-// chooseClasses cuts a field's levels, from LevelExact up and LevelUnknown last, into the neighbours that share a table, so that what was
-// counted takes the fewest bits. It returns each level's class, that of LevelUnknown 0, and each class's counts.
+// chooseClasses cuts a field's levels, from LevelExact up and LevelUnknown last, into the
+// neighbours that share a table, so that what was counted takes the fewest bits. It returns each
+// level's class, that of LevelUnknown 0, and each class's counts.
 func chooseClasses(counts []uint64, symbols int) (classes [ErrorLevels]uint8, seen [][]uint64) {
 	level := func(i int) []uint64 { // the i-th in order
 		i = (i + LevelExact) % ErrorLevels
@@ -71,14 +72,14 @@ func chooseClasses(counts []uint64, symbols int) (classes [ErrorLevels]uint8, se
 }
 
 // byContext is what was counted of entity rows, context by context.
-func byContext(s Schema, c *Counts, signals []int) [][]uint64 {
+func byContext(s Schema, c *Counts, fields []int) [][]uint64 {
 	seen := [][]uint64{c.Masks[0]}
-	for range 1 << len(signals) {
+	for range 1 << len(fields) {
 		seen = append(seen, make([]uint64, len(c.Masks[0])))
 	}
 	for k, n := range c.ContextSymbols {
 		context := 1
-		for i, f := range signals {
+		for i, f := range fields {
 			context += int(k>>16>>f&1) << i
 		}
 		seen[context][k&0xffff] += n
@@ -86,30 +87,31 @@ func byContext(s Schema, c *Counts, signals []int) [][]uint64 {
 	return seen
 }
 
-// pickContextFields picks the fields whose stirring says most about what happens to a row, one after the other. They ascend.
-func pickContextFields(s Schema, c *Counts) (signals []int) {
-	bits := func(signals []int) (sum float64) {
-		for _, seen := range byContext(s, c, signals) {
+// pickContextFields picks, one after the other, the fields whose level says most about the symbols
+// of a row. They ascend.
+func pickContextFields(s Schema, c *Counts) (fields []int) {
+	bits := func(fields []int) (sum float64) {
+		for _, seen := range byContext(s, c, fields) {
 			sum += cost(seen) + tableBits
 		}
 		return sum
 	}
 	least := bits(nil)
-	for len(signals) < MaxContextFields {
+	for len(fields) < MaxContextFields {
 		at := -1
 		for f := range s.Fields {
-			if slices.Contains(signals, f) {
+			if slices.Contains(fields, f) {
 				continue
 			}
-			if b := bits(append(slices.Clone(signals), f)); b < least {
+			if b := bits(append(slices.Clone(fields), f)); b < least {
 				least, at = b, f
 			}
 		}
 		if at < 0 {
 			break
 		}
-		signals = append(signals, at)
+		fields = append(fields, at)
 	}
-	slices.Sort(signals)
-	return signals
+	slices.Sort(fields)
+	return fields
 }

@@ -6,27 +6,30 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Decisions are the probabilities of what a range coder is told of an entity row: one byte each in a file, and of being false, in
-// 65536ths, here. It is immutable.
+// Decisions are the probabilities of an entity row's decisions in a range coder: one byte each in
+// a file; here the probability of false, in 65536ths. It is immutable.
 //
-// ContextField a field it is told whether it changed, then the bucket of the change, as schema.Coder has them, bit by bit from the highest, then
-// the highest of the extra bits; the others are as likely as not. Field, class, and the size of the change of one field told before,
-// ContextField, choose the probabilities.
+// For each field the coder codes whether it changed, then the bucket of the change (schema.Coder),
+// bit by bit from the highest, then the highest of the extra bits; the other bits are equally
+// likely. The field, its class, and the size of the change of one earlier field choose the
+// probabilities.
 type Decisions struct {
-	Idle   uint32 // that a group is not all as expected
-	Spawn  uint32 // that a slot that was empty is still
-	Leave  uint32 // that who was there is there
+	Idle   uint32 // a group is not all as predicted
+	Spawn  uint32 // a slot that was empty is filled
+	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
 }
 
-// FieldDecisions are those of one field.
+// FieldDecisions are the probabilities of one field.
 type FieldDecisions struct {
-	ContextField int      // a field told before; MaxFields: none
-	Nodes        []uint16 // by class, by size, by node: Nodes[(class*SizeClasses+size)*16:]; node 0: it changed; 1 to 15: a binary tree of the bucket
-	Top          [huffman.Buckets]uint16
+	ContextField int // an earlier field; MaxFields: none
+	// Nodes[(class*SizeClasses+size)*16:]: node 0 is "changed", 1 to 15 a binary tree of the
+	// bucket.
+	Nodes []uint16
+	Top   [huffman.Buckets]uint16
 }
 
-// SizeClasses is how many sizes of change are told apart; SizeClass is the size of a bucket's change, 0 is none.
+// SizeClasses is the number of sizes of change; 0 is unchanged.
 const SizeClasses = 6
 
 // SizeClass is the size of a change in a bucket.
@@ -41,12 +44,12 @@ const noField = 0xff
 // probability is a file's byte as 65536ths.
 func probability(q uint8) uint32 { return uint32(q)<<8 | 0x80 }
 
-// chance is the byte for a decision that was false and true so often, and little is known of it.
+// chance is the byte of a decision that was false no times and true yes times.
 func chance(no, yes float64) uint8 {
 	return uint8(min(max(math.Floor(float64(no/(no+yes))*256), 0), 255))
 }
 
-// decisions reads what appendDecisions wrote, all of it valid but for the fields named.
+// newDecisions reads what trainDecisions wrote. All of it is valid but the earlier fields.
 func newDecisions(raw []byte, classes [][ErrorLevels]uint8) *Decisions {
 	d := &Decisions{Idle: probability(raw[0]), Spawn: probability(raw[1]), Leave: probability(raw[2])}
 	raw = raw[3:]
@@ -67,7 +70,7 @@ func newDecisions(raw []byte, classes [][ErrorLevels]uint8) *Decisions {
 	return d
 }
 
-// fieldBytes is what a field's decisions take in a file.
+// fieldBytes is the size of a field's decisions in a file.
 func fieldBytes(classes [ErrorLevels]uint8) int {
 	most := 0
 	for _, k := range classes {
@@ -76,7 +79,7 @@ func fieldBytes(classes [ErrorLevels]uint8) int {
 	return 1 + (most+1)*SizeClasses*treeNodes + huffman.Buckets
 }
 
-// decisionBytes is what all of them take.
+// decisionBytes is the size of all of them.
 func decisionBytes(classes [][ErrorLevels]uint8) int {
 	n := 3
 	for _, c := range classes {
@@ -88,17 +91,17 @@ func decisionBytes(classes [][ErrorLevels]uint8) int {
 // pairSymbols is the symbols of a field in Counts.Pairs: unchanged, and the buckets.
 const pairSymbols = 1 + huffman.Buckets
 
-// pairSize is the counts of one field and one told before.
+// pairSize is the number of counts of one field and one earlier field.
 const pairSize = ErrorLevels * SizeClasses * pairSymbols
 
-// pairs is the counts of field f and field of before it; of f itself: no other.
+// pairs is the counts of field f with the earlier field of; of == f: with none.
 func (c *Counts) pairs(f, of int) []uint64 {
 	i := f*(f+1)/2 + of
 	return c.Pairs[i*pairSize : (i+1)*pairSize]
 }
 
-// Row counts what a range coder would be told of a row: each field's level, and its bucket, or -1 if it is as expected, and the
-// bucket's extra bits.
+// Row counts the decisions of a row: for each field its level, its bucket, or -1 if it is as
+// predicted, and the bucket's extra bits.
 func (c *Counts) Row(levels []uint8, buckets []int8, extras []uint32) {
 	for f, level := range levels {
 		if b := int(buckets[f]); b >= 0 {
@@ -170,13 +173,15 @@ func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 		}
 		for sym := range huffman.Buckets {
 			n := c.Tops[(f*huffman.Buckets+sym)*2:]
-			raw = append(raw, chance(float64(n[0])+9, float64(n[1])+8)) // values fall off, if nothing is known
+			// Values fall off, if nothing is known.
+			raw = append(raw, chance(float64(n[0])+9, float64(n[1])+8))
 		}
 	}
 	return raw
 }
 
-// pickPair picks the field told before that says most about field f, and returns its counts by class and size.
+// pickPair picks the earlier field that says most about field f, and returns its counts by class
+// and size.
 func pickPair(c *Counts, f int, classes [ErrorLevels]uint8) (of uint8, best []uint64) {
 	least := math.Inf(1)
 	n := (fieldBytes(classes) - 1 - huffman.Buckets) / treeNodes * pairSymbols

@@ -9,9 +9,9 @@ import (
 // maxDiffs is how many differences are spelled out; a line of a log is no place for more.
 const maxDiffs = 8
 
-// Diff says in one line what differs between two sets, s here and o there, and nothing if nothing does:
-// "player.yaw: wrap 4096 here, wrap 2048 there; player.aim: only there". The models are
-// only named if the schemas agree: over other schemas they cannot be the same. Both sets must be as ParseSet returns
+// Diff describes in one line what differs between two sets, s here and o there, and returns
+// nothing if they are the same: "player.yaw: wrap 4096 here, wrap 2048 there; player.aim: only
+// there". It names the models only if the schemas agree. Both sets must be as ParseSet returns
 // them, or pass it.
 func (s Set) Diff(o Set) string {
 	var all []string

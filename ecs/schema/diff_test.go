@@ -36,7 +36,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestRow22MismatchNamesTheField is row 22 as far as it is about schemas: what differs is said by name.
+// TestRow22MismatchNamesTheField is row 22 as far as it is about schemas: what differs is said by
+// name.
 func TestRow22MismatchNamesTheField(t *testing.T) {
 	f := func(f ...schema.Field) schema.Schema { return schema.Schema{Name: "player", Fields: f} }
 	x, yaw, any := schema.Field{Name: "x", Min: -5, Max: 5}, schema.Field{Name: "yaw", Wrap: 4096}, schema.Field{Name: "any"}
@@ -105,8 +106,8 @@ func drawSet(t *rapid.T) (s schema.Set) {
 	return s
 }
 
-// A text comes back as the set that it was written from; two sets differ by Diff exactly if they do by text, and by
-// hash.
+// A text comes back as the set that it was written from; two sets differ by Diff exactly if they do
+// by text, and by hash.
 func TestTextRoundTripAndDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawSet(t), drawSet(t)
@@ -188,8 +189,8 @@ func TestBadTexts(t *testing.T) {
 	}
 }
 
-// Whatever bytes come from the network, an accepted text is canonical, its schemas are usable, and its difference to our
-// own is one line.
+// Whatever bytes come from the network, an accepted text is canonical, its schemas are usable, and
+// its difference to our own is one line.
 func FuzzParseSet(f *testing.F) {
 	ours := schema.Set{Schemas: []schema.Schema{player, single()}, Model: 7}
 	text, err := ours.AppendText(nil)

@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// Reflect reads the tags of a struct at run time. structgen writes the same as plain code, which is what a server runs.
+// Reflect reads the tags of a struct at run time. structgen writes the same as plain code, which is
+// what a server runs.
 func ExampleReflect() {
 	type Body struct {
 		_      struct{} `net:"body"`

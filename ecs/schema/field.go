@@ -9,19 +9,20 @@ type Field struct {
 	// Min and Max bound the values, both included. Both 0 allows every int32.
 	Min, Max int32
 
-	// Wrap makes values go round: they lie in [0, Wrap), and the shorter way counts as the difference. 0 is a plain
-	// number; otherwise 2 to MaxWrap, and Min and Max stay 0.
+	// Wrap makes values go round: they lie in [0, Wrap), and the shorter way counts as the
+	// difference. 0 is a plain number; otherwise 2 to MaxWrap, and Min and Max stay 0.
 	Wrap int32
 
-	// Often is a hint for a model without training: the percentage of snapshots in which a live row changes here,
-	// 1 to 100. 0 means 10. It is no part of the schema's hash.
+	// Often is a hint for a model without training: the percentage of snapshots in which a live row
+	// changes here, 1 to 100. 0 means 10. It is no part of the schema's hash.
 	Often uint8
 
-	// Predict says which of the rows known to both ends the difference is taken from. It is part of the schema's hash.
+	// Predict says which of the rows known to both ends the difference is taken from. It is part of
+	// the schema's hash.
 	Predict Predictor
 }
 
-// Predictor is what a coder expects of a field that it has seen before.
+// Predictor is how a field is predicted from its baselines.
 type Predictor uint8
 
 // The classes of prediction.
@@ -29,7 +30,8 @@ const (
 	Hold      Predictor = iota // the newest known value: for what jumps or rests
 	Linear                     // goes on as between the two newest
 	Quadratic                  // goes on as among the three newest
-	Best                       // whichever of the others did best for the newest, judged from values both ends know
+	// Whichever of the others did best for the newest, judged from values both ends know.
+	Best
 	predictors
 )
 

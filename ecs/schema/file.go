@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// ErrModel says that bytes are no model of the wanted schema; the error that wraps it says why.
+// ErrModel says that bytes are no model of the expected schema. The error that wraps it gives the
+// reason.
 var ErrModel = errors.New("schema: not a usable model")
 
 // magic names the file and its version.
@@ -22,10 +23,10 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //
 //	4  magic     "TKM2"
 //	8  schema    hash of the schema
-//	1  signals   how many; and each, a field
+//	1  context fields   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: 4 classes, 2 bits a level · for each class its table
-//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: the field told before, 255 for none; for
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: an earlier field, 255 for none; for
 //	             each class and size 16 nodes; 16 highest extra bits
 //	4  checksum  CRC-32C of all before
 //
@@ -95,7 +96,7 @@ func ParseModel(src []byte, s Schema) (*Model, error) {
 func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 	n := int(src[0])
 	if src = src[1:]; n > MaxContextFields || n > len(src) {
-		return p, nil, fmt.Errorf("%d signals", n)
+		return p, nil, fmt.Errorf("%d context fields", n)
 	}
 	for _, f := range src[:n] {
 		p.contextFields = append(p.contextFields, int(f))

@@ -44,7 +44,8 @@ type Leaf struct {
 	Kind  Kind   // Bool, Int, Uint or Float
 	Bits  int    // size in Go
 
-	// Derived is the method that the receiver works the number out with; the rest does not count then.
+	// Derived is the method that the receiver works the number out with; the rest does not count
+	// then.
 	Derived string
 
 	Section Section
@@ -59,14 +60,14 @@ type Leaf struct {
 	Interp  Interp
 }
 
-// Layout says how a component becomes rows: one for each section that it uses.
+// Layout is how a component becomes rows: one for each section that it uses.
 type Layout struct {
 	Type   string // Go name of the component
 	Name   string // of its schema; those of further sections append .owner or .others
 	Leaves []Leaf // in the order of the struct
 
-	// Schemas is one schema a section; no fields, no section. They pass Check. If there is but one, it is just
-	// called Name.
+	// Schemas is one schema a section; no fields, no section. They pass Check. If there is but one,
+	// it is just called Name.
 	Schemas [Sections]Schema
 }
 
@@ -86,8 +87,8 @@ func (l *Layout) Derives() bool {
 // maxLeaves stops an array of millions before its fields are counted.
 const maxLeaves = 256
 
-// NewLayout reads the tags of a component, root, called typ in Go. Errors wrap ErrSchema and name the struct, the
-// field, the option, and what was expected.
+// NewLayout reads the tags of a component, root, called typ in Go. Errors wrap ErrSchema and name
+// the struct, the field, the option, and what was expected.
 func NewLayout(typ string, root Node) (*Layout, error) {
 	l := &Layout{Type: typ, Name: strings.ToLower(typ)}
 	b := layouter{Layout: l}
@@ -96,7 +97,8 @@ func NewLayout(typ string, root Node) (*Layout, error) {
 	}
 	above := options{}
 	for _, n := range root.Elems {
-		if n.Field == "_" && n.Tagged { // the component's own tag: its name, and what holds for all fields
+		// The component's own tag: its name, and what holds for all fields.
+		if n.Field == "_" && n.Tagged {
 			o, err := parseTag(n.Tag, options{})
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s: %w", ErrSchema, typ, err)
@@ -146,8 +148,8 @@ func (b *layouter) finish() error {
 	return nil
 }
 
-// fields walks a struct. The fields of one without any tag take the options above them; otherwise each says for itself,
-// so that none is forgotten.
+// fields walks a struct. The fields of one without any tag take the options above them; otherwise
+// each says for itself, so that none is forgotten.
 func (b *layouter) fields(n Node, above options, name, path string, index []int, top bool) error {
 	tagged := top
 	for _, f := range n.Elems {
@@ -208,7 +210,8 @@ func (b *layouter) node(n Node, o options, name, path string, index []int) error
 	case n.Kind == Array:
 		for i := range n.Len {
 			below, prefix := o, full+"."
-			if below.name, below.often = fmt.Sprint(i), nil; o.inline { // the elements share the field
+			// The elements share the field.
+			if below.name, below.often = fmt.Sprint(i), nil; o.inline {
 				below.name, below.inline, prefix = full, false, ""
 			}
 			if err = b.node(n.Elems[0], below, prefix, fmt.Sprintf("%s[%d]", path, i), append(index[:len(index):len(index)], i)); err != nil {
@@ -365,7 +368,8 @@ func (l *Leaf) natural() (least, greatest *big.Int) {
 	return new(big.Int).Neg(greatest), greatest.Sub(greatest, one)
 }
 
-// limit is one bound in steps: what the option says, which the type must hold, or else what the type holds.
+// limit is one bound in steps: what the option says, which the type must hold, or else what the
+// type holds.
 func (l *Leaf) limit(said *big.Rat, natural *big.Int, option string) (int32, error) {
 	if said != nil {
 		n, err := l.steps(said, option)

@@ -243,8 +243,9 @@ func TestTagErrors(t *testing.T) {
 	}
 }
 
-// TestRow29Quantisation is row 29 of the reference's checklist: whatever the value in range, what comes back is at most
-// half a step away: scalars at decimal and binary precisions, vectors and quaternions, and angles round the circle.
+// TestRow29Quantisation is row 29 of the reference's checklist: whatever the value in range, what
+// comes back is at most half a step away: scalars at decimal and binary precisions, vectors and
+// quaternions, and angles round the circle.
 func TestRow29Quantisation(t *testing.T) {
 	type values struct {
 		_    struct{}   `net:"values,single"`
@@ -326,8 +327,9 @@ func TestStepsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestRow31Codes is row 31, as far as fields go: the codes of buckets and zigzag bring back every difference at the edge
-// of a bucket, up and down, across the whole range and from either end of it.
+// TestRow31Codes is row 31, as far as fields go: the codes of buckets and zigzag bring back every
+// difference at the edge of a bucket, up and down, across the whole range and from either end of
+// it.
 func TestRow31Codes(t *testing.T) {
 	c := &schema.DefaultModel(schema.Schema{Name: "all", Fields: []schema.Field{{Name: "v"}}}).Coders()[0]
 	var edges []int32

@@ -6,16 +6,16 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Symbols of a row that was there in the baseline. A row that was not there needs no table: it takes one bit, whether
-// it is there now.
+// Symbols of a row that was there in the baseline. A row that was not there needs no table: it
+// takes one bit, whether it is there now.
 const (
 	Gone    = 0 // it is there no more
 	Replace = 1 // its slot holds another one
 	Update  = 2 // Update + mask: bit n set if field n changed
 )
 
-// Model is a schema with the codes of its rows. It is immutable and may be shared by any number of encoders and
-// decoders.
+// Model is a schema with the codes of its rows. It is immutable and may be shared by any number of
+// encoders and decoders.
 type Model struct {
 	schema        Schema
 	masks         []Mask
@@ -27,19 +27,21 @@ type Model struct {
 	decide        *Decisions // of raw
 }
 
-// Mask is the code of the symbol that says which fields changed. An entity row has one in each context, whose alphabet begins
-// with Gone and Replace; a single row has one for every few fields, and its symbol is the plain mask.
+// Mask is the code of the symbol that says which fields changed. An entity row has one in each
+// context, whose alphabet begins with Gone and Replace; a single row has one for every few fields,
+// and its symbol is the plain mask.
 type Mask struct {
 	Table  *huffman.Table
 	First  int // first field
 	Fields int
 
-	update int                     // symbol of the mask 0
-	quick  *[1 << quickBits]uint16 // by the next bits: mask<<4 | length of its code; 0 for the start of anything else
+	update int // symbol of the mask 0
+	// By the next bits: mask<<4 | length of its code; 0 for the start of anything else.
+	quick *[1 << quickBits]uint16
 }
 
-// quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's own look-up, as the tables of all
-// contexts are in use together.
+// quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's
+// own look-up, as the tables of all contexts are in use together.
 const quickBits = 11
 
 // prepare makes what Lookup goes by.
@@ -63,7 +65,8 @@ func (m *Mask) Lookup(window uint64) (sym int, n uint) {
 	return m.Table.Lookup(window)
 }
 
-// MaxContextFields is how many fields may choose a row's context: each says whether it was calm.
+// MaxContextFields is how many fields may choose a row's context: each by whether it was at
+// LevelExact.
 const MaxContextFields = 3
 
 // MaxContexts is how many contexts there are at most.
@@ -146,16 +149,17 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 	return m, nil
 }
 
-// contextsOf is how many contexts an entity row has: nothing known, and each combination of signals.
-func contextsOf(signals []int) int { return 1 + 1<<len(signals) }
+// contextsOf is how many contexts an entity row has: nothing known, and each combination of
+// context fields.
+func contextsOf(fields []int) int { return 1 + 1<<len(fields) }
 
-func (s Schema) checkContextFields(signals []int) error {
-	if len(signals) > MaxContextFields || s.Single && len(signals) > 0 {
-		return fmt.Errorf("%d signals of %s", len(signals), s.Name)
+func (s Schema) checkContextFields(fields []int) error {
+	if len(fields) > MaxContextFields || s.Single && len(fields) > 0 {
+		return fmt.Errorf("%d context fields of %s", len(fields), s.Name)
 	}
-	for i, f := range signals {
-		if f < 0 || f >= len(s.Fields) || i > 0 && f <= signals[i-1] {
-			return fmt.Errorf("signals %v of %s's %d fields", signals, s.Name, len(s.Fields))
+	for i, f := range fields {
+		if f < 0 || f >= len(s.Fields) || i > 0 && f <= fields[i-1] {
+			return fmt.Errorf("context fields %v of %s's %d fields", fields, s.Name, len(s.Fields))
 		}
 	}
 	return nil
@@ -178,7 +182,8 @@ func checkClasses(classes [ErrorLevels]uint8, n int) error {
 	return nil
 }
 
-// completeTable refuses what the format allows but an encoder must never meet: a symbol without a code.
+// completeTable refuses what the format allows but an encoder must never meet: a symbol without a
+// code.
 func completeTable(lengths []uint8, symbols, maxLen int) (*huffman.Table, error) {
 	if len(lengths) != symbols {
 		return nil, fmt.Errorf("%d symbols, want %d", len(lengths), symbols)
@@ -205,12 +210,13 @@ func (m *Model) Hash() uint64 {
 // Decisions are what the codec Range needs beside; nil for a single row. Do not change it.
 func (m *Model) Decisions() *Decisions { return m.decide }
 
-// Masks lists the codes of a single row's masks in the order in which they are sent, or those of an entity row by context. Do
-// not change it.
+// Masks lists the codes of a single row's masks in the order in which they are sent, or those of an
+// entity row by context. Do not change it.
 func (m *Model) Masks() []Mask { return m.masks }
 
-// ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0 if nothing is known, else 1 and
-// 1<<i more for each signal i that was not LevelExact. Do not change it.
+// ContextFields lists the fields, at most MaxContextFields, that choose an entity row's context: 0
+// if nothing is known, else 1 and 1<<i more for each context field i that was not at LevelExact. Do
+// not change it.
 func (m *Model) ContextFields() []int { return m.contextFields }
 
 // Coders lists the codes of the fields. Do not change it.

@@ -148,7 +148,7 @@ func TestCorruptModelFile(t *testing.T) {
 		{append(bytes.Clone(file), 0), "checksum"},
 		{seal(append(bytes.Clone(body), 0)), "1 bytes behind"},
 		{seal(body[:13]), "cut short"},
-		{seal(append(bytes.Clone(body[:12]), 9)), "9 signals"},
+		{seal(append(bytes.Clone(body[:12]), 9)), "9 context fields"},
 		{seal(append(append(bytes.Clone(body[:12]), 2, 1, 1), body[13:]...)), ""},
 		{seal(append(append(bytes.Clone(body[:12]), 1, 4), body[13:]...)), ""},
 		{words(0x0), "bytes behind"},
@@ -198,8 +198,9 @@ func FuzzParseModel(f *testing.F) {
 	})
 }
 
-// TestWorstGroupFitsADatagram: whatever the ranges and whatever was trained, 16 rows of up to 12 fields stay below 1100
-// bytes. The worst model is trained on the rarest: the longest codes where the most extra bits are.
+// TestWorstGroupFitsADatagram: whatever the ranges and whatever was trained, 16 rows of up to 12
+// fields stay below 1100 bytes. The worst model is trained on the rarest: the longest codes where
+// the most extra bits are.
 func TestWorstGroupFitsADatagram(t *testing.T) {
 	s := schema.Schema{Name: "worst", Fields: make([]schema.Field, schema.MaxFields)}
 	for i := range s.Fields {

@@ -7,8 +7,9 @@ import (
 	"reflect"
 )
 
-// ReflectCodec captures and restores a component by reflection, in whole numbers of any size: slow, and plain enough to be
-// believed. Generated code does the same and is held to it; tools that meet a component at run time use it as it is.
+// ReflectCodec captures and restores a component by reflection, in whole numbers of any size:
+// slow, and simple enough to serve as the reference. Tests compare generated code with it; tools
+// use it for components that they meet at run time.
 type ReflectCodec struct {
 	*Layout
 	typ reflect.Type
@@ -17,8 +18,8 @@ type ReflectCodec struct {
 // Reflect is ReflectType for a type that is known.
 func Reflect[T any]() (*ReflectCodec, error) { return ReflectType(reflect.TypeFor[T]()) }
 
-// ContextField reads the tags of t, a struct. Errors wrap ErrSchema and name the struct, the field, the option, and what was
-// expected.
+// ContextField reads the tags of t, a struct. Errors wrap ErrSchema and name the struct, the field,
+// the option, and what was expected.
 func ReflectType(t reflect.Type) (*ReflectCodec, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w: no type, expected a struct", ErrSchema)
@@ -93,7 +94,8 @@ func (t *ReflectCodec) component(v any) reflect.Value {
 	return p.Elem()
 }
 
-// Capture returns the row of section s of a component, to which v points. It panics if v points to anything else.
+// Capture returns the row of section s of a component, to which v points. It panics if v points to
+// anything else.
 func (t *ReflectCodec) Capture(v any, s Section) []int32 {
 	c := t.component(v)
 	row := make([]int32, len(t.Schemas[s].Fields))
@@ -105,8 +107,8 @@ func (t *ReflectCodec) Capture(v any, s Section) []int32 {
 	return row
 }
 
-// Restore writes what a row of section s says into the component that v points to, and then all that is derived. The
-// values must be in range, as those of a decoder are.
+// Restore writes what a row of section s says into the component that v points to, and then all
+// that is derived. The values must be in range, as those of a decoder are.
 func (t *ReflectCodec) Restore(v any, s Section, row []int32) {
 	c := t.component(v)
 	for i := range t.Leaves {
@@ -117,7 +119,8 @@ func (t *ReflectCodec) Restore(v any, s Section, row []int32) {
 	t.derive(c)
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b of section s: each field as its interp says.
+// Lerp restores what lies frac/256 of the way from row a to row b of section s: each field as its
+// interp says.
 func (t *ReflectCodec) Lerp(v any, s Section, a, b []int32, frac uint8) {
 	c := t.component(v)
 	for i := range t.Leaves {
@@ -128,7 +131,7 @@ func (t *ReflectCodec) Lerp(v any, s Section, a, b []int32, frac uint8) {
 	t.derive(c)
 }
 
-// derive works out the derived fields, in the order of the struct.
+// derive computes the derived fields, in the order of the struct.
 func (t *ReflectCodec) derive(c reflect.Value) {
 	for _, l := range t.Leaves {
 		if l.Derived != "" {
@@ -137,8 +140,8 @@ func (t *ReflectCodec) derive(c reflect.Value) {
 	}
 }
 
-// Verify reports the first number of a component that its rows would not give back: a derived field that is not what
-// its method says, or a value that is out of range. It is for tests and for tools; rounding is no fault.
+// Verify reports the first number of a component that its rows would not give back: a derived
+// field that differs from its method's result, or a value out of range. Rounding is no fault.
 func (t *ReflectCodec) Verify(v any) error {
 	c := t.component(v)
 	for i := range t.Leaves {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Limits of a schema: the mask of an entity row is one symbol, that of a single row is split into symbols of ChunkBits.
+// Limits of a schema: the mask of an entity row is one symbol, that of a single row is split into
+// symbols of ChunkBits.
 const (
 	MaxFields       = 12
 	MaxSingleFields = 5 * ChunkBits
@@ -13,7 +14,7 @@ const (
 	MaxName         = 32 // bytes of a schema's or a field's name
 )
 
-// ErrSchema says that a schema cannot be used; the error that wraps it names the field.
+// ErrSchema says that a schema cannot be used. The error that wraps it names the field.
 var ErrSchema = errors.New("schema: unusable")
 
 // Schema is the list of a row's fields. Treat it as constant once it is in use.
@@ -21,7 +22,8 @@ type Schema struct {
 	Name   string
 	Fields []Field // at most MaxFields, or MaxSingleFields if Single
 
-	// Single says that there is one row and it is always there, as a player's own state is: nothing spawns.
+	// Single says that there is one row and it is always there, as a player's own state is: nothing
+	// spawns.
 	Single bool
 }
 
@@ -72,8 +74,8 @@ func goodName(name string) bool {
 	return name != "" && len(name) <= MaxName
 }
 
-// Hash names everything that decides what the bits mean: names, order, ranges, predictors. It is FNV-1a over a plain listing, the
-// same on every machine, and never 0.
+// Hash names everything that decides what the bits mean: names, order, ranges, predictors. It is
+// FNV-1a over a plain listing, the same on every machine, and never 0.
 func (s Schema) Hash() uint64 {
 	h := fnvStart.text(s.Name)
 	if s.Single {
@@ -83,7 +85,8 @@ func (s Schema) Hash() uint64 {
 		lo, hi := f.Range()
 		h = h.text(f.Name).number(lo).number(hi).number(f.Wrap)
 		if f.Predict != Hold {
-			h = h.number(-int32(f.Predict)) // negative: it cannot be read as the length of the next name
+			// Negative: it cannot be read as the length of the next name.
+			h = h.number(-int32(f.Predict))
 		}
 	}
 	return max(uint64(h), 1)

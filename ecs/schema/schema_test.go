@@ -102,7 +102,8 @@ func TestClamp(t *testing.T) {
 	}
 }
 
-// slowDelta is Delta in whole numbers: the difference that wraps in 32 bits, or the nearest multiple round the circle.
+// slowDelta is Delta in whole numbers: the difference that wraps in 32 bits, or the nearest
+// multiple round the circle.
 func slowDelta(f schema.Field, v, base int32) int32 {
 	d := new(big.Int).Sub(big.NewInt(int64(v)), big.NewInt(int64(base)))
 	if f.Wrap == 0 {

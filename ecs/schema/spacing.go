@@ -2,7 +2,8 @@ package schema
 
 import "math/bits"
 
-// BaselineSpacing says how far the baselines of a row lie apart, in any unit: only ratios count, and they are kept exactly.
+// BaselineSpacing is how far the baselines of a row lie apart, in any unit: only ratios count, and
+// they are kept exactly.
 type BaselineSpacing struct {
 	ahead int64 // from the newest baseline to what is coded
 	last  int64 // from the one before to the newest; 0: there is none before
@@ -10,12 +11,13 @@ type BaselineSpacing struct {
 	scale int64 // how often last goes into ahead, at least 1
 }
 
-// MaxSpacing bounds each of the times of MakeBaselineSpacing, once what they have in common is divided out.
+// MaxSpacing bounds each of the spacings, once their common divisor is removed.
 const MaxSpacing = 1 << 12
 
-// MakeBaselineSpacing returns the times between baselines: from the newest to what is coded, from the one before to the newest, 0 if there
-// is none, and from the oldest to that, 0 if there is none. It panics if one is beyond MaxSpacing after division by their greatest
-// common divisor: a set of baselines spans a window of snapshots.
+// MakeBaselineSpacing returns the spacing of baselines: from the newest to the coded snapshot,
+// from the one before to the newest, 0 if there is none, and from the oldest to that, 0 if there
+// is none. It panics if one exceeds MaxSpacing after division by their greatest common divisor: a
+// set of baselines spans a window of snapshots.
 func MakeBaselineSpacing(ahead, last, first uint32) BaselineSpacing {
 	if last == 0 {
 		return BaselineSpacing{}
@@ -36,17 +38,18 @@ func divisor(a, b uint32) uint32 {
 	return a
 }
 
-// WithoutOldest is t without the oldest baseline.
+// WithoutOldest is the spacing without the oldest baseline.
 func (t BaselineSpacing) WithoutOldest() BaselineSpacing {
 	t.first = 0
 	return t
 }
 
-// Single reports whether there is one baseline only, or none.
+// Single reports whether there is at most one baseline.
 func (t BaselineSpacing) Single() bool { return t.last == 0 }
 
-// ErrorLevels of surprise: how wrong a field's predictor would have been about the newest baseline, had it known the older ones
-// only, times how often the time between them goes into the time ahead. Level 1 is not at all, level n+1 a number of n bits.
+// ErrorLevels of surprise: how wrong a field's predictor would have been about the newest baseline,
+// had it known the older ones only, times how often the time between them goes into the time ahead.
+// Level 1 is not at all, level n+1 a number of n bits.
 const (
 	LevelUnknown = 0 // there are no older baselines
 	LevelExact   = 1
@@ -57,18 +60,21 @@ func levelOf(u, scale int64) uint8 {
 	return uint8(LevelExact + min(bits.Len64(uint64(u*scale)), ErrorLevels-1-LevelExact))
 }
 
-// Predict says what a coder expects of rows that their baselines hold, column by column: v0 are the newest baseline's values, v1
-// those of the one before, v2 the oldest; those that t has not are not read. dst takes what is expected, always in range, and levels
-// the surprise. All have the length of v0. The arithmetic is that of integers; quotients are cut towards zero:
+// Predict predicts values from their baselines: v0 are the newest baseline's values, v1 those of
+// the one before, v2 the oldest; those that t lacks are not read. dst takes the predictions,
+// always in range, and levels how wrong the predictor was about v0. All have the length of v0. The
+// arithmetic is that of integers; quotients are cut towards zero:
 //
 //	hold       v0
 //	linear     v0 + (v0-v1)*ahead/last
-//	quadratic  linear + bend*ahead*(ahead+last)/(last*first*(last+first)), where bend is (v0-v1)*first - (v1-v2)*last
+//	quadratic  linear + bend*ahead*(ahead+last)/(last*first*(last+first))
+//	           with bend = (v0-v1)*first - (v1-v2)*last
 //	best       linear where it is less wrong about v0 than v1 is, else v0
 //
-// Differences go the shorter way round in a field that wraps, and wrap in 32 bits. The surprise is |v0-v1| for hold and for two
-// baselines; else |(v0-v1) - (v1-v2)*last/first|, which is how wrong linear would have been; for best the lesser of the two. ReflectType two
-// baselines best makes hold, and quadratic linear.
+// Differences take the shorter way in a field that wraps, and wrap in 32 bits. The error is
+// |v0-v1| for hold and for two baselines; else |(v0-v1) - (v1-v2)*last/first|, the error of
+// linear; for best the lesser of the two. With two baselines best is hold, and quadratic is
+// linear.
 func (c *Coder) Predict(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	switch {
 	case t.last == 0:
@@ -88,7 +94,7 @@ func (c *Coder) Predict(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []ui
 	}
 }
 
-// moves is the surprise of hold.
+// moves fills levels with the error of hold.
 func (c *Coder) moves(t *BaselineSpacing, v0, v1 []int32, levels []uint8) {
 	v1, levels = v1[:len(v0)], levels[:len(v0)]
 	wrap, half, top, scale := c.wrap, c.half, c.top, t.scale
@@ -124,8 +130,8 @@ func (c *Coder) best(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8
 	}
 }
 
-// bestEven is best for evenly spaced baselines of a field that does not go round: the usual case, without branches, as which way is a
-// coin toss.
+// bestEven is best for evenly spaced baselines of a field that does not go round: the usual case,
+// without branches, as which way is a coin toss.
 func (c *Coder) bestEven(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
 	ahead, scale, lo := t.ahead, t.scale, int64(c.lo)

@@ -10,14 +10,14 @@ import (
 // TagKey is the key of a replicated field's tag.
 const TagKey = "net"
 
-// MaxScale bounds quant: a float32 times quant is exact in float64. MaxStep bounds step: what lies between two rows is
-// worked out in 64 bits.
+// MaxScale bounds quant: a float32 times quant is exact in float64. MaxStep bounds step: what lies
+// between two rows is worked out in 64 bits.
 const (
 	MaxScale = 1 << 24
 	MaxStep  = 1 << 20
 )
 
-// Interp says how a value between two rows is made.
+// Interp is how a value between two rows is made.
 type Interp uint8
 
 // The ways to interpolate.
@@ -38,14 +38,15 @@ func (i Interp) String() string {
 	return "?"
 }
 
-// Section is whom a field is told.
+// Section is the audience of a field.
 type Section uint8
 
-// The sections. Each has a schema and a row of its own, so what is not for a receiver is not in its bytes.
+// The sections. Each has a schema and a row of its own, so what is not for a receiver is not in its
+// bytes.
 const (
 	Everyone Section = iota
-	Owner            // only who plays the entity: one row, always there
-	Others           // all but who plays the entity
+	Owner            // only the entity's own player: one row, always there
+	Others           // all but the entity's own player
 	Sections         // how many there are
 )
 
@@ -59,7 +60,7 @@ func (s Section) String() string {
 	return "?"
 }
 
-// options are what a tag says. Numbers are in the units of the Go field; nil and 0 mean unsaid.
+// options are those of a tag. Numbers are in the units of the Go field; nil and 0 mean not given.
 type options struct {
 	name           string
 	min, max, wrap *big.Rat
@@ -74,7 +75,8 @@ type options struct {
 	inline, single bool
 }
 
-// parseTag reads a tag over what is inherited: a name, then options. Errors say which option and what was expected.
+// parseTag reads a tag over what is inherited: a name, then options. Errors say which option and
+// what was expected.
 func parseTag(tag string, o options) (options, error) {
 	o.name, o.inline, o.often, o.single = "", false, nil, false // these do not come down from above
 	name, rest, more := strings.Cut(tag, ",")
@@ -174,7 +176,7 @@ func whole(s string, lo, hi int64, unit string) (int64, error) {
 	return n, nil
 }
 
-// decimal reads a number exactly. It is short, so that nobody waits for 1e999999999.
+// decimal reads a number exactly. It bounds the length, so that 1e999999999 costs nothing.
 func decimal(s string) (*big.Rat, error) {
 	if strings.Trim(s, "0123456789.-") == "" && len(s) <= 24 {
 		if r, ok := new(big.Rat).SetString(s); ok {

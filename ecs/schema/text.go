@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Set is all that two ends must agree on before rows mean anything: the schemas, and the hash of the models that code
-// them. Hashes tell that two ends differ; the set's text tells them where.
+// Set is all that two ends must agree on before rows mean anything: the schemas, and the hash of
+// the models that code them. Hashes tell that two ends differ; the set's text tells them where.
 type Set struct {
 	Schemas []Schema // 1 to MaxSchemas, each of its own name
 	Model   uint64
@@ -23,11 +23,11 @@ const (
 	maxLine    = 80
 )
 
-// ErrText says that bytes are no text of a Set; the error that wraps it says which line.
+// ErrText says that bytes are no text of a Set. The error that wraps it names the line.
 var ErrText = errors.New("schema: not a text of schemas")
 
-// AppendText writes the canonical text, at most MaxText bytes of ASCII: a line for each schema, below it one for each
-// field, in the order of the row, and one for the models:
+// AppendText writes the canonical text, at most MaxText bytes of ASCII: a line for each schema,
+// below it one for each field, in the order of the row, and one for the models:
 //
 //	schema player
 //	field x -262144..262144
@@ -37,7 +37,8 @@ var ErrText = errors.New("schema: not a text of schemas")
 //	field pos.x -8388608..8388608
 //	model 00c0ffee00c0ffee
 //
-// Hints are left out, as they decide nothing. Errors wrap ErrSchema: one of the schemas fails Check.
+// Hints are left out, as they decide nothing. Errors wrap ErrSchema: one of the schemas fails
+// Check.
 func (s Set) AppendText(dst []byte) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return dst, err
@@ -65,8 +66,8 @@ func (s Set) check() error {
 	return nil
 }
 
-// Describe returns the schema's part of a Set's text. Schemas with the same text have the same hash, and the other way
-// round.
+// Describe returns the schema's part of a Set's text. Schemas with the same text have the same
+// hash, and the other way round.
 func (s Schema) Describe() string { return string(s.appendText(nil)) }
 
 func (s Schema) appendText(dst []byte) []byte {
@@ -99,8 +100,8 @@ func (f Field) measure() string {
 	}
 }
 
-// ParseSet reads a text of AppendText, exactly one. Whatever the bytes, it reads at most MaxText of them. Errors wrap
-// ErrText and say which line and what was expected.
+// ParseSet reads a text of AppendText, exactly one. Whatever the bytes, it reads at most MaxText of
+// them. Errors wrap ErrText and say which line and what was expected.
 func ParseSet(src []byte) (s Set, err error) {
 	if len(src) > MaxText {
 		return Set{}, fmt.Errorf("%w: %d bytes, at most %d", ErrText, len(src), MaxText)

@@ -4,17 +4,19 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Counts says how often each symbol occurred: what an encoder collects and Train uses.
+// Counts is how often each symbol occurred: an encoder collects it and Train uses it.
 type Counts struct {
-	Masks          [][]uint64        // by mask, by symbol; of entity rows those of which nothing was known
+	Masks          [][]uint64        // by mask, by symbol; of entity rows those with one baseline
 	ContextSymbols map[uint32]uint64 // of the other entity rows, by ContextSymbol
 	Fields         [][]uint64        // by field, by level times the field's buckets + bucket
-	Pairs          []uint64          // of entity rows, by field and field before, level, size and symbol: see Row
-	Tops           []uint64          // of entity rows, by field, bucket and highest extra bit
+	// Of entity rows, by field and earlier field, level, size and symbol: see Row.
+	Pairs []uint64
+	Tops  []uint64 // of entity rows, by field, bucket and highest extra bit
 }
 
-// ContextSymbol names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
-func ContextSymbol(stirred uint16, symbol int) uint32 { return uint32(stirred)<<16 | uint32(symbol) }
+// ContextSymbol is the key of an entity row's symbol in Counts.ContextSymbols. inexact has bit f
+// set if field f was not at LevelExact.
+func ContextSymbol(inexact uint16, symbol int) uint32 { return uint32(inexact)<<16 | uint32(symbol) }
 
 // Field counts bucket sym of a change of field f at a level.
 func (c *Counts) Field(f int, level uint8, sym int) {
@@ -60,15 +62,17 @@ func mustCheck(s Schema) {
 	}
 }
 
-// priorWeight is how many observations the prior is worth: enough to order what was never seen, too little to matter
-// beside a minute of traffic. poolWeight is that of all contexts or classes together for each of them.
+// priorWeight is how many observations the prior is worth: enough to order what was never seen, too
+// little to matter beside a minute of traffic. poolWeight is that of all contexts or classes
+// together for each of them.
 const (
 	priorWeight = 8
 	poolWeight  = 32
 )
 
-// Train returns the model that codes the counted traffic in the fewest bits, with the prior of DefaultModel for what
-// was never seen. Counts must have the shape of s, which must pass Check. The same counts give the same model.
+// Train returns the model that codes the counted traffic in the fewest bits, with the prior of
+// DefaultModel for what was never seen. Counts must have the shape of s, which must pass Check. The
+// same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
 	p := modelPlan{}
 	if s.Single {
@@ -115,7 +119,7 @@ func pool(tables ...[]uint64) []uint64 {
 	return all
 }
 
-// lengthsOf is the code of what was seen, a little of what was seen of all, and the prior.
+// lengthsOf builds the code of seen, with a little weight on all and on the prior.
 func lengthsOf(seen, all []uint64, prior []float64, limit int) []uint8 {
 	const scale = 1 << 24
 	total, pooled := 0.0, uint64(0)
@@ -135,8 +139,8 @@ func lengthsOf(seen, all []uint64, prior []float64, limit int) []uint8 {
 	return huffman.Build(weights, limit)
 }
 
-// DefaultModel is a model without training: small changes are likelier than large ones, and fields change
-// independently, as often as they say. It panics if s fails Check.
+// DefaultModel is a model without training: small changes are likelier than large ones, and fields
+// change independently, as often as their schema says. It panics if s fails Check.
 func DefaultModel(s Schema) *Model { return Train(s, NewCounts(s)) }
 
 // fieldPrior is the expected share of each bucket, not normalised.
@@ -145,7 +149,8 @@ func fieldPrior(f Field) []float64 {
 	w := 1.0
 	for sym := range weights {
 		weights[sym] = w
-		w *= 0.8 // a bucket spans about twice the one below: this is a little steeper than 1/|delta|
+		// A bucket spans about twice the one below: this is a little steeper than 1/|delta|.
+		w *= 0.8
 	}
 	return weights
 }

@@ -9,43 +9,48 @@ import (
 // Implementation constants of AckHistory.
 const (
 	historySnapshots = 32  // snapshots remembered
-	historyPackets   = 256 // packages remembered, of all of them
+	historyPackets   = 256 // packets remembered, of all snapshots
 )
 
-// AckHistory remembers what each of the newest 32 snapshots to one client said of which slot, in which package, and from which of its commands
-// on the client had that package. So the server can tell, for each shot, between which two snapshots its shooter saw each
-// player, whatever was lost on the way, left out by a budget or hidden.
+// AckHistory remembers, for the newest 32 snapshots to one client, the rows in each of their
+// packets, and the command from which on the client had each packet. For a shot it tells between
+// which two snapshots the shooter saw each target, even where packets were lost, rows were left
+// out by a budget, or players were hidden.
 //
-// It takes 688 bytes for each 64 slots and 4.7 KB: 16 KB for 1000 slots, 16 MB for 1000 clients of those. It allocates nothing after
-// NewAckHistory.
+// It takes 688 bytes for each 64 slots and 4.7 KB: 16 KB for 1000 slots. It allocates nothing
+// after NewAckHistory.
 type AckHistory struct {
 	words         int
-	at            int // of the newest snapshot
+	at            int // index of the newest snapshot
 	snapshots     [historySnapshots]sentSnapshot
-	sets          []uint64 // by snapshot: slots that were said to hold somebody, and to hold nobody; then those of long ago, by the same two
+	sets          []uint64 // by snapshot, then of older ones together: slots sent, slots removed
 	packets       [historyPackets]sentPacket
-	next          uint32 // packages ever sent
+	next          uint32 // packets ever sent
 	newlyAcked    [64]uint8
 	newlyAckedLen int
 
-	covered, want, from, to []uint64 // of Look; cover is of one snapshot, by slot
-	before, after           []uint8  // by slot: 1 + which snapshot
+	covered, want, from, to []uint64 // scratch of ResolveView, by slot
+	before, after           []uint8  // by slot: 1 + index of a snapshot
 }
 
+// sentSnapshot is one snapshot: packets first to first+count-1.
 type sentSnapshot struct {
 	tick  tick.Tick // 0: none
-	first uint32    // number of its first package
+	first uint32    // number of its first packet
 	count uint32
 }
 
+// sentPacket is one packet of a snapshot.
 type sentPacket struct {
-	first, count uint16    // groups
-	seq          uint16    // of the package
-	since        tick.Tick // first command that was made when it had arrived, as the client says; 0: it is not known to have
-	at           tick.Tick // when it said so, by the server's ticks
+	first, count uint16 // groups
+	seq          uint16 // sequence number of the packet
+	// First command that the client made with the packet at hand; 0: not known to have arrived.
+	since tick.Tick
+	at    tick.Tick // server tick of the acknowledgement
 }
 
-// NewAckHistory returns the memory of a client that holds nothing, for frames of so many slots.
+// NewAckHistory returns the history of a client that holds nothing, for frames of up to slots
+// slots.
 func NewAckHistory(slots int) *AckHistory {
 	words := (slots + 63) / 64
 	sets := make([]uint64, (2*(historySnapshots+1)+4)*words)
@@ -54,7 +59,7 @@ func NewAckHistory(slots int) *AckHistory {
 		covered: own[:words], want: own[words : 2*words], from: own[2*words : 3*words], to: own[3*words:]}
 }
 
-// Reset takes the client to be a new one that was told nothing.
+// Reset forgets everything: the slot has a new client.
 func (h *AckHistory) Reset() {
 	clear(h.sets)
 	h.snapshots, h.packets, h.next, h.at, h.newlyAckedLen = [historySnapshots]sentSnapshot{}, [historyPackets]sentPacket{}, 0, 0, 0
@@ -63,16 +68,16 @@ func (h *AckHistory) Reset() {
 func (h *AckHistory) visible(n int) []uint64 { return h.sets[2*n*h.words:][:h.words] }
 func (h *AckHistory) removed(n int) []uint64 { return h.sets[(2*n+1)*h.words:][:h.words] }
 
-// Begin says that the snapshot of tick t, later than the one before, is about to be sent.
+// Begin starts the snapshot of tick t, which must be later than the one before.
 func (h *AckHistory) Begin(t tick.Tick) {
 	h.at = (h.at + 1) % historySnapshots
 	m := &h.snapshots[h.at]
 	if m.tick != 0 { // what arrived of it becomes long ago
 		h.findCovered(h.at, CommandTime{NoDeadline, NoDeadline})
-		shown, gone := h.visible(historySnapshots), h.removed(historySnapshots)
+		visible, removed := h.visible(historySnapshots), h.removed(historySnapshots)
 		for i, c := range h.covered {
 			s, g := h.visible(h.at)[i]&c, h.removed(h.at)[i]&c
-			shown[i], gone[i] = shown[i]&^g|s, gone[i]&^s|g
+			visible[i], removed[i] = visible[i]&^g|s, removed[i]&^s|g
 		}
 	}
 	*m = sentSnapshot{tick: t, first: h.next}
@@ -80,26 +85,28 @@ func (h *AckHistory) Begin(t tick.Tick) {
 	clear(h.removed(h.at))
 }
 
-// noteRows notes rows of groups first to end-1, of which those in here hold somebody, as Tracker.noteRows does.
-func (h *AckHistory) noteRows(first, end int, say, hide, here []uint64) {
-	shown, gone := h.visible(h.at), h.removed(h.at)
+// noteRows records rows of groups first to end-1: those of send as they are, those of remove as
+// empty. occupied are the slots in use.
+func (h *AckHistory) noteRows(first, end int, send, remove, occupied []uint64) {
+	visible, removed := h.visible(h.at), h.removed(h.at)
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := groupMask(i, first, end)
-		s := say[i] & in &^ hide[i]
-		shown[i] |= s & here[i]
-		gone[i] |= hide[i]&in | s&^here[i]
+		s := send[i] & in &^ remove[i]
+		visible[i] |= s & occupied[i]
+		removed[i] |= remove[i]&in | s&^occupied[i]
 	}
 }
 
-// Sent notes a package of the snapshot and which groups it is about, none if count is 0. all is the frame if all of their rows were said as they are, as by
-// Packer.Begin; nil if the packer's tracker was told which.
+// Sent records a packet of the snapshot and its groups, none if count is 0. all is the frame if
+// every row of those groups was sent (Packer.Begin), and nil if the packer's tracker keeps this
+// history.
 func (h *AckHistory) Sent(seq uint16, first, count int, all *Frame) {
 	if all != nil && count > 0 {
-		shown, gone := h.visible(h.at), h.removed(h.at)
+		visible, removed := h.visible(h.at), h.removed(h.at)
 		for i := first / wordGroups; i*wordGroups < first+count; i++ {
 			in := groupMask(i, first, first+count)
-			shown[i] |= all.occupied[i] & in
-			gone[i] |= in &^ all.occupied[i]
+			visible[i] |= all.occupied[i] & in
+			removed[i] |= in &^ all.occupied[i]
 		}
 	}
 	h.packets[h.next%historyPackets] = sentPacket{first: uint16(first), count: uint16(count), seq: seq}
@@ -107,18 +114,20 @@ func (h *AckHistory) Sent(seq uint16, first, count int, all *Frame) {
 	h.snapshots[h.at].count++
 }
 
-// BeginAcks begins the acknowledgements of a package from the client.
+// BeginAcks starts the acknowledgements of one packet from the client.
 func (h *AckHistory) BeginAcks() { h.newlyAckedLen = 0 }
 
-// CommandTime is a client's command: its tick, and when it came, by the server's ticks. What the client says to have arrived counts for a command if it said so before
-// AckDeadline: who says it together with a shot may have chosen it by what it hits. By NoDeadline all that it says counts.
+// CommandTime is a client's command as the history judges it. An acknowledgement counts for the
+// command only if it came before AckDeadline: a client that acknowledges together with a shot may
+// have chosen the acknowledgement by what the shot hits.
 type CommandTime struct{ Tick, AckDeadline tick.Tick }
 
-// NoDeadline is later than any tick.
+// NoDeadline is an AckDeadline at which every acknowledgement counts.
 const NoDeadline = ^tick.Tick(0)
 
-// Acked says, at tick at, that the client has the package with count groups from first on of the snapshot of tick t, and had it when it made the command of
-// tick since, unless Lacked says later that it came after a later one.
+// Acked records, at server tick at, that the client has the packet with count groups from first on
+// of the snapshot of tick t, and had it when it made the command of tick since. ArrivedAfter may
+// move that later.
 func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
 	for n := range h.snapshots {
 		m := &h.snapshots[n]
@@ -138,8 +147,8 @@ func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
 	}
 }
 
-// ArrivedAfter says that the package seq came after the command of a tick was made. It counts only of what has Arrived since Open: nobody can
-// take back what was acknowledged before.
+// ArrivedAfter records that packet seq arrived after the command of a tick was made. It affects
+// only packets acked since BeginAcks: a client cannot take back an older acknowledgement.
 func (h *AckHistory) ArrivedAfter(seq uint16, command tick.Tick) {
 	for _, i := range h.newlyAcked[:h.newlyAckedLen] {
 		if p := &h.packets[i]; p.seq == seq {
@@ -148,8 +157,10 @@ func (h *AckHistory) ArrivedAfter(seq uint16, command tick.Tick) {
 	}
 }
 
-// BracketingTicks finds the two snapshots around an instant, in 1/256 tick, of which the client had anything when it made the command of a tick: the newest
-// up to it and the oldest behind it. At just the newest that it had, both are that; both are 0 where one is missing.
+// BracketingTicks finds the two snapshots around an instant, in 1/256 tick, of which the client
+// had at least one packet when it made a command: the newest at or before the instant and the
+// oldest after it. If the newest one is exactly at the instant, both results are its tick. Both
+// are 0 if one is missing.
 func (h *AckHistory) BracketingTicks(instant int64, command CommandTime) (from, to tick.Tick) {
 	for back := range historySnapshots { // from the newest on
 		m := &h.snapshots[(h.at-back)&(historySnapshots-1)]
@@ -174,7 +185,7 @@ func (h *AckHistory) BracketingTicks(instant int64, command CommandTime) (from, 
 	return from, to
 }
 
-// had reports whether the client had anything of a snapshot when it made the command of a tick.
+// had reports whether the client had any packet of a snapshot when it made a command.
 func (h *AckHistory) had(m *sentSnapshot, command CommandTime) bool {
 	for i := m.first; i != m.first+m.count; i++ {
 		if p := &h.packets[i%historyPackets]; h.next-i <= historyPackets && p.had(command) {
@@ -184,12 +195,13 @@ func (h *AckHistory) had(m *sentSnapshot, command CommandTime) bool {
 	return false
 }
 
-// had reports whether the client had the package when it made a command.
+// had reports whether the client had the packet when it made a command.
 func (p *sentPacket) had(c CommandTime) bool {
 	return p.since != 0 && p.since <= c.Tick && p.at < c.AckDeadline
 }
 
-// HasLateAcks reports whether the client says of some package that it had it when it made a command, and said so no sooner than with it.
+// HasLateAcks reports whether some packet counts for a command but was acknowledged at the
+// command's deadline or later.
 func (h *AckHistory) HasLateAcks(c CommandTime) bool {
 	for i := range h.packets {
 		if p := &h.packets[i]; p.at >= c.AckDeadline && p.since != 0 && p.since <= c.Tick {
@@ -199,7 +211,8 @@ func (h *AckHistory) HasLateAcks(c CommandTime) bool {
 	return false
 }
 
-// findCovered makes cover the slots of groups of snapshot n that the client had when it made the command of a tick.
+// findCovered sets covered to the slots in packets of snapshot n that the client had when it made
+// a command.
 func (h *AckHistory) findCovered(n int, command CommandTime) {
 	clear(h.covered)
 	m := &h.snapshots[n]
@@ -215,21 +228,25 @@ func (h *AckHistory) findCovered(n int, command CommandTime) {
 	}
 }
 
-// TargetView is a slot that a client did not see as both ticks of its view say.
+// TargetView is one target of which the client lacks a part of its view: how the client saw it
+// instead.
 type TargetView struct {
 	Slot          int
-	Before        tick.Tick // newest snapshot up to the view's first that told of it, 0: none
-	After         tick.Tick // oldest from the view's second on that did, 0: none
-	VisibleBefore bool      // somebody was there at Before, or, if there is none, at After
-	VisibleAfter  bool      // somebody was there at After
-	Lost          bool      // some snapshot behind Before and up to the view's second told of it, and has not arrived
-	Expired       bool      // it was told of longer ago than is remembered: Before is 0, and Was is what was said then
+	Before        tick.Tick // newest snapshot up to the view's first that has the slot, 0: none
+	After         tick.Tick // oldest snapshot from the view's second on that has the slot, 0: none
+	VisibleBefore bool      // the target was there at Before, or, without Before, at After
+	VisibleAfter  bool      // the target was there at After
+	// A snapshot after Before and up to the view's second has the slot and did not arrive.
+	Lost bool
+	// The last word is older than the history: Before is 0, VisibleBefore is that word.
+	Expired bool
 }
 
-// ResolveView appends to out, for a client that made the command of a tick while it looked at v, each slot of which it had not all that the
-// view's two ticks say: that it was told at both that somebody is there. Of slots that it has never been told of, nothing is appended:
-// plain says whether v is as it is for the others, and is valid until the next call. On a slot in neither nobody can be seen.
-func (h *AckHistory) ResolveView(v tick.View, command CommandTime, out []TargetView) (glimpses []TargetView, plain []uint64) {
+// ResolveView appends to out, for a client that made a command while it looked at v, each slot
+// that is missing from one of the view's two snapshots. regular are the slots that both have, to
+// be rewound as the view says; the set is valid until the next call. In a slot of neither nobody
+// can be seen.
+func (h *AckHistory) ResolveView(v tick.View, command CommandTime, out []TargetView) (views []TargetView, regular []uint64) {
 	clear(h.from)
 	clear(h.to)
 	copy(h.want, h.visible(historySnapshots)) // anybody who may be seen at all
@@ -254,22 +271,22 @@ func (h *AckHistory) ResolveView(v tick.View, command CommandTime, out []TargetV
 		}
 	}
 	any := uint64(0)
-	plain = h.from
-	for i := range plain {
-		plain[i] &= h.to[i]
-		h.want[i] &^= plain[i]
+	regular = h.from
+	for i := range regular {
+		regular[i] &= h.to[i]
+		h.want[i] &^= regular[i]
 		any |= h.want[i]
 	}
 	if any == 0 {
-		return out, plain
+		return out, regular
 	}
-	return h.resolveMissing(v, command, out), plain
+	return h.resolveMissing(v, command, out), regular
 }
 
-// resolveMissing is Look for the slots of want.
+// resolveMissing is ResolveView for the slots of want.
 func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []TargetView) []TargetView {
-	h.nearest(v.From, command, false)
-	h.nearest(v.To, command, true)
+	h.nearestBefore(v.From, command)
+	h.nearestAfter(v.To, command)
 	for i, w := range h.want {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
@@ -290,47 +307,59 @@ func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []Targ
 	return out
 }
 
-// nearest finds for the slots of want the snapshot nearest to tick t, at or behind it if later is set and at or before it if not, that told of
-// them and that the client had.
-func (h *AckHistory) nearest(t tick.Tick, command CommandTime, later bool) {
-	into := h.before
-	if later {
-		into = h.after
+// nearestBefore finds, for the slots of want, the newest acked snapshot at or before tick t that
+// has the slot.
+func (h *AckHistory) nearestBefore(t tick.Tick, command CommandTime) {
+	left := h.beginNearest(h.before)
+	for back := range historySnapshots {
+		n := (h.at - back + historySnapshots) % historySnapshots
+		if at := h.snapshots[n].tick; at != 0 && at <= t && h.found(n, command, left, h.before) {
+			return
+		}
 	}
-	left := h.to // not needed any more
+}
+
+// nearestAfter finds, for the slots of want, the oldest acked snapshot at or after tick t that has
+// the slot.
+func (h *AckHistory) nearestAfter(t tick.Tick, command CommandTime) {
+	left := h.beginNearest(h.after)
+	for ahead := range historySnapshots {
+		n := (h.at + 1 + ahead) % historySnapshots
+		if at := h.snapshots[n].tick; at != 0 && at >= t && h.found(n, command, left, h.after) {
+			return
+		}
+	}
+}
+
+// beginNearest clears the slots of want in into, and returns them as the slots to find.
+func (h *AckHistory) beginNearest(into []uint8) (left []uint64) {
+	left = h.to // ResolveView is done with it
 	copy(left, h.want)
 	for i, w := range left {
 		if w != 0 {
 			clear(into[i*64 : i*64+64])
 		}
 	}
-	for back := range historySnapshots {
-		n := (h.at - back + historySnapshots) % historySnapshots
-		if later {
-			n = (h.at + 1 + back) % historySnapshots
-		}
-		m := &h.snapshots[n]
-		if m.tick == 0 || later && m.tick < t || !later && m.tick > t {
-			continue
-		}
-		h.findCovered(n, command)
-		any := uint64(0)
-		shown, gone := h.visible(n), h.removed(n)
-		for i := range left {
-			hit := left[i] & h.covered[i] & (shown[i] | gone[i])
-			left[i] &^= hit
-			any |= left[i]
-			for ; hit != 0; hit &= hit - 1 {
-				into[i*64+bits.TrailingZeros64(hit)] = uint8(n + 1)
-			}
-		}
-		if any == 0 {
-			return
-		}
-	}
+	return left
 }
 
-// lost reports whether some snapshot of (after, upTo] told of a slot, be it that it arrived or not.
+// found moves the slots that snapshot n has from left into into, and reports whether none is left.
+func (h *AckHistory) found(n int, command CommandTime, left []uint64, into []uint8) bool {
+	h.findCovered(n, command)
+	any := uint64(0)
+	visible, removed := h.visible(n), h.removed(n)
+	for i := range left {
+		hit := left[i] & h.covered[i] & (visible[i] | removed[i])
+		left[i] &^= hit
+		any |= left[i]
+		for ; hit != 0; hit &= hit - 1 {
+			into[i*64+bits.TrailingZeros64(hit)] = uint8(n + 1)
+		}
+	}
+	return any == 0
+}
+
+// lost reports whether a snapshot of (after, upTo] has the slot, arrived or not.
 func (h *AckHistory) lost(slot int, after, upTo tick.Tick) bool {
 	i, bit := slot>>6, uint64(1)<<(slot&63)
 	for n := range h.snapshots {

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowHeld is what a client was sent and says to have, all of it, in the order in which it was sent; what AckHistory may remember of it is counted
-// off from the end whenever it is asked.
+// slowHeld is what a client was sent and says to have, all of it, in the order in which it was
+// sent; what AckHistory may remember of it is counted off from the end whenever it is asked.
 type slowHeld struct {
 	ticks []tick.Tick
 	packs []slowPack
@@ -86,8 +86,9 @@ func (s *slowHeld) late(c CommandTime) bool {
 	return false
 }
 
-// AckHistory answers as the twin that forgets nothing but what it may not remember: packages lost, acknowledged late, twice or for ever,
-// taken back at once or too late, of snapshots long forgotten.
+// AckHistory answers as the twin that forgets nothing but what it may not remember: packages lost,
+// acknowledged late, twice or for ever, taken back at once or too late, of snapshots long
+// forgotten.
 func TestHeldIsTheSlowOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 36))
 	found, ends, lates, asked, gone := 0, 0, 0, 0, 0

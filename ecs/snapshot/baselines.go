@@ -5,11 +5,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Baselines names the snapshots that rows are coded against, newest first; 0 is none, and nothing follows it. Of one baseline
-// the row is expected to be as it was; of more it is expected to go on, field by field as schema.Predictor says.
+// Baselines names the snapshots that rows are coded against, newest first; 0 ends the list. A row
+// with one baseline is predicted to stay as it was; with more it is predicted to go on, field by
+// field as schema.Predictor says.
 type Baselines [3]tick.Tick
 
-// count is how many there are.
+// count is the number of baselines.
 func (b Baselines) count() int {
 	n := 0
 	for n < len(b) && b[n] != 0 {
@@ -18,7 +19,7 @@ func (b Baselines) count() int {
 	return n
 }
 
-// spacing is how far they lie apart, for a snapshot of tick now.
+// spacing is how far the baselines lie apart, for a snapshot of tick now.
 func (b Baselines) spacing(now tick.Tick) schema.BaselineSpacing {
 	switch b.count() {
 	case 3:
@@ -30,13 +31,14 @@ func (b Baselines) spacing(now tick.Tick) schema.BaselineSpacing {
 	}
 }
 
-// baselineFrames is baselines and what they hold.
+// baselineFrames is the frames of Baselines.
 type baselineFrames struct {
 	frames  [3]*Frame // nil: none
 	spacing schema.BaselineSpacing
 }
 
-// depth is how many of the baselines hold the row that stands in slot r of group g of the newest: 0 if that slot is empty.
+// depth is the number of baselines that hold the row in slot r of group g of the newest one: 0 if
+// that slot is empty.
 func (h *baselineFrames) depth(g, r int) int {
 	if h.frames[0] == nil {
 		return 0

@@ -18,8 +18,8 @@ const (
 	crowdBudget  = 1100
 )
 
-// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play, with a model that
-// was trained on it.
+// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play,
+// with a model that was trained on it.
 type crowd struct {
 	model    *schema.Model
 	ring     *Ring
@@ -30,7 +30,8 @@ type crowd struct {
 	out      []byte
 }
 
-// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of groups now and then.
+// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of
+// groups now and then.
 func newCrowd(baselines int, lossy bool) *crowd {
 	c := &crowd{ring: recorded(playerSchema, crowdSlots, crowdTicks, newWorld(playerSchema, crowdSlots, 1, 1, 0.001, 0))}
 	c.now = c.ring.At(crowdTicks)
@@ -91,28 +92,29 @@ func (c *crowd) shared() (bytes int) {
 	return bytes
 }
 
-// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing remembered.
+// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing
+// remembered.
 func (c *crowd) perClient() (bytes int) {
 	var room [11]fieldBlock
 	var runs []Run
-	var lanes []fieldBlock
+	var values []fieldBlock
 	for _, k := range c.trackers {
 		left := crowdBudget
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
 			baseIDs, ctx, h := &empty, &unknown, baselineFrames{}
-			lanes = c.now.group(g)
+			values = c.now.group(g)
 			if runs = k.Runs(runs[:0], g, g+1); runs[0].Baselines[0] != 0 {
 				h = heldBy(c.ring, runs[0].Baselines)
 				baseIDs = &h.frames[0].ids[g]
 				if h.spacing.Single() {
-					lanes = h.frames[0].group(g)
+					values = h.frames[0].group(g)
 				} else {
-					lanes, ctx = room[:], &contexts{}
-					c.encoder.codec.predict(&h, g, lanes, ctx)
+					values, ctx = room[:], &contexts{}
+					c.encoder.codec.predict(&h, g, values, ctx)
 				}
 			}
-			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: lanes, ctx: ctx})
+			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: values, ctx: ctx})
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)
@@ -139,7 +141,8 @@ func (c *crowd) copied() (bytes int) {
 	return bytes
 }
 
-// BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing baselines, packing.
+// BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing
+// baselines, packing.
 func BenchmarkPair(b *testing.B) {
 	for _, baselines := range []int{1, 4, 8} {
 		c := newCrowd(baselines, false)
@@ -168,7 +171,8 @@ func BenchmarkPair(b *testing.B) {
 	})
 }
 
-// sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as it had baselines.
+// sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as
+// it had baselines.
 func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for i, k := range c.trackers {
@@ -265,15 +269,15 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 					w.Bits(uint64(r), 6)
 					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
 					var masks [GroupRows]uint16
-					if depth := h.depth(g, r); depth > 0 {
+					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &levels); depth > 0 {
 						x.was = &h.frames[0].ids[g]
-						ctx[r] = c.encoder.codec.predictRow(&h, depth, g, r, room[:], &levels)
+						ctx[r] = word
 						if x.was[r] == id {
 							masks[r] = rowMask(r, x.now, x.base)
 						}
 					}
-					sink := bitSink{buf: buf, ends: &ends}
-					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r, 1)
+					sink := bitSink{buf: buf, emptyBits: 1, ends: &ends}
+					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r)
 					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 				}
 			}
@@ -283,7 +287,8 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	return bytes
 }
 
-// BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random ones of 1000.
+// BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random
+// ones of 1000.
 func BenchmarkRelevant(b *testing.B) {
 	const relevant = 64
 	for _, baselines := range []int{1, 4, 8} {

@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 )
 
-// ErrBlock says that bytes are no block: no code, a value out of range, bits set in the padding, or cut short.
+// ErrBlock says that bytes are no block: no code, a value out of range, bits set in the padding, or
+// cut short.
 var ErrBlock = errors.New("snapshot: bad block")
 
 // A block is a whole group:
@@ -29,11 +30,11 @@ func (c *codec) putBlock(dst []byte, g *rowGroup) []byte {
 	}
 	dst = slices.Grow(dst, c.bound+8)
 	w := bitSink{buf: dst[:cap(dst)], pos: len(dst), acc: 1, n: 2}
-	emptyBits := uint(0)
 	if !same && spawns(g.ids, g.was) {
-		w.acc, emptyBits = 3, 1
+		w.acc, w.emptyBits = 3, 1
 	}
-	if !putRows[blockRows](c, &w, g, &masks, allRows, emptyBits) && same { // what compare found lies in empty slots
+	// Only values of empty slots differ.
+	if !putRows[blockRows](c, &w, g, &masks, allRows) && same {
 		return append(dst, 0)
 	}
 	return w.buf[:w.pos+int(w.n+7)>>3]
@@ -49,7 +50,8 @@ func spawns(ids, was *idBlock) bool {
 	return false
 }
 
-// takeBlock reads the block at the start of src and returns its length. On an error the group holds anything.
+// takeBlock reads the block at the start of src and returns its length. On an error the group holds
+// anything.
 func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, err error) {
 	var meter M
 	head := bitio.Peek(src, 0)
@@ -80,17 +82,18 @@ func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, e
 }
 
 // compare sets bit f of masks[r] where field f of row r differs, and reports whether any does.
-func compare(masks *[GroupRows]uint16, lanes, base []fieldBlock) (differ bool) {
-	base = base[:len(lanes)]
-	for f := range lanes {
-		a, b := &lanes[f], &base[f]
+func compare(masks *[GroupRows]uint16, values, base []fieldBlock) (differ bool) {
+	base = base[:len(values)]
+	for f := range values {
+		a, b := &values[f], &base[f]
 		if *a == *b {
 			continue
 		}
 		differ = true
 		for r := range GroupRows {
 			x := uint32(a[r] ^ b[r])
-			masks[r] |= uint16((x|-x)>>31) << (f & 15) // without a branch: whether a field moved is hard to guess
+			// Branch-free: whether a field moved is hard to predict.
+			masks[r] |= uint16((x|-x)>>31) << (f & 15)
 		}
 	}
 	return differ

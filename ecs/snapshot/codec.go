@@ -6,17 +6,19 @@ import (
 
 // codec is a model laid out for the loops over rows.
 type codec struct {
-	masks        []schema.Mask // by context
-	symbols      int
-	codes        []uint32 // of the masks' symbols, by context: code | length<<16; nil for who only reads
-	coders       []schema.Coder
+	masks   []schema.Mask // by context
+	symbols int
+	codes   []uint32 // mask symbols by context: code | length<<16; nil in a decoder
+	coders  []schema.Coder
+	// Context of a row whose fields are all at schema.LevelExact.
 	exactContext uint32
-	levelBits    [][schema.ErrorLevels]uint32 // by field
-	constant     []bool                       // by field: it is expected as it was, and its level decides nothing
-	bound        int                          // bytes of a group at its worst
-	maxRowBits   int                          // bits of a row at its worst, the bit before it included
-	maxGoneBits  int                          // bits that say that a row is gone, at most
-	decide       *schema.Decisions            // nil unless blocks are those of schema.Range
+	levelBits    [][schema.ErrorLevels]uint32 // by field, by level: what it flips in the context
+	// By field: predicted as it was, and its level decides nothing.
+	constant    []bool
+	bound       int               // most bytes of a group
+	maxRowBits  int               // most bits of a row and of the bit in front of it
+	maxGoneBits int               // most bits that say that a row is gone
+	decide      *schema.Decisions // nil but for schema.Range
 }
 
 func newCodec(m *schema.Model) codec {
@@ -32,7 +34,7 @@ func newCodec(m *schema.Model) codec {
 	return c
 }
 
-// writes makes what only an encoder needs.
+// writes prepares what only an encoder needs.
 func (c *codec) writes(m *schema.Model) {
 	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+m.MaxRowBits()
 	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
@@ -47,14 +49,14 @@ func (c *codec) writes(m *schema.Model) {
 	}
 }
 
-// MaxGroupBytes is the most that one group of the model can take, as a block or row by row: 16 times its longest row, each
-// with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
-// into a datagram.
+// MaxGroupBytes is the most that one group of the model can take, as a block or row by row: 16
+// times the longest row, each with a baseline of its own, and the header. With 12 fields of any
+// range it stays below 1120 bytes, so a group always fits a datagram.
 func MaxGroupBytes(m *schema.Model) int {
 	return 1 + (2+(m.MaxRowBits()+maxGap+1+baseBits)*GroupRows+7)/8
 }
 
-// empty is the baseline of a group that has none.
+// empty is the ids of a group without a baseline.
 var empty idBlock
 
 // of returns the codes of a row in a context.

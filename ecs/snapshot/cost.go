@@ -1,13 +1,13 @@
 package snapshot
 
-// PacketOverheadBits is what a package adds to a snapshot of rows beside the rows: a run's header, which may name other baselines than
-// the first row has, and padding.
+// PacketOverheadBits is what a packet adds to a snapshot of rows: a run's header, which may name
+// other baselines than its first row has, and padding.
 const PacketOverheadBits = 8*RunBytes + baseBits + 7
 
-// Costs is BeginRows for a client that may get only some of the rows it sees: it fills cost, which has room for every slot
-// of see, with the most bits that each row can add to the snapshot, 0 for rows that are not seen or not there. What Next
-// gives takes at most fixed bits and the cost of the rows that Pick leaves, and PacketOverheadBits more for each package
-// after the first.
+// Costs is BeginRows for a client that may get only some of its visible rows. It fills cost, by
+// slot, with the most bits that each row can add, 0 for rows that are not visible or not there.
+// What Next writes takes at most fixed bits plus the costs of the selected rows, and
+// PacketOverheadBits for each packet after the first.
 func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fixed int) {
 	p.planRows(e, k, see)
 	p.runs = p.runs[:0]
@@ -15,8 +15,8 @@ func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fix
 	return p.costs(see, cost)
 }
 
-// Select leaves out rows that are not in pick, a bit per slot. Nothing is said of them: the client keeps what it holds.
-// It belongs to Weigh.
+// Select leaves out the rows that are not in pick, a bit per slot. The client keeps what it has of
+// them. Call it after Costs.
 func (p *Packer) Select(pick []uint64) {
 	r := &p.rows
 	for i := range r.send {
@@ -28,7 +28,7 @@ func (p *Packer) Select(pick []uint64) {
 	}
 	n := 0
 	for _, w := range r.entries { // without a branch: what was picked is hard to guess
-		r.entries[n] = w
+		r.entries[n] = w // branch-free: the selection is hard to predict
 		slot := w.slot()
 		n += int((r.send[slot>>6] | r.remove[slot>>6]) >> (slot & 63) & 1)
 	}
@@ -36,7 +36,7 @@ func (p *Packer) Select(pick []uint64) {
 	p.trim()
 }
 
-// switchBits is what a row costs that does not have the commonest baseline: to it and back.
+// switchBits is the cost of a row without the commonest baseline: to name its own, and to go back.
 const switchBits = 2 * baseBits
 
 func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
@@ -47,17 +47,17 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 			major = a
 		}
 	}
-	var beside [32]uint16 // by base: what a row costs beside its bits
+	var beside [32]uint16 // by base: bits of a row beside its own
 	for a := range r.bases {
 		if beside[a&31] = entryBits; a != major {
 			beside[a&31] += switchBits
 		}
 	}
 	clear(cost[:len(see)*64])
-	hides := 0
+	removed := 0
 	for _, w := range r.entries {
 		if w&hidden != 0 {
-			hides++
+			removed++
 			continue
 		}
 		a, slot := w.base(), w.slot()
@@ -68,17 +68,18 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 		}
 		cost[slot] = uint16(s.size()) + beside[a&31]
 	}
-	return p.encoder.overheadBits(len(r.entries), hides, r.end)
+	return p.encoder.overheadBits(len(r.entries), removed, r.end)
 }
 
-// overheadBits is the most bits that a snapshot of so many places takes beside rows that are seen: some say that nobody is there.
-func (e *Encoder) overheadBits(places, hides, groups int) int {
-	runs := 1 + places/(MaxRun-GroupRows)
-	return PacketOverheadBits*runs + headBits*groups + hides*(1+e.codec.maxGoneBits+entryBits+switchBits)
+// overheadBits is the most bits that a snapshot of so many entries takes beside its visible rows.
+// removes counts the entries that say that a slot is empty.
+func (e *Encoder) overheadBits(entries, removed, groups int) int {
+	runs := 1 + entries/(MaxRun-GroupRows)
+	return PacketOverheadBits*runs + headBits*groups + removed*(1+e.codec.maxGoneBits+entryBits+switchBits)
 }
 
-// MaxBits is as much as Weigh can find, fixed and all costs together, for anybody who sees so many rows of a frame: without a look at
-// any of them.
+// MaxBits bounds what Costs can return, fixed and all costs together, for any client that sees so
+// many rows of the frame. It looks at none of them.
 func (e *Encoder) MaxBits(rows int) int {
 	slots := e.inUse * GroupRows
 	rows = min(rows, slots)

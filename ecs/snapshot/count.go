@@ -4,12 +4,11 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// count adds the symbols that a block of a group has against what is held. It walks the rows a second time so that the
-// encoder itself pays nothing when nobody counts.
+// count adds the symbols of a group's block to n. It walks the rows a second time, so that the
+// encoder pays nothing while nobody counts.
 func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 	var masks [GroupRows]uint16
 	if g.was != &empty {
@@ -22,20 +21,21 @@ func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 	if !changed {
 		return // an idle block has no symbols
 	}
-	for r, id := range g.ids {
-		c.countRow(n, h, id, g.was[r], g.index, r, g.now)
+	for r := range g.ids {
+		c.countRow(n, h, g, r)
 	}
 }
 
 // countRow adds the symbols of a row.
-func (c *codec) countRow(n *schema.Counts, h *baselineFrames, id, was netid.ID, g, r int, lanes []fieldBlock) {
+func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int) {
+	id, was, values := g.ids[r], g.was[r], g.now
 	if was == 0 {
 		return
 	}
 	var room [schema.MaxFields]fieldBlock
 	var levels [schema.MaxFields]uint8
-	base, depth := room[:len(lanes)], h.depth(g, r)
-	c.predictRow(h, depth, g, r, base, &levels)
+	base := room[:len(values)]
+	_, depth := c.predictRow(h, g.index*GroupRows+r, base, &levels)
 	sym := schema.Gone
 	switch {
 	case id == was:
@@ -44,15 +44,15 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, id, was netid.ID, 
 		for f := range buckets {
 			buckets[f] = -1
 		}
-		mask := rowMask(r, lanes, base)
+		mask := rowMask(r, values, base)
 		sym = schema.Update + int(mask)
 		for m := mask; m != 0; m &= m - 1 {
 			f := bits.TrailingZeros16(m)
-			sym, extra, _ := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r], base[f][r]))
+			sym, extra, _ := huffman.Bucket(c.coders[f].ZigzagDelta(values[f][r], base[f][r]))
 			buckets[f], extras[f] = int8(sym), extra
 			n.Field(f, levels[f], sym)
 		}
-		n.Row(levels[:len(lanes)], buckets[:len(lanes)], extras[:])
+		n.Row(levels[:len(values)], buckets[:len(values)], extras[:])
 	case id != 0:
 		sym = schema.Replace
 	}
@@ -60,11 +60,11 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, id, was netid.ID, 
 		n.Masks[0][sym]++
 		return
 	}
-	stirred := uint16(0)
-	for f, level := range levels[:len(lanes)] {
+	inexact := uint16(0)
+	for f, level := range levels[:len(values)] {
 		if level > schema.LevelExact {
-			stirred |= 1 << f
+			inexact |= 1 << f
 		}
 	}
-	n.ContextSymbols[schema.ContextSymbol(stirred, sym)]++
+	n.ContextSymbols[schema.ContextSymbol(inexact, sym)]++
 }

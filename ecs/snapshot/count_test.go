@@ -52,8 +52,8 @@ func emptyIn(base *Frame, g int) (n int) {
 	return n
 }
 
-// TestCountsAddUpToTheBits: every bit of a block is a counted symbol, a row without a baseline, a spawn's content or
-// padding.
+// TestCountsAddUpToTheBits: every bit of a block is a counted symbol, a row without a baseline, a
+// spawn's content or padding.
 func TestCountsAddUpToTheBits(t *testing.T) {
 	m := learned(playerSchema)
 	ring := recorded(playerSchema, 64, 6, newWorld(playerSchema, 64, 4, 0.7, 0.1, 0.1))

@@ -7,10 +7,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Decoder rebuilds frames from blocks and remembers the last Window intervals of them, as baselines and for a client
-// to look at. Datagrams may be lost, doubled, late or hostile: what is refused leaves no trace. What is refused must
-// not be acknowledged, or the server would go on to use as a baseline what is not there.
-// It takes (Window+1) * slots * (4*fields+4.25) + 4 * slots bytes.
+// Decoder rebuilds frames from sections and keeps the last Window intervals of them, as baselines
+// and for the client to show. Datagrams may be lost, doubled, late or hostile: a refused section
+// changes nothing. The client must not acknowledge a refused section, or the server would code
+// against a baseline that the client lacks. A Decoder takes (Window+1) * slots * (4*fields+4.25) +
+// 4 * slots bytes.
 type Decoder struct {
 	sectionReader
 	frames [Window]*Frame
@@ -33,8 +34,8 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 	return d
 }
 
-// Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them or, on an error,
-// none. Its groups ascend. Rows that are held already are read and ignored.
+// Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them
+// or, on an error, none. Groups ascend. Rows that are held already are read and ignored.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
 	if err := d.read(t, src); err != nil {
 		return err
@@ -60,11 +61,12 @@ func (d *Decoder) begin(t tick.Tick) error {
 	return nil
 }
 
-// past reports whether tick t is a window or more behind the newest. Such a frame is forgotten even while nothing has taken its place,
-// because the snapshot that would have was lost or empty: one behind it may have said that somebody in it is gone, and that may have been replaced.
+// past reports whether tick t is a window or more behind the newest. Such a frame is forgotten
+// even if no frame has replaced it: a lost snapshot may have removed one of its rows and reused
+// the slot.
 func (d *Decoder) past(t tick.Tick) bool { return t <= d.last && d.last-t >= Window*d.interval }
 
-// commit takes the stage over into the frame of tick t, which replaces one that is a window older.
+// commit moves the stage into the frame of tick t, which replaces one that is a window older.
 func (d *Decoder) commit(t tick.Tick) {
 	if len(d.staged) == 0 {
 		return
@@ -95,8 +97,7 @@ func (d *Decoder) commit(t tick.Tick) {
 	}
 }
 
-// adopt makes what was the stage the frame of tick t, of which nothing was known before. Rows that are not staged lose the
-// ids that lay there; their numbers are what lay there.
+// adopt makes the former stage the frame of tick t.
 func (d *Decoder) adopt(t tick.Tick) {
 	f, next := d.slot(t), 0
 	f.Tick, f.groups = t, 0
@@ -112,7 +113,7 @@ func (d *Decoder) adopt(t tick.Tick) {
 	clear(f.ids[next:])
 }
 
-// know notes that rows of a group of frame f, of tick t, are there.
+// know marks rows of a group of frame f, of tick t, as known.
 func (d *Decoder) know(f *Frame, g int, rows uint16, t tick.Tick) {
 	f.groups = max(f.groups, g+1)
 	f.known[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
@@ -129,7 +130,8 @@ func (d *Decoder) know(f *Frame, g int, rows uint16, t tick.Tick) {
 	}
 }
 
-// At returns the frame of tick t as far as it is held, or nil. It stays valid until a frame a window newer, or more, arrives.
+// At returns the frame of tick t as far as it is held, or nil. It is valid until a frame arrives
+// that is a window newer or more.
 func (d *Decoder) At(t tick.Tick) *Frame {
 	if f := d.slot(t); t != 0 && f.Tick == t && !d.past(t) {
 		return f
@@ -148,8 +150,8 @@ func (d *Decoder) Newest(slot int) tick.Tick {
 	return d.newest[slot]
 }
 
-// Before returns the newest frame at or before tick t that knows a slot, or nil. It looks back a Window from t, and as far as one from the
-// newest frame.
+// Before returns the newest frame at or before tick t that knows a slot, or nil. It looks back at
+// most a Window from t and from the newest frame.
 func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
 	n := d.Newest(slot)
 	if n == 0 {
@@ -165,7 +167,8 @@ func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
 			return nil
 		}
 		f := d.slot(t)
-		if f.Tick/d.interval == t/d.interval && f.Tick <= t && !d.past(f.Tick) && f.HasRow(slot) { // else it is a window older
+		// Otherwise it is a window older.
+		if f.Tick/d.interval == t/d.interval && f.Tick <= t && !d.past(f.Tick) && f.HasRow(slot) {
 			return f
 		}
 		if t <= d.interval {
@@ -176,7 +179,7 @@ func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
 	return nil
 }
 
-// After returns the oldest frame behind tick t that knows a slot, or nil.
+// After returns the oldest frame after tick t that knows a slot, or nil.
 func (d *Decoder) After(slot int, t tick.Tick) *Frame {
 	newest := d.Newest(slot)
 	if newest <= t {

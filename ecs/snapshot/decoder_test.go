@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestBeforeAndAfterEqualTwin: what a client interpolates between is what a search through all it ever got, and that is
-// not yet a window old, would find.
+// TestBeforeAndAfterEqualTwin: what a client interpolates between is what a search through all it
+// ever got, and that is not yet a window old, would find.
 func TestBeforeAndAfterEqualTwin(t *testing.T) {
 	one := schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v"}}}
 	m := schema.DefaultModel(one)
@@ -65,8 +65,9 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 	})
 }
 
-// TestWhoIsGoneStaysGone: when the snapshot that said that somebody is gone falls out of the window, an older one that showed it is not found
-// any more either, even if nothing has come in its place.
+// TestWhoIsGoneStaysGone: when the snapshot that said that somebody is gone falls out of the
+// window, an older one that showed it is not found any more either, even if nothing has come in its
+// place.
 func TestWhoIsGoneStaysGone(t *testing.T) {
 	one := schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v"}}}
 	m := schema.DefaultModel(one)

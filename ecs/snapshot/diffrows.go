@@ -1,6 +1,6 @@
 package snapshot
 
-// Occupied tells of group g which of its rows are known, and in which of them somebody is: bit r is row r.
+// Occupied returns the rows of group g that are known, and those that are in use: bit r is row r.
 func (f *Frame) Occupied(g int) (known, there uint16) {
 	for r, id := range f.ids[g] {
 		if id != 0 {
@@ -10,7 +10,8 @@ func (f *Frame) Occupied(g int) (known, there uint16) {
 	return rowsOf(f.known, g), there
 }
 
-// DiffRows returns the rows of group g that are not the same in both frames, known or not: bit r is row r. Values of empty slots do not count.
+// DiffRows returns the rows of group g that differ between two frames, known or not: bit r is row
+// r. Values of empty slots do not count.
 func (f *Frame) DiffRows(o *Frame, g int) (rows uint16) {
 	_, there := f.Occupied(g)
 	for r, id := range f.ids[g] {

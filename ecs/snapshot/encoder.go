@@ -9,25 +9,26 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Encoder codes the groups of one frame, each at most once per baseline, and lends out the blocks; and single rows in the
-// same way, for clients that are not told all of a group. One serves all clients of a lobby. It allocates only when a
-// frame meets more distinct baselines than any before, or more long rows.
+// Encoder codes the groups of one frame, each at most once per set of baselines, and lends out the
+// blocks. Single rows are coded in the same way, for clients that do not get whole groups. One
+// encoder serves all clients of a lobby. It allocates only when a frame meets more distinct
+// baselines than any before, or more long rows.
 type Encoder struct {
 	codec  codec
 	groups int // of a frame
 	counts *schema.Counts
 	coder  rangecoder.Encoder
-	stored bool // nothing has a baseline
+	stored bool // rows have no baselines (schema.Stored)
 
 	frame  *Frame
 	ring   *Ring
 	inUse  int // groups that ever held an entity
 	caches []*encodeCache
-	used   int           // columns of this frame
+	used   int           // caches of this frame
 	reader sectionReader // of Explain
 }
 
-// cache holds the blocks of one frame against one baseline.
+// encodeCache holds the blocks and rows of one frame against one set of baselines.
 type encodeCache struct {
 	base      Baselines
 	frames    baselineFrames
@@ -37,20 +38,20 @@ type encodeCache struct {
 	buf       []byte
 	byRow     bool      // rows and long are of this frame
 	rows      []rowBits // by slot
-	requested []uint8   // by group: rows that were made by themselves
-	long      []byte
+	requested []uint8   // by group: rows that were asked for one by one
+	long      []byte    // rows of more than inlineBits
 
-	// What the rows are expected to be; only if there are older baselines than one.
+	// The prediction; only for sets of two or three baselines.
 	predicted   []bool       // by group
-	predictions []fieldBlock // as a frame's
+	predictions []fieldBlock // laid out as a frame's blocks
 	contexts    []contexts
 }
 
 type span struct{ off, end uint32 }
 
-// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set of baselines and 256
-// slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB more a field where the set is more than one;
-// memory that no block ever reaches stays untouched.
+// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set
+// of baselines and 256 slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB
+// more a field where the set is more than one; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
 	e.codec.writes(m)
@@ -60,7 +61,7 @@ func NewEncoder(m *schema.Model, slots int) *Encoder {
 	return e
 }
 
-// newCache has room for every group at its worst twice: once coded by itself and once more in a run.
+// newCache has room for every group twice at its largest: coded by itself, and again in a run.
 func (e *Encoder) newCache() *encodeCache {
 	return &encodeCache{
 		made:   make([]bool, e.groups),
@@ -69,11 +70,11 @@ func (e *Encoder) newCache() *encodeCache {
 	}
 }
 
-// Count makes the encoder count the symbols of every block it makes, for schema.Train; nil stops it.
+// Count makes the encoder count the symbols of its blocks, for schema.Train; nil stops it.
 func (e *Encoder) Count(n *schema.Counts) { e.counts = n }
 
-// Begin turns to a new frame, complete and held by ring, which also holds the baselines. Blocks lent out before become
-// invalid.
+// Begin turns to a new frame. The frame is complete and held by ring, which also holds the
+// baselines. Blocks lent out before become invalid.
 func (e *Encoder) Begin(frame *Frame, ring *Ring) {
 	if len(frame.ids) > e.groups {
 		panic(fmt.Sprintf("snapshot: frame of %d groups, encoder has room for %d", len(frame.ids), e.groups))
@@ -81,12 +82,12 @@ func (e *Encoder) Begin(frame *Frame, ring *Ring) {
 	e.frame, e.ring, e.inUse, e.used = frame, ring, ring.Groups(), 0
 }
 
-// Tick is the tick of the frame that is being coded.
+// Tick is the tick of the frame in hand.
 func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 
-// Group returns the block of group g against the frames of base. They must be in the ring and before the frame: a Tracker names
-// no other as long as the ring reaches back MaxAge intervals. The block belongs to
-// the encoder and is valid until the next Begin.
+// Group returns the block of group g against baselines that are in the ring and older than the
+// frame. A Tracker names no others as long as the ring reaches back MaxAge intervals. The block
+// belongs to the encoder and is valid until the next Begin.
 func (e *Encoder) Group(g int, base Baselines) []byte {
 	c := e.cache(base)
 	if !c.made[g] {
@@ -96,8 +97,9 @@ func (e *Encoder) Group(g int, base Baselines) []byte {
 	return c.buf[b.off:b.end:b.end]
 }
 
-// Run returns the blocks of count groups from first on, one behind the other, as Group would. The groups must lie below
-// Ring.Groups. The first run of a baseline codes all of those, so it pays where most of them are wanted.
+// Run returns the blocks of count groups from first on, one behind the other, as Group would. The
+// groups lie below Ring.Groups. The first run of a set of baselines codes all groups, so Run pays
+// where most of them are wanted.
 func (e *Encoder) Run(first, count int, base Baselines) []byte {
 	if count == 0 {
 		return nil
@@ -110,14 +112,16 @@ func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
 	if !c.whole {
 		for g := range e.inUse {
-			e.encode(c, g) // again if made before: a run wants them in a row, and blocks already lent out must stay
+			// Again if made before: a run is contiguous, and blocks lent out must stay.
+			e.encode(c, g)
 		}
 		c.whole = true
 	}
 	return c
 }
 
-// cache finds the blocks of a baseline. The list is short and clients come in no order, so a scan does.
+// cache finds the blocks of a set of baselines. The list is short and clients come in no order, so
+// a scan is enough.
 func (e *Encoder) cache(base Baselines) *encodeCache {
 	for _, c := range e.caches[:e.used] {
 		if c.base == base {
@@ -157,8 +161,8 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	return c
 }
 
-// ReservePredictions makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to: the first against more
-// than one baseline does it otherwise.
+// ReservePredictions makes room for predictions in all caches, so that no later snapshot
+// allocates. Otherwise the first snapshot against more than one baseline does so.
 func (e *Encoder) ReservePredictions() {
 	fields := len(e.codec.coders)
 	for _, c := range e.caches {
@@ -168,8 +172,9 @@ func (e *Encoder) ReservePredictions() {
 	}
 }
 
-// predicted is who is in group g of a column's newest baseline, what the group is expected to be now, and its contexts.
-func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, lanes []fieldBlock, ctx *contexts) {
+// predicted returns the ids in group g of the newest baseline, the predicted values of the group,
+// and the contexts of the prediction.
+func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, values []fieldBlock, ctx *contexts) {
 	newest := c.frames.frames[0]
 	switch {
 	case newest == nil:
@@ -178,15 +183,15 @@ func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, lanes []fieldB
 		return &newest.ids[g], newest.group(g), &unknown
 	}
 	fields := len(e.codec.coders)
-	lanes, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
+	values, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
 	if !c.predicted[g] {
-		e.codec.predict(&c.frames, g, lanes, ctx)
+		e.codec.predict(&c.frames, g, values, ctx)
 		c.predicted[g] = true
 	}
-	return &newest.ids[g], lanes, ctx
+	return &newest.ids[g], values, ctx
 }
 
-// group is group g of the frame against a column's baselines.
+// group is group g of the frame against a cache's baselines.
 func (e *Encoder) group(c *encodeCache, g int) rowGroup {
 	x := rowGroup{index: g, ids: &e.frame.ids[g], now: e.frame.group(g)}
 	if x.was, x.base, x.ctx = e.predicted(c, g); x.was == &empty {

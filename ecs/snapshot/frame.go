@@ -12,17 +12,17 @@ import (
 // GroupRows is the number of rows in a group.
 const GroupRows = 16
 
-// fieldBlock is one field of a group: a cache line.
+// fieldBlock is one field of the 16 rows of a group: a cache line.
 type fieldBlock [GroupRows]int32
 
-// idBlock is the identities of a group; 0 is an empty slot.
+// idBlock is the ids of a group; 0 is an empty slot.
 type idBlock [GroupRows]netid.ID
 
-// Frame is the state of all rows at one tick. Values are kept group by group, and in a group field by field, 16 rows
-// side by side, because groups are what is coded and compared:
+// Frame is the state of all rows at one tick. Values are laid out group by group, and in a group
+// field by field, because groups are what the encoder compares and codes:
 //
-//	lanes  [group][field][row]int32
-//	ids    [group][row]NetID
+//	blocks  [group][field][row]int32
+//	ids     [group][row]netid.ID
 //
 // A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16.
 type Frame struct {
@@ -30,20 +30,20 @@ type Frame struct {
 	fields   []schema.Field
 	ids      []idBlock
 	blocks   []fieldBlock
-	known    []uint64 // bit per slot: it has been captured or decoded, be it empty
-	occupied []uint64 // bit per slot: it was Set
-	groups   int      // groups up to the last one with an entity
+	known    []uint64 // bit per slot: captured or decoded, be it empty
+	occupied []uint64 // bit per slot: in use
+	groups   int      // groups up to the last one in use
 }
 
-// wordGroups is how many groups' rows fill a word of a bit set over slots: slot s is bit s%64 of word s/64, and so the
-// rows of group g are the 16 bits from g%4*16 on of word g/4.
+// wordGroups is the number of groups in a word of a bit set over slots. Slot s is bit s%64 of word
+// s/64, so the rows of group g are the 16 bits from g%4*16 on of word g/4.
 const wordGroups = 64 / GroupRows
 
 // rowsOf returns the 16 bits of group g in a bit set over slots.
 func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * GroupRows)) }
 
-// newFrames returns n empty frames for slots rows of s, side by side in memory. s must pass Check; slots is rounded up to
-// whole groups.
+// newFrames returns n empty frames for slots rows of s, side by side in memory. s must pass Check;
+// slots is rounded up to whole groups.
 func newFrames(s schema.Schema, slots, n int) []Frame {
 	if err := s.Check(); err != nil {
 		panic(err.Error())
@@ -54,19 +54,19 @@ func newFrames(s schema.Schema, slots, n int) []Frame {
 	groups := (slots + GroupRows - 1) / GroupRows
 	words := (groups + wordGroups - 1) / wordGroups
 	frames, ids, sets := make([]Frame, n), make([]idBlock, n*groups), make([]uint64, 2*n*words)
-	lanes := make([]fieldBlock, n*groups*len(s.Fields))
+	values := make([]fieldBlock, n*groups*len(s.Fields))
 	for i := range frames {
 		f := &frames[i]
 		f.fields = s.Fields
 		f.ids, ids = cut(ids, groups)
-		f.blocks, lanes = cut(lanes, groups*len(s.Fields))
+		f.blocks, values = cut(values, groups*len(s.Fields))
 		f.known, sets = cut(sets, words)
 		f.occupied, sets = cut(sets, words)
 	}
 	return frames
 }
 
-// cut is the first n of all, and the rest.
+// cut splits off the first n elements.
 func cut[T any](all []T, n int) (first, rest []T) { return all[:n:n], all[n:] }
 
 // Reset empties every slot and stamps the frame with a tick. All its slots count as known.
@@ -82,22 +82,22 @@ func (f *Frame) Reset(t tick.Tick) {
 // Slots is the number of slots, a multiple of GroupRows.
 func (f *Frame) Slots() int { return len(f.ids) * GroupRows }
 
-// HasGroup reports whether all rows of group g are known: always on a server, as far as datagrams arrived and said them on a
-// client.
+// HasGroup reports whether all rows of group g are known: always on a server; on a client as far
+// as datagrams arrived.
 func (f *Frame) HasGroup(g int) bool {
 	return uint(g) < uint(len(f.ids)) && rowsOf(f.known, g) == allRows
 }
 
 const allRows = 1<<GroupRows - 1
 
-// HasRow reports whether it is known who is in a slot, or that nobody is: always on a server, as far as datagrams arrived
-// and said it on a client. Row and ID tell of a slot that is not known that nobody is there.
+// HasRow reports whether it is known what a slot holds, be it nothing: always on a server; on a
+// client as far as datagrams arrived. A slot that is not known reads as empty.
 func (f *Frame) HasRow(slot int) bool {
 	return uint(slot) < uint(f.Slots()) && f.known[slot>>6]>>(slot&63)&1 != 0
 }
 
-// Set fills a slot. row has one value per field; values out of range are clamped, and those that wrap are wrapped, so
-// that whatever is captured can be sent. id must name that slot.
+// Set fills a slot. row has one value per field. Values out of range are clamped, and wrapped
+// where the field wraps, so that every captured row can be sent. id must name that slot.
 func (f *Frame) Set(slot int, id netid.ID, row []int32) {
 	if id.Index() != slot || id == 0 {
 		panic(fmt.Sprintf("snapshot: %v set in slot %d", id, slot))
@@ -106,15 +106,15 @@ func (f *Frame) Set(slot int, id netid.ID, row []int32) {
 	f.ids[g][r] = id
 	f.occupied[slot>>6] |= 1 << (slot & 63)
 	f.groups = max(f.groups, g+1)
-	lanes := f.group(g)
-	row = row[:len(lanes)]
-	fields := f.fields[:len(lanes)]
-	for i := range lanes {
-		lanes[i][r] = fields[i].Clamp(row[i])
+	values := f.group(g)
+	row = row[:len(values)]
+	fields := f.fields[:len(values)]
+	for i := range values {
+		values[i][r] = fields[i].Clamp(row[i])
 	}
 }
 
-// ID tells who is in a slot: 0 for nobody, also when the slot does not exist.
+// ID returns the id in a slot: 0 for an empty slot, or one that does not exist.
 func (f *Frame) ID(slot int) netid.ID {
 	if uint(slot) >= uint(f.Slots()) {
 		return 0
@@ -122,7 +122,8 @@ func (f *Frame) ID(slot int) netid.ID {
 	return f.ids[slot/GroupRows][slot%GroupRows]
 }
 
-// Row copies a slot's values to dst, which has room for one per field, and tells who is there. For 0 dst is zeroed.
+// Row copies a slot's values to dst, which has room for one per field, and returns its id. For an
+// empty slot dst is zeroed and the id is 0.
 func (f *Frame) Row(slot int, dst []int32) netid.ID {
 	id := f.ID(slot)
 	if id == 0 {
@@ -135,15 +136,15 @@ func (f *Frame) Row(slot int, dst []int32) netid.ID {
 	return id
 }
 
-// Value is one field of whoever is in a slot, which must be in use (ID). It spares a Row where one field is enough.
+// Value is one field of a slot in use (see ID).
 func (f *Frame) Value(slot, field int) int32 {
 	return f.blocks[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
 }
 
-// Used is the number of slots up to the end of the last group of which anything was set or decoded: those behind are empty.
+// Used is the number of slots up to the end of the last group in use.
 func (f *Frame) Used() int { return f.groups * GroupRows }
 
-// Len is the number of slots that somebody is in.
+// Len is the number of slots in use.
 func (f *Frame) Len() (n int) {
 	for _, w := range f.occupied {
 		n += bits.OnesCount64(w)
@@ -151,7 +152,8 @@ func (f *Frame) Len() (n int) {
 	return n
 }
 
-// GroupEqual reports whether both frames hold the same rows in group g. Values of empty slots do not count.
+// GroupEqual reports whether both frames hold the same rows in group g. Values of empty slots do
+// not count.
 func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	if f.ids[g] != o.ids[g] {
 		return false
@@ -173,7 +175,7 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	return true
 }
 
-// group returns the lanes of a group, one per field.
+// group returns the values of a group, one block per field.
 func (f *Frame) group(g int) []fieldBlock {
 	n := len(f.fields)
 	return f.blocks[g*n : (g+1)*n : (g+1)*n]

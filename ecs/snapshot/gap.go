@@ -5,8 +5,9 @@ import "math/bits"
 // A row in a run of rows is
 //
 //	   gap    slots that are passed over since the row before, or since the first group's first slot
-//	1  base   0: that of the row before, or of the run's header   1: 6 bits of age, 0 for none; if the run's header names older
-//	          baselines 1 more: with older ones, as far before it as those of the header
+//	1  base   0: that of the row before, or of the run's header
+//	          1: 6 bits of age, 0 for none; if the run's header names older baselines, 1 bit more: with
+//	             older ones, as far before it as those of the header
 //	   row    as in a block; 1 bit where nobody is in the baseline, or there is none
 //
 // and a gap is
@@ -18,10 +19,11 @@ const (
 	gapUnary  = 16 // ones that say that the gap follows as it is
 	gapLow    = 3  // bits of r
 	gapCoded  = gapUnary<<gapLow + 1
-	maxGap    = 6               // bits of a gap within a group
-	entryBits = 2 + gapLow      // bits of a gap but for the ones
-	headBits  = 4               // 2 ones at most for each 16 slots passed, and a 16th of what a gap as it is takes more
-	spaced    = 1<<gapUnary - 1 // ones
+	maxGap    = 6          // bits of a gap within a group
+	entryBits = 2 + gapLow // bits of a gap but for the ones
+	// At most 2 ones for each 16 slots passed, and a 16th of the rest of a long gap.
+	headBits = 4
+	spaced   = 1<<gapUnary - 1 // ones
 )
 
 // gaps are the codes of small gaps: code | length<<24.

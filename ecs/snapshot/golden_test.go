@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestBlocksArePinned: the format has no version of its own beside the hashes of schema and model, so the same rows must
-// give the same bytes for ever and on every machine.
+// TestBlocksArePinned: the format has no version of its own beside the hashes of schema and model,
+// so the same rows must give the same bytes for ever and on every machine.
 func TestBlocksArePinned(t *testing.T) {
 	for i, c := range []struct {
 		schema schema.Schema
@@ -31,8 +31,8 @@ func TestBlocksArePinned(t *testing.T) {
 	}
 }
 
-// TestTrainingShrinksUnseenTraffic: a model trained on one match codes another in fewer bytes, and counting changes no
-// bit.
+// TestTrainingShrinksUnseenTraffic: a model trained on one match codes another in fewer bytes, and
+// counting changes no bit.
 func TestTrainingShrinksUnseenTraffic(t *testing.T) {
 	size := func(m *schema.Model, n *schema.Counts, seed uint64) (bytes int) {
 		w := newWorld(playerSchema, 200, seed, 0.8, 0.005, 0)

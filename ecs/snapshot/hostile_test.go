@@ -54,8 +54,8 @@ func (d *Decoder) checkSane(t *testing.T) {
 	}
 }
 
-// hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick 6, of two
-// runs of which the first takes firstRun bytes.
+// hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick
+// 6, of two runs of which the first takes firstRun bytes.
 func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	return hostileWith(t, schema.DefaultModel(playerSchema))
 }
@@ -200,6 +200,19 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 	}
 }
 
+// checkMeter holds the measured read of a section against the plain one, which returned err.
+func (d *Decoder) checkMeter(t *testing.T, at tick.Tick, src []byte, err error) {
+	t.Helper()
+	m := NewMeter(playerSchema)
+	explained := d.Explain(m, at, src)
+	if err == nil && explained != nil {
+		t.Fatalf("decoded but not explained: %v", explained)
+	}
+	if want := uint64(8 * len(src)); explained == nil && m.Total() != want || explained != nil && m.Total() != 0 {
+		t.Fatalf("%d bits explained of %d (%v)", m.Total(), want, explained)
+	}
+}
+
 func FuzzSection(f *testing.F) {
 	_, good, _ := hostileStart(f)
 	f.Add(uint32(6), good)
@@ -209,9 +222,11 @@ func FuzzSection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, src []byte) {
 		d, _, _ := hostileStart(t)
 		before := d.fingerprint()
-		if err := d.Section(tick.Tick(at), src); err != nil && d.fingerprint() != before {
+		err := d.Section(tick.Tick(at), src)
+		if err != nil && d.fingerprint() != before {
 			t.Fatalf("refused with %v, but it left a trace", err)
 		}
+		d.checkMeter(t, tick.Tick(at), src, err)
 		d.checkSane(t)
 		for slot := range d.Groups() * GroupRows {
 			if b := d.Before(slot, tick.Tick(at)); b != nil && (b.Tick > tick.Tick(at) || !b.HasRow(slot)) {
@@ -233,9 +248,11 @@ func FuzzRange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		d, _, _ := hostileWith(t, m)
 		before := d.fingerprint()
-		if err := d.Section(6, src); err != nil && d.fingerprint() != before {
+		err := d.Section(6, src)
+		if err != nil && d.fingerprint() != before {
 			t.Fatalf("refused with %v, but it left a trace", err)
 		}
+		d.checkMeter(t, 6, src, err)
 		d.checkSane(t)
 	})
 }

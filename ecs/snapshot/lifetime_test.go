@@ -8,9 +8,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestRow35Lifetimes: the six cases of the reference, relative to the baseline, tick 10, and the snapshot, tick 20. An
-// entity is there in [spawn, gone). The client holds tick 10 and, where seen says so, tick 15, which the server does
-// not know; after tick 20 it must show what the server has, and nothing else.
+// TestRow35Lifetimes: the six cases of the reference, relative to the baseline, tick 10, and the
+// snapshot, tick 20. An entity is there in [spawn, gone). The client holds tick 10 and, where seen
+// says so, tick 15, which the server does not know; after tick 20 it must show what the server has,
+// and nothing else.
 func TestRow35Lifetimes(t *testing.T) {
 	one := schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v", Min: 0, Max: 1000}}}
 	m := schema.DefaultModel(one)
@@ -73,7 +74,8 @@ func TestRow35Lifetimes(t *testing.T) {
 	}
 }
 
-// rowKind reads from the counted symbols how a lone row was coded; rows without a baseline have no symbol.
+// rowKind reads from the counted symbols how a lone row was coded; rows without a baseline have no
+// symbol.
 func rowKind(n *schema.Counts, was, id netid.ID) string {
 	switch {
 	case n.Masks[0][schema.Gone] == 1:

@@ -86,7 +86,8 @@ func (l *lifeModel) mayNotSeeAll(share, flips float64) {
 	}
 }
 
-// look begins a snapshot of what a client may see, and reports whether the packages must be about all groups.
+// look begins a snapshot of what a client may see, and reports whether the packages must be about
+// all groups.
 func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 	mode := sightWhole
 	if c.sight != nil {
@@ -216,7 +217,8 @@ func (l *lifeModel) send(c *lifeClient, now int) error {
 // receive decodes and compares with the truth of the tick that the datagram names.
 func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 	err := c.decoder.Section(p.t, p.payload)
-	// Only a datagram that took longer than the window leaves room for may meet a frame or a baseline replaced.
+	// Only a datagram that took longer than the window leaves room for may meet a frame or a
+	// baseline replaced.
 	if late := now - int(p.t); errors.Is(err, ErrStale) && late >= int(l.interval)*Window ||
 		errors.Is(err, ErrNoBaseline) && late >= int(l.interval)*(Window-MaxAge) {
 		l.stale++
@@ -259,7 +261,8 @@ func arrived(queue []packet, now int, f func(packet)) []packet {
 	return rest
 }
 
-// play runs a model for the ticks of case i and looks whether there was anything to test. run goes on from there, and returns the tick.
+// play runs a model for the ticks of case i and looks whether there was anything to test. run goes
+// on from there, and returns the tick.
 func (l *lifeModel) play(t *testing.T, i int, seed uint64, ticks int, profile linkProfile) (run func(n int) int) {
 	t.Helper()
 	now := 0
@@ -280,8 +283,9 @@ func (l *lifeModel) play(t *testing.T, i int, seed uint64, ticks int, profile li
 	return run
 }
 
-// TestRow35ModelChecker runs random lives over random links. A client's state is the server's for every tick it
-// decodes, a baseline that a client lacks is never named, and a link that recovers brings everybody up to date.
+// TestRow35ModelChecker runs random lives over random links. A client's state is the server's for
+// every tick it decodes, a baseline that a client lacks is never named, and a link that recovers
+// brings everybody up to date.
 func TestRow35ModelChecker(t *testing.T) {
 	for i, c := range []struct {
 		profile  linkProfile
@@ -322,9 +326,9 @@ func TestRow35ModelChecker(t *testing.T) {
 	}
 }
 
-// TestRowsModelChecker is the same for clients that may see parts of the world, are told parts of that, and now and then
-// everything. What a client holds of a tick is what it might see then; on a link that recovered it shows at last what it
-// may see, and nobody else.
+// TestRowsModelChecker is the same for clients that may see parts of the world, are told parts of
+// that, and now and then everything. What a client holds of a tick is what it might see then; on a
+// link that recovered it shows at last what it may see, and nobody else.
 func TestRowsModelChecker(t *testing.T) {
 	for i, c := range []struct {
 		profile      linkProfile
@@ -384,8 +388,8 @@ func (l *lifeModel) shows(c *lifeClient, t tick.Tick) error {
 	return nil
 }
 
-// TestHiddenRowsAreNotInTheBytes: two worlds that differ in whatever a client may not see, in values, identities and
-// whether anybody is there, give it the same bytes.
+// TestHiddenRowsAreNotInTheBytes: two worlds that differ in whatever a client may not see, in
+// values, identities and whether anybody is there, give it the same bytes.
 func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))

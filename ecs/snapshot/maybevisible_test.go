@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowTold is the honest twin of ledger.maybeVisible: by slot, when somebody was last shown, and the newest of which the client holds that nobody is.
+// slowTold is the honest twin of ledger.maybeVisible: by slot, when somebody was last shown, and
+// the newest of which the client holds that nobody is.
 type slowTold struct{ shown, empty []tick.Tick }
 
 // may reports whether the client may take somebody to be in a slot.
@@ -23,8 +24,9 @@ type said struct {
 	empty []int
 }
 
-// TestToldEqualsTwin: a client may take somebody to be where a snapshot showed somebody, in blocks or by a row, and none after that is acked says that
-// nobody is; over a bad link, with acks that come late, with slots that change hands and clients that begin anew.
+// TestToldEqualsTwin: a client may take somebody to be where a snapshot showed somebody, in blocks
+// or by a row, and none after that is acked says that nobody is; over a bad link, with acks that
+// come late, with slots that change hands and clients that begin anew.
 func TestToldEqualsTwin(t *testing.T) {
 	const slots, groups = 7 * GroupRows, 7
 	m := schema.DefaultModel(playerSchema)

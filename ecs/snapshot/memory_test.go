@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestMemoryOfAThousand: the frames and caches of 1000 rows, used in every way, with whatever one client's tracker takes 1000 times,
-// stay below 64 MiB, and below what the package's documentation says.
+// TestMemoryOfAThousand: the frames and caches of 1000 rows, used in every way, with whatever one
+// client's tracker takes 1000 times, stay below 64 MiB, and below what the package's documentation
+// says.
 func TestMemoryOfAThousand(t *testing.T) {
 	const slots, clients = 1000, 1000
 	m := schema.DefaultModel(playerSchema)

@@ -12,19 +12,20 @@ type Reason uint8
 
 // The reasons. Values of fields have the first three; all others are of a row, or of no row at all.
 const (
-	ReasonUpdate   Reason = iota // how a field that changed differs from the baseline
-	ReasonSpawn                  // a row where nobody was, or that has no baseline: that it is there, generation, values
-	ReasonReplace                // the same of a row whose slot held another one
-	ReasonGone                   // a row is there no more
-	ReasonMask                   // which fields of a row changed
-	ReasonSame                   // that nothing changed: of a row, or of a whole group
-	ReasonAbsent                 // that nobody is in a slot
-	ReasonGap                    // which slot a row is in
-	ReasonBaseline               // which snapshot a run or a row is coded against
-	ReasonHead                   // heads of runs and blocks
-	ReasonAlign                  // zero bits up to a whole byte
-	ReasonFill                   // Padding behind the last run
-	NumReasons                   // how many reasons there are
+	ReasonUpdate Reason = iota // how a field that changed differs from the baseline
+	// A row in an empty slot, or without a baseline: presence, generation, values.
+	ReasonSpawn
+	ReasonReplace  // the same of a row whose slot held another one
+	ReasonGone     // a row is there no more
+	ReasonMask     // which fields of a row changed
+	ReasonSame     // that nothing changed: of a row, or of a whole group
+	ReasonAbsent   // that nobody is in a slot
+	ReasonGap      // which slot a row is in
+	ReasonBaseline // which snapshot a run or a row is coded against
+	ReasonHead     // heads of runs and blocks
+	ReasonAlign    // zero bits up to a whole byte
+	ReasonFill     // Padding behind the last run
+	NumReasons     // how many reasons there are
 )
 
 var reasonNames = [NumReasons]string{"update", "spawn", "replace", "gone", "mask", "same", "absent", "gap", "baseline",
@@ -38,23 +39,24 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// Cell is one entry of an account: Bits of Component's Field were sent for Reason. Field is empty where the bits are of a
-// row, or of no row, and not of a field.
+// Cell is one entry of an account: Bits of Component's Field were spent for Reason. Field is empty
+// where bits belong to a row, or to no row.
 type Cell struct {
 	Component, Field string
 	Reason           Reason
 	Bits             uint64
 }
 
-// Meter counts what the bits of one schema's sections are for, by field and reason. It reads what was coded a second time, so
-// coding and decoding pay nothing where nobody counts: Decoder.Explain, OwnerReader.Explain and Encoder.Explain fill it. To
-// every one of them applies: without an error exactly the bits that were read are added, 8 for each byte; with one, none.
-// What a range coder spends on a decision is no whole number: fractions add up, and whole bits are counted where they come full.
-// It takes 256 bytes a field and allocates nothing.
+// Meter counts what the bits of one schema's sections are for, by field and reason.
+// Decoder.Explain, OwnerReader.Explain and Encoder.Explain fill it: they read a section again, by
+// the instance of the decoder that notes its bits, so that plain decoding pays nothing. Without an
+// error exactly the bits that were read are added, 8 for each byte; with one, none. A range coder
+// spends fractions of bits on a decision: they add up, and whole bits are counted where they come
+// full. A Meter takes 256 bytes a field and allocates nothing.
 type Meter struct {
 	schema schema.Schema
-	bits   []tally // first of what has no field, then by field
-	stage  []tally // of the section that is being read
+	bits   []tally // index 0: bits that belong to no field; then by field
+	stage  []tally // of the section in hand
 	spent  uint64  // whole bits of the range-coded block in hand that are noted
 }
 
@@ -65,7 +67,7 @@ func NewMeter(s schema.Schema) *Meter {
 	return &Meter{schema: s, bits: make([]tally, 1+len(s.Fields)), stage: make([]tally, 1+len(s.Fields))}
 }
 
-// Reset forgets what was counted.
+// Reset clears the counts.
 func (m *Meter) Reset() { clear(m.bits) }
 
 // Total is the sum of all cells, in bits.
@@ -78,10 +80,11 @@ func (m *Meter) Total() (sum uint64) {
 	return sum
 }
 
-// Bits is one cell: of field, an index into the schema's, or -1 for what has none.
+// Bits is one cell: of field, an index into the schema's, or -1 for bits of no field.
 func (m *Meter) Bits(field int, r Reason) uint64 { return m.bits[1+field][r] }
 
-// Each calls do for every cell that is not empty, in the schema's order of fields and then by reason.
+// Each calls do for every cell that is not empty, by field in the schema's order and then by
+// reason.
 func (m *Meter) Each(do func(Cell)) {
 	for i := range m.bits {
 		name := ""
@@ -96,7 +99,7 @@ func (m *Meter) Each(do func(Cell)) {
 	}
 }
 
-// Cells appends what Each names.
+// Cells appends what Each passes.
 func (m *Meter) Cells(dst []Cell) []Cell {
 	m.Each(func(c Cell) { dst = append(dst, c) })
 	return dst
@@ -104,7 +107,7 @@ func (m *Meter) Cells(dst []Cell) []Cell {
 
 func (m *Meter) begin() { clear(m.stage) }
 
-// commit adds what was read.
+// commit adds the section in hand.
 func (m *Meter) commit() {
 	for i := range m.stage {
 		for r, n := range m.stage[i] {
@@ -148,7 +151,8 @@ func (m *Meter) head(sym int, n uint) {
 	}
 }
 
-// took is how many bits of the range-coded block in hand were spent since it was asked last, to the nearest whole one in all.
+// took is the number of bits of a range-coded block spent since the last call, rounded so that the
+// sum is right.
 func (m *Meter) took(d *rangecoder.EmbeddedDecoder) (n int) {
 	now := uint64(d.Spent() + 0.5) // never more than the message's, which is a whole number
 	n, m.spent = int(now-m.spent), now
@@ -165,15 +169,15 @@ func (m *Meter) explain(d *sectionReader, t tick.Tick, src []byte) error {
 	return nil
 }
 
-// Explain adds to m what the bits of a section are for that Section has taken, with the same t and src, just now. Errors
-// are those of Section; after a section that was taken there are none.
+// Explain adds to m what the bits of a section are for. Section has just accepted it with the same
+// t and src. Errors are those of Section.
 func (d *Decoder) Explain(m *Meter, t tick.Tick, src []byte) error {
 	return m.explain(&d.sectionReader, t, src)
 }
 
-// Explain adds to m what the bits of a datagram's runs are for that a Packer has made of the encoder's frame, for a client
-// that gets a snapshot every interval ticks. Errors are those of Decoder.Section; of what a Packer made there are none. The
-// first call takes memory for a frame.
+// Explain adds to m what the bits of a datagram's runs are for. A Packer has made them of the
+// encoder's frame, for a client with a snapshot every interval ticks. Errors are those of
+// Decoder.Section; a Packer's runs have none. The first call allocates a frame.
 func (e *Encoder) Explain(m *Meter, interval tick.Tick, src []byte) error {
 	if e.reader.stage == nil {
 		stage := &newFrames(m.schema, e.groups*GroupRows, 1)[0]
@@ -183,18 +187,20 @@ func (e *Encoder) Explain(m *Meter, interval tick.Tick, src []byte) error {
 	return m.explain(&e.reader, e.Tick(), src)
 }
 
-// Explain adds to m what the bits of an owner's row are for that Parse has taken, with the same t and src, just now, and
-// returns what follows it. Errors are those of Parse; after a row that was taken there are none.
+// Explain adds to m what the bits of an owner's row are for and returns what follows it. Parse has
+// just accepted it with the same t and src. Errors are those of Parse.
 func (o *OwnerReader) Explain(m *Meter, t tick.Tick, src []byte) (rest []byte, err error) {
 	return m.explainOwner(&o.got, t, src, o.next)
 }
 
-// Explain is that of OwnerReader, for what Append just wrote at the front of src: age and row.
+// Explain adds to m what the bits of the row are for that Append just wrote at the front of src,
+// and returns what follows.
 func (o *OwnerWriter) Explain(m *Meter, src []byte) (rest []byte, err error) {
 	return m.explainOwner(&o.sent, o.newest, src, o.next)
 }
 
-// explainOwner measures a row of tick t that stands at the front of src. next is room for its values.
+// explainOwner measures a row of tick t that stands at the front of src. next is room for its
+// values.
 func (m *Meter) explainOwner(rows *ownerRows, t tick.Tick, src []byte, next []int32) (rest []byte, err error) {
 	base, err := rows.baseline(t, src)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// naiveMeter is the slow honest twin of Meter: it writes a section again, from the frames of both ends and by the letter of the
-// format, and notes what for as it writes.
+// naiveMeter is the slow honest twin of Meter: it writes a section again, from the frames of both
+// ends and by the letter of the format, and notes what for as it writes.
 type naiveMeter struct {
 	model *schema.Model
 	w     bitio.Writer
@@ -240,7 +240,8 @@ func (n *naiveMeter) same(m *Meter, src []byte) error {
 	return nil
 }
 
-// near compares an account of which parts are fractions of bits that add up, and leaves in shares what they differ by.
+// near compares an account of which parts are fractions of bits that add up, and leaves in shares
+// what they differ by.
 func (n *naiveMeter) near(got map[Cell]uint64) error {
 	n.shares[Cell{n.model.Schema().Name, "", ReasonAlign, 0}] += n.worth
 	for cell, bits := range n.cells {
@@ -339,8 +340,9 @@ func (l *meteredModel) receive(c *lifeClient, p packet, now int) {
 	l.bytes += uint64(len(p.payload))
 }
 
-// TestMeterAddsUp: thousands of datagrams over bad links, of blocks and of rows, with clients that begin anew. Of each the
-// account is that of the twin on both ends, and its sum the bits of the datagram; and every reason occurs.
+// TestMeterAddsUp: thousands of datagrams over bad links, of blocks and of rows, with clients that
+// begin anew. Of each the account is that of the twin on both ends, and its sum the bits of the
+// datagram; and every reason occurs.
 func TestMeterAddsUp(t *testing.T) {
 	var seen tally
 	datagrams := 0
@@ -404,8 +406,8 @@ func TestMeterAddsUp(t *testing.T) {
 	}
 }
 
-// A section that is no section, cut short or with any bit turned, adds to the account all of its bits or none, and what the decoder takes,
-// the meter does.
+// A section that is no section, cut short or with any bit turned, adds to the account all of its
+// bits or none, and what the decoder takes, the meter does.
 func TestMeterOnDamage(t *testing.T) {
 	m := schema.DefaultModel(playerSchema)
 	rng := rand.New(rand.NewPCG(1, 9))

@@ -17,8 +17,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits by the letter of the
-// format, no masks of whole groups, no memory of what was coded before. bases are the baselines, newest first; nil is none.
+// naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits
+// by the letter of the format, no masks of whole groups, no memory of what was coded before. bases
+// are the baselines, newest first; nil is none.
 func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 	w := new(bitio.Writer)
 	w.Reset(nil)
@@ -159,7 +160,8 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope
 	}
 }
 
-// naiveFlags tells whether a group differs from what is expected, and whether somebody is where nobody was.
+// naiveFlags tells whether a group differs from what is expected, and whether somebody is where
+// nobody was.
 func naiveFlags(m *schema.Model, cur *Frame, g int, bases ...*Frame) (changed, spawns bool) {
 	row := make([]int32, len(m.Coders()))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
@@ -314,7 +316,8 @@ func (e *weighed) even(v uint32, n uint) {
 	e.Bits(v, n)
 }
 
-// naiveRange is the twin of a message of schema.Range. note, if there is one, is told what it spends its bits on.
+// naiveRange is the twin of a message of schema.Range. note, if there is one, is told what it
+// spends its bits on.
 func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, float64), bases ...*Frame) []byte {
 	e := weighed{note: note}
 	e.Reset(nil)

@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// EncodeRow appends a single row against base, or without one if base is nil. Values must be in range.
+// EncodeRow appends a single row against base, or without one if base is nil. Values must be in
+// range.
 //
 //	with a base:     for each mask of the model: its symbol, then the changes of its fields
 //	without a base:  each field in the width of its range
@@ -34,18 +35,18 @@ func EncodeRow(w *bitio.Writer, m *schema.Model, base, row []int32) {
 	}
 }
 
-// differ sets bit i where value i is another than in base.
+// differ sets bit i where value i is not as in base.
 func differ(row, base []int32) (mask uint32) {
 	base = base[:len(row)]
 	for i, v := range row {
 		x := uint32(v ^ base[i])
-		mask |= (x | -x) >> 31 << (i & 31) // without a branch: whether a field moved is hard to guess
+		mask |= (x | -x) >> 31 << (i & 31) // branch-free: whether a field moved is hard to predict
 	}
 	return mask
 }
 
-// DecodeRow reads what EncodeRow wrote into dst, which has room for one value per field. On ErrBlock dst holds
-// anything.
+// DecodeRow reads what EncodeRow wrote into dst, which has room for one value per field. On
+// ErrBlock dst holds anything.
 func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 	return decodeRow[unmetered](r, m, base, dst, nil)
 }
@@ -65,7 +66,8 @@ func decodeRow[M metered](r *bitio.Reader, m *schema.Model, base, dst []int32, m
 	} else {
 		base, dst = base[:len(coders)], dst[:len(coders)]
 		copy(dst, base)
-		window, left := r.Peek(bitio.MaxBits), uint(bitio.MaxBits) // of window, so many bits are good and not taken
+		// The lowest left bits of window are not read yet.
+		window, left := r.Peek(bitio.MaxBits), uint(bitio.MaxBits)
 		masks := m.Masks()
 		for i := range masks {
 			part := &masks[i]
@@ -102,7 +104,7 @@ func decodeRow[M metered](r *bitio.Reader, m *schema.Model, base, dst []int32, m
 	return nil
 }
 
-// refill is a window that begins behind what was taken of the last one, all but left bits.
+// refill returns a window behind all but the last left bits of the one before.
 func refill(r *bitio.Reader, left uint) (uint64, uint) {
 	r.Skip(bitio.MaxBits - left)
 	return r.Peek(bitio.MaxBits), bitio.MaxBits
@@ -149,29 +151,30 @@ func (o *ownerRows) baseline(t tick.Tick, src []byte) (base []int32, err error) 
 	return base, nil
 }
 
-// OwnerWriter sends one client its own row, against the newest one that it has acknowledged.
+// OwnerWriter sends one client its own row, against the newest one that the client has
+// acknowledged.
 type OwnerWriter struct {
 	sent   ownerRows
-	acked  uint64 // bit n: what was sent in the interval with index n is held by the client
+	acked  uint64 // bit n: the client holds the row sent in the interval with index n
 	newest tick.Tick
 	next   []int32 // of Explain
 	counts *schema.Counts
 }
 
-// NewOwnerWriter returns a writer for a single-row model and a client that gets a row every interval ticks.
-// It takes Window*4 bytes a field.
+// NewOwnerWriter returns a writer for a single-row model and a client that gets a row every
+// interval ticks. It takes Window*4 bytes a field.
 func NewOwnerWriter(m *schema.Model, interval tick.Tick) *OwnerWriter {
 	return &OwnerWriter{sent: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
-// Reset takes the client to hold nothing: what it acknowledges later of rows sent before counts for nothing.
+// Reset forgets what the client holds: acknowledgements of older rows count for nothing.
 func (o *OwnerWriter) Reset() {
 	o.acked = 0
 	clear(o.sent.ticks[:])
 }
 
-// Append writes the row of tick t, later than the one before; values out of range are clamped. It is never longer than
-// 1 + (MaxRowBits+7)/8 bytes.
+// Append writes the row of tick t, later than the one before; values out of range are clamped. It
+// is never longer than 1 + (MaxRowBits+7)/8 bytes.
 //
 //	1  age  of the baseline in intervals; 0 for none
 //	   row  as EncodeRow, zero bits up to a whole byte
@@ -194,7 +197,7 @@ func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
 	return w.Bytes()
 }
 
-// Count makes the writer count the symbols of every row it codes, for schema.Train; nil stops it.
+// Count makes the writer count the symbols of every row, for schema.Train; nil stops it.
 func (o *OwnerWriter) Count(n *schema.Counts) { o.counts = n }
 
 func (o *OwnerWriter) base(t tick.Tick) (age uint8, base []int32) {
@@ -207,7 +210,8 @@ func (o *OwnerWriter) base(t tick.Tick) (age uint8, base []int32) {
 	return 0, nil
 }
 
-// Acked says that the client holds the row of tick t. Ticks that were not sent or have left the window are ignored.
+// Acked records that the client holds the row of tick t. Ticks that were not sent or have left the
+// window are ignored.
 func (o *OwnerWriter) Acked(t tick.Tick) {
 	if i, _, held := o.sent.at(t); held {
 		o.acked |= 1 << i
@@ -225,8 +229,9 @@ func NewOwnerReader(m *schema.Model, interval tick.Tick) *OwnerReader {
 	return &OwnerReader{got: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
-// Parse reads the row of tick t and returns what follows. The row belongs to the reader and stays until one a window
-// newer arrives. Errors are ErrRun, ErrNoBaseline, ErrStale and ErrBlock; they leave no trace.
+// Parse reads the row of tick t and returns what follows. The row belongs to the reader and is
+// valid until one a window newer arrives. Errors are ErrRun, ErrNoBaseline, ErrStale and ErrBlock;
+// they change nothing.
 func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, err error) {
 	i, kept, held := o.got.at(t)
 	if t == 0 || o.got.ticks[i] > t {
@@ -248,7 +253,8 @@ func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, 
 	return kept, r.Rest(), nil
 }
 
-// CountRow adds the symbols that EncodeRow would code against base to n, for schema.Train. A row without a base has none.
+// CountRow adds the symbols that EncodeRow would code against base to n, for schema.Train. A row
+// without a base has none.
 func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
 	if base == nil {
 		return

@@ -19,7 +19,8 @@ var ownerSchema = schema.Schema{Name: "own", Single: true, Fields: []schema.Fiel
 	{Name: "yaw", Wrap: 65536, Often: 60}, {Name: "pitch", Wrap: 65536, Often: 50}, {Name: "score", Min: -1000, Max: 1000},
 }}
 
-// TestOwnerRows: over a bad link the client's row is the server's for every tick that arrives, and within bounds.
+// TestOwnerRows: over a bad link the client's row is the server's for every tick that arrives, and
+// within bounds.
 func TestOwnerRows(t *testing.T) {
 	m := schema.DefaultModel(ownerSchema)
 	for i, c := range []struct {

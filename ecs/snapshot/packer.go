@@ -4,36 +4,37 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Packer fills datagrams with what one client gets of one snapshot: runs of groups in ascending order, each run its header
-// and its blocks or rows. Where the client holds all groups of one snapshot, a datagram is one header and
-// one copy. A Packer may serve client after client; it allocates nothing once it has met the longest list of runs.
+// Packer fills datagrams with what one client gets of one snapshot: runs of groups in ascending
+// order, each run its header and its blocks or rows. Where the client holds all groups of one
+// snapshot, a datagram is one header and one copy. A Packer serves client after client; it
+// allocates nothing once it has met the longest list of runs.
 //
-// A client that may see everything gets Begin. One that may not gets BeginRows, and for one that cannot be told all of it
-// at once, Weigh says what each row would cost and Pick leaves rows out:
+// A client that may see everything gets Begin. One that may not gets BeginRows. For one with a
+// byte budget, Costs bounds the cost of each row and Select leaves rows out:
 //
-//	fixed := packer.Weigh(encoder, tracker, see, cost)
-//	pick = ...                     // most important first, while the sum of cost stays within the budget less fixed
-//	packer.Pick(pick)
+//	fixed := packer.Costs(encoder, tracker, see, cost)
+//	pick = ...              // most important first, while the sum of cost stays within budget-fixed
+//	packer.Select(pick)
 //	for !packer.Done() { ... }     // in the order of slots
 type Packer struct {
 	encoder  *Encoder
 	interval tick.Tick
 	runs     []Run
-	next     int // index into runs; the runs before are packed, this one perhaps in part
+	next     int // index into runs: the runs before are packed, this one perhaps in part
 	rows     rowPlan
 }
 
-// Begin turns to a client that is told everything. Its tracker has been advanced to the encoder's frame. It gets the groups
-// first to end-1 as far as they are in use.
+// Begin turns to a client that gets every row. Its tracker has been advanced to the encoder's
+// frame. It gets the groups first to end-1 as far as they are in use.
 func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 	p.blocks(e, k, first, end)
 	k.whole = true
 }
 
-// BeginWithin is Begin for a client whose line has so many bits for all that Next gives, not counting RunBytes for each package after the
-// first. It begins nothing and returns false if that is not enough, or if there is a group of which the client holds no snapshot as a
-// whole: what it holds of such a group row by row makes rows cheaper than a block without a baseline. The blocks that it
-// makes to know what they take are those that others get.
+// BeginWithin is Begin for a client with a budget of most bits for all that Next writes, not
+// counting RunBytes for each packet after the first. It returns false, and begins nothing, if the
+// budget is too small, or if the client holds no whole snapshot of some group: rows are then
+// cheaper than a block without a baseline.
 func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool {
 	p.blocks(e, k, first, end)
 	for _, run := range p.runs {
@@ -50,7 +51,7 @@ func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool 
 	return true
 }
 
-// blocks makes runs of blocks what is to be packed.
+// blocks plans runs of whole groups.
 func (p *Packer) blocks(e *Encoder, k *Tracker, first, end int) {
 	p.start(e, k)
 	p.rows.on = false
@@ -63,7 +64,7 @@ func (p *Packer) blocks(e *Encoder, k *Tracker, first, end int) {
 	p.runs = k.Runs(p.runs[:0], first, end)
 }
 
-// bytes is how many bytes a run takes, made as pack makes it.
+// bytes is the size of a run as pack writes it.
 func (p *Packer) bytes(run Run) (n int) {
 	for ; run.Count > 0; run.Count -= MaxRun {
 		count := min(run.Count, MaxRun)
@@ -79,7 +80,7 @@ func (p *Packer) bytes(run Run) (n int) {
 	return n
 }
 
-// few reports whether so many groups of a run are made one by one: less than half of all.
+// few reports whether a run of so many groups is coded group by group: less than half of all.
 func (p *Packer) few(groups int) bool { return 2*groups < p.encoder.inUse }
 
 func (p *Packer) start(e *Encoder, k *Tracker) {
@@ -92,7 +93,7 @@ func (p *Packer) start(e *Encoder, k *Tracker) {
 	p.encoder, p.interval, p.next = e, k.interval, 0
 }
 
-// Done reports whether all is packed.
+// Done reports whether everything is packed.
 func (p *Packer) Done() bool {
 	if p.rows.on {
 		return p.rows.next >= p.rows.end
@@ -100,9 +101,10 @@ func (p *Packer) Done() bool {
 	return p.next == len(p.runs)
 }
 
-// Next appends at most budget bytes of runs to dst and tells which groups they are about: count from first on, without a
-// gap, and no other datagram of this snapshot is about them. With a budget of at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
-// there are groups left, because no group is ever split.
+// Next appends at most budget bytes of runs to dst and returns the groups they are about: count
+// from first on, without a gap. No other datagram of this snapshot is about them. With a budget of
+// at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
+// groups are left, because no group is ever split.
 func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int) {
 	if p.Done() {
 		return dst, 0, 0
@@ -129,7 +131,8 @@ func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int) {
 	return dst, first, count
 }
 
-// pack appends as much of a run as one header and room bytes allow, and returns the number of groups.
+// pack appends as much of a run as one header and room bytes allow, and returns the number of
+// groups.
 func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 	if room -= RunBytes; room <= 0 {
 		return dst, 0
@@ -146,7 +149,7 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 	return append(dst, p.encoder.Run(run.First, run.Count, run.Baselines)...), run.Count
 }
 
-// packBlocks is pack for a run of few groups: it codes no more than it sends.
+// packBlocks is pack for a run of few groups: it codes only what it sends.
 func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count int) {
 	head := len(dst)
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
@@ -166,7 +169,7 @@ func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count in
 	return dst, count
 }
 
-// fit returns how many of the blocks, which lie in a row, go into room bytes.
+// fit returns how many of the contiguous blocks go into room bytes.
 func fit(blocks []span, room int) int {
 	start := int(blocks[0].off)
 	lo, hi := 0, len(blocks)

@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on everything else.
+// worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on
+// everything else.
 func worstModel(s schema.Schema) *schema.Model {
 	counts := schema.NewCounts(s)
 	for _, table := range append(counts.Masks, counts.Fields...) {
@@ -22,8 +23,9 @@ func worstModel(s schema.Schema) *schema.Model {
 	return schema.Train(s, counts)
 }
 
-// TestWorstGroupStaysInBound: 16 rows in which every one of 12 full-range fields jumps across the range, in a model
-// that expects the opposite, come close to the bound, never beyond, and fit into one datagram.
+// TestWorstGroupStaysInBound: 16 rows in which every one of 12 full-range fields jumps across the
+// range, in a model that expects the opposite, come close to the bound, never beyond, and fit into
+// one datagram.
 func TestWorstGroupStaysInBound(t *testing.T) {
 	s := schema.Schema{Name: "worst", Fields: make([]schema.Field, schema.MaxFields)}
 	for i := range s.Fields {
@@ -67,8 +69,8 @@ func TestWorstGroupStaysInBound(t *testing.T) {
 	}
 }
 
-// TestPackerFillsDatagrams: under any acknowledgements and budgets datagrams are within budget, full as far as whole
-// groups allow, and together they are the frame.
+// TestPackerFillsDatagrams: under any acknowledgements and budgets datagrams are within budget,
+// full as far as whole groups allow, and together they are the frame.
 func TestPackerFillsDatagrams(t *testing.T) {
 	const slots, ticks = 500, 9
 	m := schema.DefaultModel(playerSchema)
@@ -124,8 +126,8 @@ func TestPackerFillsDatagrams(t *testing.T) {
 	})
 }
 
-// TestBeginWithin: what is begun within bits is what Begin gives and takes no more; what is not begun takes more, or has a group without a
-// baseline, and leaves the tracker as it was.
+// TestBeginWithin: what is begun within bits is what Begin gives and takes no more; what is not
+// begun takes more, or has a group without a baseline, and leaves the tracker as it was.
 func TestBeginWithin(t *testing.T) {
 	const slots, ticks = 500, 9
 	m := schema.DefaultModel(playerSchema)

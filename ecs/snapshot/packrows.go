@@ -6,30 +6,31 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// BeginRows turns to a client that may see the rows of see, a bit per slot: slot s is bit s%64 of word s/64, and slots
-// beyond its end are not seen. Rows that it sees are sent, groups that it sees all of as blocks where neighbours are seen
-// whole, too. Of a row that it does not see nothing is sent but, as long as it may still take somebody to be there, that
-// nobody is.
+// BeginRows turns to a client that sees the rows of see, a bit per slot: slot s is bit s%64 of
+// word s/64, and slots beyond its end are hidden. Visible rows are sent; where neighbouring groups
+// are visible as a whole, they go as blocks. Of a hidden row the client gets nothing but, as long
+// as it may still show the row, that its slot is empty.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 	p.planRows(e, k, see)
 	p.planBlocks(see)
 	p.resolveBaselines()
 }
 
-// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PacketOverheadBits more for each package after the
-// first. If not, Weigh begins anew. It makes the rows that Next needs, and blocks, which others get as well.
+// BeginRowsWithin is BeginRows, and reports whether all of it takes at most so many bits, and
+// PacketOverheadBits for each packet after the first. If not, call Costs, which begins anew. It
+// makes the rows that Next needs, and blocks, which other clients share.
 func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
 	p.BeginRows(e, k, see)
 	return p.mostBits() <= most
 }
 
-// mostBits is as many bits as Next gives at most of a plan in one package: what Weigh would find, and what blocks take.
+// mostBits bounds what Next writes of a plan in one packet: the costs of the rows, and the blocks.
 func (p *Packer) mostBits() int {
 	r := &p.rows
-	hides, all := 0, 0
+	removed, all := 0, 0
 	for _, w := range r.entries {
 		if w&hidden != 0 {
-			hides++
+			removed++
 			continue
 		}
 		b := &r.bases[w.base()]
@@ -43,11 +44,11 @@ func (p *Packer) mostBits() int {
 	for _, run := range p.runs {
 		all += 8*p.bytes(run) + PacketOverheadBits // the rows behind it are another run
 	}
-	all += switchBits * (len(r.entries) - hides - r.commonestLen())
-	return p.encoder.overheadBits(len(r.entries), hides, r.end) + all
+	all += switchBits * (len(r.entries) - removed - r.commonestLen())
+	return p.encoder.overheadBits(len(r.entries), removed, r.end) + all
 }
 
-// commonestLen is how many rows have the commonest baseline.
+// commonestLen is the number of rows with the commonest baseline.
 func (r *rowPlan) commonestLen() (n int) {
 	for a := range r.bases {
 		n = max(n, r.bases[a].count)
@@ -55,12 +56,12 @@ func (r *rowPlan) commonestLen() (n int) {
 	return n
 }
 
-// RowSent is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
-// that is advanced. Rows of Weigh that are not in it wait for the next snapshot.
+// SentRows appends the rows that the packets so far mention, by slot. It is valid until the
+// tracker is advanced. Rows of Costs that are not in it wait for the next snapshot.
 func (p *Packer) SentRows(dst []uint64) []uint64 {
 	r := &p.rows
 	if !r.on {
-		panic("snapshot: Said of a packer that packs whole groups")
+		panic("snapshot: SentRows of a packer that packs whole groups")
 	}
 	l, row := r.state, r.tracker.at
 	for i := range l.words {
@@ -105,33 +106,22 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 	return dst, first, count
 }
 
-// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns how many groups that were. The
-// bits are gathered as in codec.group. Where each row ends is noted, so that the rows of a group that does not fit as a whole
-// can be cut off again.
+// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns the
+// number of groups. It gathers bits as putRows does. It notes where each row ends, so that the
+// rows of a group that does not fit as a whole can be cut off again.
 func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	if room <= RunBytes {
 		return dst, 0
 	}
 	r := &p.rows
-	places := r.run(p)
-	from := places[0].slot() / GroupRows
+	entries := r.run(p)
+	run, cur, width := r.beginRun(entries[0])
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
-	cur := places[0].base()
-	run := Run{First: from, Baselines: bases[cur].baselines, Rows: true}
-	width := uint(1 + ageBits) // of a row's own baseline
-	if r.deepest >= 0 {
-		width++
-		if bases[cur].middle == nil { // somebody must name the spacing
-			cur = uint8(r.deepest)
-			run.Baselines = bases[cur].baselines
-		}
-	}
-	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
-	like, rows := planEntry(cur), bases[cur].rows // places of rows of this baseline
-	head := run.headBytes()
-	acc, n, pos, count := uint64(0), uint(0), head, 0
-	for _, w := range places {
+	ends, next, most := &r.ends, run.First*GroupRows, uint32(room*8)
+	like, rows := planEntry(cur), bases[cur].rows // entries and rows of this baseline
+	acc, n, pos, count := uint64(0), uint(0), run.headBytes(), 0
+	for _, w := range entries {
 		slot := w.slot()
 		gap := slot - next
 		next = slot + 1
@@ -148,14 +138,15 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		if w>>baseShift == like {
 			s = rows[slot]
 		}
-		if s == 0 { // it has not been made, or has another baseline, or is hidden
+		if s == 0 { // not made yet, or another baseline, or removed
 			a := w.base()
 			b := &bases[a]
 			if s = p.rowBits(b, w); planEntry(a) != like {
 				like, rows, skip = planEntry(a), b.rows, 1
 				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
-				if s>>56 != long { // but for the bit that says that the baseline is that of the row before
+				// But for the bit that says that the baseline is that of the row before.
+				if s>>56 != long {
 					s = s&^(1<<56-1) - 1<<56 | s<<8>>9
 				}
 			}
@@ -167,8 +158,9 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 			acc >>= n & 56
 			n &= 7
 			if size == long {
-				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].cache.long[uint32(s):cap(bases[like].cache.long)], s.size(), skip)
-				s, size = 0, 0
+				sink := bitSink{buf: buf, pos: pos, acc: acc, n: n}
+				sink.appendLong(bases[like].cache, s, skip)
+				acc, n, pos, s, size = sink.acc, sink.n, sink.pos, 0, 0
 			}
 		}
 		acc |= uint64(s) & (1<<56 - 1) << (n & 63)
@@ -185,40 +177,59 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		}
 	}
 	binary.LittleEndian.PutUint64(buf[pos:], acc)
-	if count = r.cut(places, count, most); count == 0 {
+	if count = r.cut(entries, count, most); count == 0 {
 		return dst, 0
 	}
 	run.Count = count
 	AppendRun(buf[:0], run, p.encoder.Tick(), p.interval)
-	last := ends[count]
-	buf = buf[:(last+7)/8]
+	r.at += count
+	return append(dst, r.packed(count)...), entries[count-1].slot()/GroupRows + 1 - run.First
+}
+
+// beginRun returns the header of a run that begins with a row, the index of its baselines, and the
+// bits of a baseline that a row names for itself. If some row has older baselines, the header names
+// such, as only the header holds their spacing.
+func (r *rowPlan) beginRun(first planEntry) (run Run, base uint8, width uint) {
+	base, width = first.base(), 1+ageBits
+	if r.deepest >= 0 {
+		width++
+		if r.bases[base].middle == nil {
+			base = uint8(r.deepest)
+		}
+	}
+	return Run{First: first.slot() / GroupRows, Baselines: r.bases[base].baselines, Rows: true}, base, width
+}
+
+// packed is the bytes of buf up to the end of row count, with zeros behind it.
+func (r *rowRun) packed(count int) []byte {
+	last := r.ends[count]
+	buf := r.buf[:(last+7)/8]
 	if last&7 != 0 {
 		buf[last/8] &= 1<<(last&7) - 1
 	}
-	r.at += count
-	return append(dst, buf...), places[count-1].slot()/GroupRows + 1 - from
+	return buf
 }
 
-// run is the places that a run may have: up to where blocks follow, MaxRun at most.
+// run is the entries that a run may have: up to where blocks follow, MaxRun at most.
 func (r *rowPlan) run(p *Packer) []planEntry {
-	places := r.entries[r.at:]
+	entries := r.entries[r.at:]
 	if p.next < len(p.runs) {
 		end := p.runs[p.next].First * GroupRows
-		for n, w := range places[:min(len(places), MaxRun)] {
+		for n, w := range entries[:min(len(entries), MaxRun)] {
 			if w.slot() >= end {
-				return places[:n]
+				return entries[:n]
 			}
 		}
 	}
-	return places[:min(len(places), MaxRun)]
+	return entries[:min(len(entries), MaxRun)]
 }
 
-// cut is how many of the first count rows of a run go out, of which only the last may end beyond most bits: those of groups of which
-// all rows are among them.
-func (r *rowPlan) cut(places []planEntry, count int, most uint32) int {
-	if last := places[count-1].slot(); r.ends[count] > most ||
+// cut is how many of the first count rows of a run go out, of which only the last may end beyond
+// most bits: those of groups of which all rows are among them.
+func (r *rowPlan) cut(entries []planEntry, count int, most uint32) int {
+	if last := entries[count-1].slot(); r.ends[count] > most ||
 		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {
-		for count > 0 && places[count-1].slot()/GroupRows == last/GroupRows {
+		for count > 0 && entries[count-1].slot()/GroupRows == last/GroupRows {
 			count--
 		}
 	}
@@ -237,23 +248,24 @@ func (p *Packer) rowBits(b *rowBaseline, w planEntry) rowBits {
 	return p.encoder.row(b.cache, slot)
 }
 
-// appendLong appends the bits of a long row but for the first skip.
-func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip uint) (uint64, uint, int) {
-	for ; left > 0; src = src[inlineBits/8:] {
+// appendLong appends the bits of a long row of a cache but for the first skip.
+func (w *bitSink) appendLong(c *encodeCache, b rowBits, skip uint) {
+	src := c.long[uint32(b):cap(c.long)]
+	for left := b.size(); left > 0; src = src[inlineBits/8:] {
 		k := min(left, inlineBits)
-		acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << n
-		n += k - skip
+		w.acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << w.n
+		w.n += k - skip
 		left -= k
 		skip = 0
-		binary.LittleEndian.PutUint64(buf[pos:], acc)
-		pos += int(n >> 3)
-		acc >>= n & 56
-		n &= 7
+		binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
+		w.pos += int(w.n >> 3)
+		w.acc >>= w.n & 56
+		w.n &= 7
 	}
-	return acc, n, pos
 }
 
-// goneBits says that a row that the client holds of a baseline, or may hold, is not there.
+// goneBits says that the slot of a row is empty which the client holds, or may hold, of a
+// baseline.
 func (p *Packer) goneBits(b *rowBaseline, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56

@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// Padding behind the last run changes nothing, however long; in its place an odd byte is still an error.
+// Padding behind the last run changes nothing, however long; in its place an odd byte is still an
+// error.
 func TestPaddingIsIgnored(t *testing.T) {
 	m := schema.DefaultModel(schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v"}}})
 	section := append(AppendRun(nil, Run{First: 1, Count: 1}, 5, 1), 0) // 16 rows of nobody

@@ -1,10 +1,12 @@
 package snapshot
 
-// MinBlockRun is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
+// MinBlockRun is the least number of neighbouring groups that go as blocks: fewer cost less as
+// rows than as a run.
 const MinBlockRun = 4
 
-// planBlocks finds the groups that can go as blocks, as they are seen whole, and takes them out of the rows. Where the client
-// holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
+// planBlocks takes the groups that can go as blocks out of the rows. Where the client holds rows
+// of a group but no snapshot of all of it, the group's empty slots are sent, too: the
+// acknowledgement then makes it a whole snapshot.
 func (p *Packer) planBlocks(see []uint64) {
 	r := &p.rows
 	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
@@ -36,7 +38,7 @@ func (p *Packer) planBlocks(see []uint64) {
 	}
 }
 
-// anyWhole reports whether any group is seen whole.
+// anyWhole reports whether any group is visible as a whole.
 func anyWhole(see []uint64) bool {
 	for _, w := range see {
 		if anyFull(w) {
@@ -58,15 +60,15 @@ func (r *rowPlan) holdsAny(g int) bool {
 	return false
 }
 
-// set says all rows of count groups as they are in here, or nothing of them if that is nil.
-func (r *rowPlan) set(first, count int, here []uint64) {
+// set sends all rows of count groups as they are in occupied, or none of them if that is nil.
+func (r *rowPlan) set(first, count int, occupied []uint64) {
 	for i := first / wordGroups; i*wordGroups < first+count; i++ {
 		in := groupMask(i, first, first+count)
 		r.send[i] &^= in
 		r.remove[i] &^= in
-		if here != nil {
-			r.send[i] |= here[i] & in
-			r.remove[i] |= in &^ here[i]
+		if occupied != nil {
+			r.send[i] |= occupied[i] & in
+			r.remove[i] |= in &^ occupied[i]
 		}
 	}
 }

@@ -1,38 +1,52 @@
 package snapshot
 
-// rowPlan is what a client that is not told everything gets of one snapshot. Sets have a bit per slot.
+// rowPlan is what one snapshot says to a client that does not get every row. Sets have a bit per
+// slot.
 type rowPlan struct {
-	on           bool
-	spans        []Run // memory for share
-	tracker      *Tracker
-	state        *rowState
-	next         int                // group: those before are packed
-	end          int                // behind the last group of which there is anything to say
-	send         []uint64           // rows that are said as they are
-	remove       []uint64           // rows that are said not to be there
-	bases        []rowBaseline      // that rows may have, newest first, as far as they were looked at; the last one may be none
-	age          int                // index into ages: what comes after bases
-	step         uint8              // of the tracker
-	common       uint8              // index into bases: the one that more than half of the rows have, noBaseline if there is no such
-	rest         []uint64           // of resolve: rows without a baseline
-	hits         []uint64           // of resolve: rows that have the baseline in question
-	uncommon     []uint64           // rows that do not have the usual one
-	baseOf       []uint8            // by slot, of those in odd: index into bases
-	entries      []planEntry        // the rows of say and hide, in the order of slots
-	at           int                // index into places: those before are packed
-	wholeSets    []uint64           // memory for bases that are snapshots of whole groups
-	wholeSetOf   [Window]int8       // by interval: 1 + which part of plain, 0 if it has none yet
-	wholeSetsLen int                // parts of plain in use
-	deepest      int                // index into bases: the newest with older ones that a row has, -1 if none has. All are as far apart
-	buf          []byte             // the run that is being packed
-	ends         [2 * MaxRun]uint32 // of its rows: bits up to the end of row n, counted from 1
+	on      bool
+	tracker *Tracker
+	state   *rowState
+	next    int      // group: those before are packed
+	end     int      // behind the last group that the plan mentions
+	send    []uint64 // rows that are sent as they are
+	remove  []uint64 // rows that are sent as empty
+	spans   []Run    // memory of planBlocks
+	baselineSearch
+	rowRun
+}
+
+// baselineSearch finds the baseline of each row of a plan.
+type baselineSearch struct {
+	// Candidates, newest first, as far as the search went; the last may be none.
+	bases []rowBaseline
+	age   int   // of the newest in intervals, 0 for none; +deep with older ones
+	step  uint8 // Tracker.step
+	// Index into bases: the baseline of more than half of the rows, or noBaseline.
+	common uint8
+	// Index into bases: the newest set with older ones that a row has, or -1.
+	deepest      int
+	rest         []uint64     // rows without a baseline so far
+	hits         []uint64     // rows that have the candidate in hand
+	uncommon     []uint64     // rows that do not have the common baseline
+	baseOf       []uint8      // by slot, of uncommon rows: index into bases
+	wholeSets    []uint64     // sets of rows in snapshots of whole groups, one after the other
+	wholeSetOf   [Window]int8 // by interval: 1 + index into wholeSets, 0 for none
+	wholeSetsLen int          // sets in use
+}
+
+// rowRun is the run of rows in hand.
+type rowRun struct {
+	entries []planEntry // rows of send and remove, in the order of slots
+	at      int         // index into entries: those before are packed
+	buf     []byte
+	ends    [2 * MaxRun]uint32 // bits of buf up to the end of row n, counted from 1
 }
 
 // planEntry is a row of the plan.
 //
 //	bits 0..15   slot
 //	bits 16..23  index into bases
-//	bit  24      it is hidden
+//	bit  24      it is removed
 type planEntry uint32
 
 const (
@@ -45,10 +59,10 @@ func (w planEntry) slot() int { return int(w & (1<<baseShift - 1)) }
 
 func (w planEntry) base() uint8 { return uint8(w >> baseShift) }
 
-// rowBaseline is a baseline that rows may have.
+// rowBaseline is a set of baselines that rows may have.
 type rowBaseline struct {
-	have      []uint64 // rows that the client holds of it, of those that were there; nil if it is none
-	middle    []uint64 // the same of the older ones, nil if there are none
+	have      []uint64 // rows that the client holds of the newest; nil for no baseline
+	middle    []uint64 // likewise of the older ones, nil if there are none
 	oldest    []uint64
 	age       uint8 // of the newest in intervals, 0 for none; +deep if there are older ones
 	baselines Baselines
@@ -60,7 +74,7 @@ type rowBaseline struct {
 // deep is the bit behind an age that says that there are older baselines.
 const deep = 1 << ageBits
 
-// planRows begins with which rows there are to say.
+// planRows begins with the rows to send and to remove.
 func (p *Packer) planRows(e *Encoder, k *Tracker, see []uint64) {
 	p.start(e, k)
 	r := &p.rows
@@ -69,18 +83,18 @@ func (p *Packer) planRows(e *Encoder, k *Tracker, see []uint64) {
 	words := (r.end + wordGroups - 1) / wordGroups
 	r.send, r.remove, r.uncommon = sized(r.send, words), sized(r.remove, words), sized(r.uncommon, words)
 	r.rest, r.hits = sized(r.rest, words), sized(r.hits, words)
-	say, hide, told, here := r.send, r.remove[:words], r.state.maybeVisible[:words], e.frame.occupied[:words]
-	for i := range say {
+	send, remove, maybe, occupied := r.send, r.remove[:words], r.state.maybeVisible[:words], e.frame.occupied[:words]
+	for i := range send {
 		now := uint64(0)
 		if i < len(see) {
-			now = see[i] & here[i]
+			now = see[i] & occupied[i]
 		}
-		say[i], hide[i] = now, told[i]&^now
+		send[i], remove[i] = now, maybe[i]&^now
 	}
 	if words > 0 {
 		in := groupMask(words-1, 0, r.end)
-		say[words-1] &= in
-		hide[words-1] &= in
+		send[words-1] &= in
+		remove[words-1] &= in
 	}
 	r.bases, r.age, r.step = r.bases[:0], 0, k.step()
 	r.wholeSets = sized(r.wholeSets, (len(baselineAges)+2*deepAge*maxStep)*words)
@@ -94,7 +108,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// nextBaseline appends the next baselines that rows may have to bases. It returns false if there are none but none.
+// nextBaseline appends the next candidates to bases. It returns false if only "none" is left.
 func (p *Packer) nextBaseline() bool {
 	r, k := &p.rows, p.rows.tracker
 	words := len(r.send)
@@ -122,7 +136,8 @@ func (p *Packer) nextBaseline() bool {
 	return false
 }
 
-// baselineFrames is the rows that the client holds of the snapshot of an interval, of those that were there; nil if there are none.
+// heldRows is the rows in use that the client holds of the snapshot of an interval; nil if there
+// are none.
 func (p *Packer) heldRows(row, words int) []uint64 {
 	r := &p.rows
 	if r.state.byRow>>row&1 != 0 {
@@ -143,7 +158,8 @@ func (p *Packer) heldRows(row, words int) []uint64 {
 	return have
 }
 
-// heldFromBlocks fills have with the rows that were there in a snapshot that said whole groups, as far as the client holds it.
+// heldFromBlocks fills have with the rows in use of a snapshot of whole groups, as far as the
+// client holds it.
 func (k *Tracker) heldFromBlocks(have []uint64, row int, ring *Ring) (any bool) {
 	acked, frame := k.bits(row), ring.At(k.sent[row])
 	if frame == nil {

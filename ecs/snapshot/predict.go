@@ -6,10 +6,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// contexts say for the rows of a group which tables code them. 0: nothing is known but the newest baseline.
+// contexts says for each row of a group which tables code it. 0: there is one baseline at most.
 //
-//	bit 0        something is known
-//	bits 1..3    signal n of the model was stirred
+//	bit 0        there are older baselines
+//	bits 1..3    context field n of the model was not at schema.LevelExact
 //	bits 4..27   the class of each field's table, 2 bits each
 type contexts [GroupRows]uint32
 
@@ -18,10 +18,10 @@ const (
 	classBits   = 2
 )
 
-// unknown are the contexts of rows with one baseline, or none.
+// unknown is the contexts of rows with one baseline, or none.
 var unknown contexts
 
-// context is which of the model's tables codes what happened to a row.
+// context is the index of the model's mask table.
 func context(word uint32) int { return int(word&(1<<contextBits-1)+1) >> 1 }
 
 // class is the class of field f's table.
@@ -29,7 +29,7 @@ func class(word uint32, f int) uint32 {
 	return word >> (contextBits + classBits*uint(f)&31) & (1<<classBits - 1)
 }
 
-// initContexts fills calm, the context of a row of which all is calm, and for each field what each level changes in it.
+// initContexts fills exactContext, levelBits and constant.
 func (c *codec) initContexts(m *schema.Model) {
 	c.exactContext = 1
 	c.levelBits = make([][schema.ErrorLevels]uint32, len(c.coders))
@@ -52,8 +52,8 @@ func (c *codec) initContexts(m *schema.Model) {
 	}
 }
 
-// predict fills dst with what both ends expect of group g, and ctx with the contexts of its rows. There are two baselines or
-// three. Slots that are empty in the newest come to hold anything.
+// predict fills dst with the predicted values of group g, and ctx with the contexts of its rows.
+// There are two baselines or three. For slots that are empty in the newest, dst holds anything.
 func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *contexts) {
 	for r := range ctx {
 		ctx[r] = c.exactContext
@@ -71,9 +71,9 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 			continue
 		}
 		c.coders[f].Predict(&h.spacing, dst[f][:], v0[f][:], v1[f][:], v2[f][:], levels[:])
-		stir := &c.levelBits[f]
+		flips := &c.levelBits[f]
 		for r := range ctx {
-			ctx[r] ^= stir[levels[r]&(schema.ErrorLevels-1)]
+			ctx[r] ^= flips[levels[r]&(schema.ErrorLevels-1)]
 		}
 	}
 	if same {
@@ -81,22 +81,26 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 	}
 	var one [schema.MaxFields]uint8
 	for r := range GroupRows {
-		if n := h.depth(g, r); n != 0 {
-			ctx[r] = c.predictRow(h, n, g, r, dst, &one)
+		if word, depth := c.predictRow(h, g*GroupRows+r, dst, &one); depth != 0 {
+			ctx[r] = word
 		}
 	}
 }
 
-// predictRow is expect for one row that stands in depth of the baselines, at least one, and returns its context. levels gets how
-// surprising each field was.
-func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock, levels *[schema.MaxFields]uint8) uint32 {
+// predictRow is predict for one slot. It returns the row's context and in how many baselines the
+// row is: for none it does nothing. levels gets how wrong the predictor was lately, by field.
+func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, levels *[schema.MaxFields]uint8) (ctx uint32, depth int) {
+	g, r := slot/GroupRows, slot%GroupRows
+	if depth = h.depth(g, r); depth == 0 {
+		return 0, 0
+	}
 	v0 := h.frames[0].group(g)
 	if depth < 2 {
 		for f := range dst {
 			dst[f][r&15] = v0[f][r&15]
 			levels[f] = schema.LevelUnknown
 		}
-		return 0
+		return 0, depth
 	}
 	times := h.spacing
 	v1 := h.frames[1].group(g)
@@ -106,7 +110,7 @@ func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock,
 	} else {
 		times = times.WithoutOldest()
 	}
-	ctx := c.exactContext
+	ctx = c.exactContext
 	for f := range dst {
 		a, b, o := v0[f][r&15], v1[f][r&15], v2[f][r&15]
 		if a == b && b == o {
@@ -116,5 +120,5 @@ func (c *codec) predictRow(h *baselineFrames, depth, g, r int, dst []fieldBlock,
 		c.coders[f].Predict(&times, dst[f][r:r+1], v0[f][r:r+1], v1[f][r:r+1], v2[f][r:r+1], levels[f:f+1])
 		ctx ^= c.levelBits[f][levels[f]&(schema.ErrorLevels-1)]
 	}
-	return ctx
+	return ctx, depth
 }

@@ -9,24 +9,26 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// A block of schema.Range is a message of a range coder that says the same as a block of Huffman codes, in the same order: by
-// yes or no, each as likely as schema.Decisions say, and by evenly likely bits.
+// A block of schema.Range is a message of a range coder that says the same as a block of Huffman
+// codes, in the same order: by yes or no, each as likely as schema.Decisions say, and by evenly
+// likely bits.
 //
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
-//	changed      no: all as expected; nothing follows
+//	changed      no: all as predicted; nothing follows
 //	per row, in slot order:
 //	  not in the newest baseline:  spawned?     yes: 8 bits of generation, then each field in the width of its range
 //	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
 //	                               otherwise for each field: changed?, bucket, extra bits
 //
-// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those, so that groups fit a datagram.
+// It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those,
+// so that groups fit a datagram.
 const (
 	escape  = 0xff
 	escapeP = rangecoder.One - rangecoder.One/256
 	evenly  = rangecoder.One / 2
 )
 
-// ranged reports whether blocks with a baseline are messages of a range coder.
+// ranged reports whether blocks with a baseline are range-coded.
 func (c *codec) ranged() bool { return c.decide != nil }
 
 // putRange appends the block of a group that has a baseline.
@@ -64,15 +66,15 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 	return c.putBlock(append(out[:len(dst)], escape), g)
 }
 
-func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []fieldBlock) {
+func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, values []fieldBlock) {
 	e.Bits(uint32(id.Generation()), schema.GenerationBits)
-	for f := range lanes {
-		code, n := c.coders[f].Raw(lanes[f][r])
+	for f := range values {
+		code, n := c.coders[f].Raw(values[f][r])
 		putEven(e, uint32(code), n)
 	}
 }
 
-// putEven codes the lowest n bits of v, the lowest 16 first.
+// putEven codes the lowest n bits of v, the lowest 16 first, all equally likely.
 func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 	if n > 16 {
 		e.Bits(v&0xffff, 16)
@@ -85,9 +87,9 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 
 // putRangeRow codes a row that stays.
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
-	lanes, base, ctx := g.now, g.base, g.ctx[r&15]
-	var sizes [schema.MaxFields + 1]uint8 // of the changes; behind the last a place for those who look at none
-	for f := range lanes {
+	values, base, ctx := g.now, g.base, g.ctx[r&15]
+	var sizes [schema.MaxFields + 1]uint8 // of the changes so far; the last place stays 0
+	for f := range values {
 		d := &c.decide.Fields[f]
 		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := mask>>f&1 != 0
@@ -95,7 +97,7 @@ func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint
 		if !changed {
 			continue
 		}
-		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(lanes[f][r&15], base[f][r&15]))
+		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(values[f][r&15], base[f][r&15]))
 		sizes[f] = uint8(schema.SizeClass(sym))
 		node := 1
 		for i := 3; i >= 0; i-- {
@@ -209,12 +211,12 @@ func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	var meter M
 	var sizes [schema.MaxFields + 1]uint8
-	d, ctx, lanes := x.EmbeddedDecoder, g.ctx[r&15], g.now
+	d, ctx, values := x.EmbeddedDecoder, g.ctx[r&15], g.now
 	maskBits, why := 0, ReasonSame
 	if len(meter) == 1 {
 		maskBits = x.meter.took(d) // that the row stays
 	}
-	for f := range lanes {
+	for f := range values {
 		p := &c.decide.Fields[f]
 		nodes := p.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[p.ContextField]))*huffman.Buckets:][:huffman.Buckets]
 		changed := d.Bit(uint32(nodes[0]))
@@ -238,8 +240,8 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 		if len(meter) == 1 {
 			x.meter.field(f, ReasonUpdate, uint(x.meter.took(d)))
 		}
-		v, ok := c.coders[f].ApplyDelta(first, lanes[f][r&15])
-		lanes[f][r&15] = v
+		v, ok := c.coders[f].ApplyDelta(first, values[f][r&15])
+		values[f][r&15] = v
 		x.bad = x.bad || !ok
 	}
 	if len(meter) == 1 {

@@ -1,7 +1,7 @@
 package snapshot
 
-// Reserve makes room for what a snapshot of rows of up to slots slots can need, so that packing allocates nothing from the first on: for
-// a plane that is empty at first, and fills when it matters.
+// Reserve makes room for snapshots of rows of up to slots slots, so that packing never allocates.
+// Call it for a plane that is empty at first.
 func (p *Packer) Reserve(slots int) {
 	groups := (slots + GroupRows - 1) / GroupRows
 	words := (groups + wordGroups - 1) / wordGroups
@@ -16,16 +16,16 @@ func (p *Packer) Reserve(slots int) {
 	r.buf = make([]byte, 0, 1<<12)
 }
 
-// Reserve makes room for single rows in all columns, which they otherwise take with the first.
+// Reserve makes room for single rows in all caches, which otherwise the first one does.
 func (e *Encoder) Reserve() { e.reserveRows() }
 
-// Reserve makes room for what the tracker keeps of snapshots that leave rows out, which it otherwise takes with the first such.
+// Reserve makes room for row state, which otherwise the first snapshot of rows does.
 func (k *Tracker) Reserve() {
 	if k.rows.words == 0 {
 		k.rows = newRowState(k.groups*GroupRows, k.words)
 	}
 }
 
-// SingleBaseline makes the tracker name one baseline at a time, never older ones with it: for rows whose fields are all expected to stay as they
-// are (schema.Hold). Fewer sets are shared by more clients.
+// SingleBaseline makes the tracker name one baseline at a time, never older ones with it: for rows
+// that schema.Hold predicts. Fewer sets of baselines are shared by more clients.
 func (k *Tracker) SingleBaseline() { k.single = true }

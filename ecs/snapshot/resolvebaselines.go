@@ -2,12 +2,12 @@ package snapshot
 
 import "math/bits"
 
-// resolveBaselines finds each row's baseline: the newest one in which the client holds it.
+// resolveBaselines finds each row's baseline: the newest one that the client holds of it.
 func (p *Packer) resolveBaselines() {
 	r := &p.rows
 	all := 0
-	for i, say := range r.send {
-		w := say | r.remove[i]
+	for i, send := range r.send {
+		w := send | r.remove[i]
 		r.rest[i], r.uncommon[i] = w, w
 		all += bits.OnesCount64(w)
 	}
@@ -22,7 +22,7 @@ func (p *Packer) resolveBaselines() {
 			continue
 		}
 		left -= n
-		if b.count > 0 || b.middle != nil { // how a row is said to be gone depends on its context
+		if b.count > 0 || b.middle != nil { // how a removed row is coded depends on its context
 			b.cache = p.encoder.rows(b.baselines)
 			b.rows = b.cache.rows
 		}
@@ -42,10 +42,11 @@ func (p *Packer) resolveBaselines() {
 	p.trim()
 }
 
-// matchBaseline moves the rows of which the client holds all of a baseline from rest to hits, and returns how many there are.
+// matchBaseline moves the rows that the client holds of all of a set of baselines from rest to
+// hits, and returns their number.
 func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
 	rest := r.rest
-	hits, say := r.hits[:len(rest)], r.send[:len(rest)]
+	hits, send := r.hits[:len(rest)], r.send[:len(rest)]
 	switch {
 	case b.have == nil:
 		copy(hits, rest)
@@ -63,13 +64,13 @@ func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
 		if hit != 0 {
 			rest[i] &^= hit
 			n += bits.OnesCount64(hit)
-			b.count += bits.OnesCount64(hit & say[i])
+			b.count += bits.OnesCount64(hit & send[i])
 		}
 	}
 	return n
 }
 
-// assign notes that the rows of hits have the baseline with index a.
+// assign gives the rows of hits the baseline with index a.
 func (r *rowPlan) assign(a uint8) {
 	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	for i, hit := range r.hits {
@@ -79,17 +80,18 @@ func (r *rowPlan) assign(a uint8) {
 	}
 }
 
-// listEntries fills places with all rows, of which there are so many.
+// listEntries fills entries with all rows; all is their number.
 func (r *rowPlan) listEntries(all int) {
 	r.entries = sized(r.entries, all+64) // room for what a word's loop writes in vain
-	places, n := r.entries, 0
+	entries, n := r.entries, 0
 	for i, w := range r.send {
-		hide, odd, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
-		w |= hide
-		if hide|odd == 0 {
+		remove, uncommon, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
+		w |= remove
+		if remove|uncommon == 0 {
 			count, slot := bits.OnesCount64(w), slot|planEntry(r.common)<<baseShift
-			at := (*[64]planEntry)(places[n:])
-			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
+			at := (*[64]planEntry)(entries[n:])
+			// By eights: the number of rows in a word is hard to predict.
+			for k := 0; k < count; k += 8 {
 				to := (*[8]planEntry)(at[k&63&^7:])
 				to[0] = slot + lowest(w)
 				w &= w - 1
@@ -114,20 +116,20 @@ func (r *rowPlan) listEntries(all int) {
 		for ; w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
 			a := r.common
-			if odd>>bit&1 != 0 {
+			if uncommon>>bit&1 != 0 {
 				a = r.baseOf[i*64+bit]
 			}
-			places[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(hide>>bit&1)*hidden
+			entries[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(remove>>bit&1)*hidden
 			n++
 		}
 	}
-	r.entries, r.at = places[:n], 0
+	r.entries, r.at = entries[:n], 0
 }
 
-// lowest is the lowest one of a word, or anything if it is 0, which the processor is not asked for.
+// lowest is the index of the lowest one of a word, or anything for 0.
 func lowest(w uint64) planEntry { return planEntry(bits.TrailingZeros64(w | 1<<63)) }
 
-// trim moves the ends of the plan to where there is something to say.
+// trim moves the ends of the plan to what is left of it.
 func (p *Packer) trim() {
 	r := &p.rows
 	r.end = 0
@@ -140,7 +142,7 @@ func (p *Packer) trim() {
 	p.advance()
 }
 
-// advance moves on to the next group of which there is something to say.
+// advance moves to the next group that the plan mentions.
 func (p *Packer) advance() {
 	r := &p.rows
 	r.next = r.end

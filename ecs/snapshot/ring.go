@@ -10,7 +10,7 @@ import (
 // Window is how many send intervals back acknowledgements count and decoded frames are kept.
 const Window = 64
 
-// Ring remembers the newest frames of one schema. It is the memory that deltas are made against.
+// Ring holds the newest frames of one schema: the baselines of a server.
 type Ring struct {
 	frames   []*Frame
 	newest   *Frame
@@ -18,10 +18,11 @@ type Ring struct {
 	groups   int // ever in use, without the newest frame
 }
 
-// NewRing returns a ring of frames that are interval ticks apart; slots is rounded up to whole groups. A server that
-// sends to each client every k-th tick, on different ticks for different clients, captures every tick (interval 1) and
-// needs Window*k frames or more; one that sends to all on the same ticks takes interval k and Window frames.
-// It takes frames * slots * (4*fields+4) bytes.
+// NewRing returns a ring of frames that are interval ticks apart; slots is rounded up to whole
+// groups. A server that sends to each client every k-th tick, on different ticks for different
+// clients, captures every tick (interval 1) and needs Window*k frames or more; one that sends to
+// all on the same ticks takes interval k and Window frames. It takes frames * slots * (4*fields+4)
+// bytes.
 func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
 	if frames <= 0 || interval == 0 {
 		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each", frames, interval))
@@ -37,7 +38,8 @@ func (r *Ring) slot(t tick.Tick) *Frame {
 	return r.frames[uint32(t/r.interval)%uint32(len(r.frames))]
 }
 
-// Begin empties the frame for tick t, which replaces the oldest one. It stays valid until the ring has gone round.
+// Begin empties and returns the frame for tick t, which replaces the oldest one. It is valid until
+// the ring has gone round.
 func (r *Ring) Begin(t tick.Tick) *Frame {
 	r.groups = r.Groups()
 	r.newest = r.slot(t)
@@ -45,8 +47,8 @@ func (r *Ring) Begin(t tick.Tick) *Frame {
 	return r.newest
 }
 
-// BeginCopy is Begin for rows of which most stay as they are. Every slot is empty as after Begin, but what lies in it is what lay there in the
-// frame before, so that what nobody sets is found equal at once: of a slot that is empty in both it does not count.
+// BeginCopy is Begin for rows that mostly stay as they are. Every slot is empty as after Begin,
+// but holds the values of the frame before, so that rows that nobody sets compare as equal.
 func (r *Ring) BeginCopy(t tick.Tick) *Frame {
 	before := r.newest
 	f := r.Begin(t)
@@ -64,8 +66,8 @@ func (r *Ring) At(t tick.Tick) *Frame {
 	return nil
 }
 
-// Groups is the number of groups up to the last one that ever held an entity. It only grows: a group that emptied must
-// still be sent, so that clients learn of it.
+// Groups is the number of groups up to the last one ever in use. It only grows: a group that
+// emptied must still be sent, so that clients learn of it.
 func (r *Ring) Groups() int {
 	if r.newest == nil {
 		return 0

@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// A frame that follows the one before is empty like any other: slots that come to be and go, against any baseline, code to the same bytes.
+// A frame that follows the one before is empty like any other: slots that come to be and go,
+// against any baseline, code to the same bytes.
 func TestFollowCodesTheSame(t *testing.T) {
 	const slots, ticks = 5 * GroupRows, 300
 	m := schema.DefaultModel(playerSchema)

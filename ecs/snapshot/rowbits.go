@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// rowBits is one row against one baseline as it is sent to everybody who needs it, so short that it is a number in most
-// cases. Bit 0 is 0: the baseline is that of the row before.
+// rowBits is one row against one set of baselines, coded for all clients. Most rows fit the number
+// itself. Bit 0 is 0: the baseline is that of the row before.
 //
 //	bits 56..63  number of bits, at most 56; long: it lies elsewhere; 0: not made yet
 //	bits 0..55   the bits, the first one lowest
 //
-// A long one has in bits 32..55 the number of bits and in bits 0..31 where they begin in column.long, in whole bytes.
+// A long row has in bits 32..55 the number of bits and in bits 0..31 its place in
+// encodeCache.long, in bytes.
 type rowBits uint64
 
 const (
@@ -28,7 +29,7 @@ func (b rowBits) size() uint {
 	return uint(b >> 32 & (1<<24 - 1))
 }
 
-// ownerRows returns the column of a baseline with room for its rows' bits.
+// rows returns the cache of baselines with room for rows.
 func (e *Encoder) rows(base Baselines) *encodeCache {
 	c := e.cache(base)
 	if !c.byRow {
@@ -42,7 +43,7 @@ func (e *Encoder) rows(base Baselines) *encodeCache {
 	return c
 }
 
-// reserveRows makes room for rows in all columns at once, so that no later snapshot has to.
+// reserveRows makes room for rows in all caches, so that no later snapshot allocates.
 func (e *Encoder) reserveRows() {
 	for _, c := range e.caches {
 		if c.rows == nil {
@@ -52,11 +53,12 @@ func (e *Encoder) reserveRows() {
 	}
 }
 
-// batchAfter is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
-// a third, so what that wastes at most is what it saves if they are all wanted.
+// batchAfter is how many rows of a group are coded one by one before the others are coded along
+// with the next. Together a row costs about a third, so the waste is at most what the batch saves
+// if all are wanted.
 const batchAfter = 3
 
-// row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
+// row codes a row that is there now. In its baseline, if any, it was there, too.
 func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 	index, r := slot/GroupRows, slot%GroupRows
 	g := e.group(c, index)
@@ -72,7 +74,7 @@ func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 		e.putLoose(c, &g, &masks, one)
 	}
 	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.frames, id, was, index, r, g.now)
+		e.codec.countRow(e.counts, &c.frames, &g, r)
 	}
 	return c.rows[slot]
 }
@@ -87,7 +89,7 @@ func (g *rowGroup) staying() (rows uint16) {
 	return rows
 }
 
-// made is which of a group's rows have been made.
+// made is the rows of a group that have been coded.
 func made(rows []rowBits) (set uint16) {
 	for r, b := range rows[:GroupRows] {
 		if b != 0 {
@@ -97,13 +99,13 @@ func made(rows []rowBits) (set uint16) {
 	return set
 }
 
-// putLoose makes the bits of the rows in which, of long ones only the first.
+// putLoose codes the rows in which. Of rows longer than inlineBits it keeps only the first.
 func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
 	var ends [GroupRows]uint32
-	w := bitSink{buf: buf[at:cap(buf)], ends: &ends}
-	putRows[looseRows](&e.codec, &w, g, masks, which, 1)
+	w := bitSink{buf: buf[at:cap(buf)], emptyBits: 1, ends: &ends}
+	putRows[looseRows](&e.codec, &w, g, masks, which)
 	rows, start := (*[GroupRows]rowBits)(c.rows[g.index*GroupRows:]), uint32(0)
 	for ; which != 0; which &= which - 1 {
 		r := bits.TrailingZeros16(which) & 15
@@ -121,10 +123,10 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 }
 
 // rowMask has bit f set where field f of row r differs.
-func rowMask(r int, lanes, base []fieldBlock) (mask uint16) {
-	base = base[:len(lanes)]
-	for f := range lanes {
-		x := uint32(lanes[f][r&15] ^ base[f][r&15])
+func rowMask(r int, values, base []fieldBlock) (mask uint16) {
+	base = base[:len(values)]
+	for f := range values {
+		x := uint32(values[f][r&15] ^ base[f][r&15])
 		mask |= uint16((x|-x)>>31) << (f & 15)
 	}
 	return mask

@@ -10,8 +10,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// The grammar of a row, in a block or in a run of rows. putRows writes it and takeRows reads it; nothing else knows it but
-// the range coder's own form (rangeblock.go). takeRows also measures: a second instance of it notes what each bit is for.
+// The grammar of a row, in a block or in a run of rows. putRows writes it and takeRows reads it;
+// nothing else knows it but the range coder's own form (rangeblock.go). takeRows also measures: a
+// second instance of it notes what each bit is for.
 //
 //	not in the newest baseline:  0                          empty still; no bit at all if the block has no spawns
 //	                             1, generation, values      spawned: 8 bits, then each field in the width of its range
@@ -19,7 +20,8 @@ import (
 //	                             Replace, generation, values
 //	                             Update+mask, changes       each field that is not as predicted, as schema.Coder.Bits
 
-// rowGroup is a group on its way through a codec. A reader finds the predicted values in now and changes them in place.
+// rowGroup is a group on its way through a codec. A reader finds the predicted values in now and
+// changes them in place.
 type rowGroup struct {
 	index int          // of the group in its frame
 	ids   *idBlock     // now
@@ -29,36 +31,40 @@ type rowGroup struct {
 	ctx   *contexts    // of the prediction
 }
 
-// bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one lowest.
+// bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one
+// lowest.
 type bitSink struct {
-	buf  []byte // with 8 bytes of room behind all that is written
-	pos  int    // of the byte that the lowest pending bit belongs to
-	acc  uint64
-	n    uint               // below 8 between two rows
-	ends *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
+	buf       []byte // with 8 bytes of room behind all that is written
+	pos       int    // of the byte that the lowest pending bit belongs to
+	acc       uint64
+	n         uint               // below 8 between two rows
+	emptyBits uint               // what a row takes that was and is empty, 0 or 1
+	ends      *[GroupRows]uint32 // of loose rows: bits of buf up to the end of each
 }
 
-// rowForm is how rows are laid out: those of a block, or loose ones for runs of rows. It is a type and not a value, so that
-// the compiler makes an instance of putRows for each: the length of the array is a constant there.
+// rowForm is how rows are laid out: those of a block, or loose ones for runs of rows. It is a type
+// and not a value, so that the compiler makes an instance of putRows for each: the length of the
+// array is a constant there.
 type rowForm interface{ [0]byte | [1]byte }
 
 type (
-	blockRows = [0]byte // all 16; an empty slot takes emptyBits, 0 or 1
-	looseRows = [1]byte // each behind a zero bit, which says that its baseline is that of the row before
+	blockRows = [0]byte // all 16
+	looseRows = [1]byte // each behind a zero bit: its baseline is that of the row before
 )
 
-// putRows writes the rows of a group whose bit in which is set, in a block all of them. masks are those of compare. It
-// reports whether a row that stays has changed.
+// putRows writes the rows of a group whose bit in which is set, in a block all of them. masks are
+// those of compare. It reports whether a row that stays has changed.
 //
-// This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but keeps the pending ones in
-// registers, and the caller knows how much room there can be need for.
-func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16, emptyBits uint) (changed bool) {
+// This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but
+// keeps the pending ones in registers, and the caller knows how much room there can be need for.
+func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16) (changed bool) {
 	var form F
-	ids, was, lanes, ctx := g.ids, g.was, g.now, g.ctx
-	coders, codes, base, symbols := c.coders[:len(lanes)], c.codes, g.base[:len(lanes)], c.symbols
-	buf, pos, acc, n := w.buf, w.pos, w.acc, w.n
+	ids, was, values, ctx := g.ids, g.was, g.now, g.ctx
+	coders, codes, base, symbols := c.coders[:len(values)], c.codes, g.base[:len(values)], c.symbols
+	buf, pos, acc, n, emptyBits := w.buf, w.pos, w.acc, w.n, w.emptyBits
 	any := uint16(0)
-	var heads [GroupRows]uint32 // codes of the masks: loads from all over a large table, which wait for each other if made row by row
+	// Codes of the masks, loaded together: one by one the loads would wait for each other.
+	var heads [GroupRows]uint32
 	if len(form) == 0 {
 		for r := range GroupRows {
 			heads[r] = codes[context(ctx[r])*symbols+schema.Update+int(masks[r])]
@@ -95,7 +101,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				acc >>= n & 56
 				n &= 7
 				f := bits.TrailingZeros16(mask)
-				code, k := coders[f].Bits(lanes[f][r], base[f][r], class(word, f))
+				code, k := coders[f].Bits(values[f][r], base[f][r], class(word, f))
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -116,7 +122,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				pos += int(n >> 3)
 				acc >>= n & 56
 				n &= 7
-				code, k := coders[f].Raw(lanes[f][r])
+				code, k := coders[f].Raw(values[f][r])
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -133,8 +139,9 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 	return any != 0
 }
 
-// metered says whether a read fills a meter, too. It is a type and not a value, so that the compiler makes an instance of
-// the reader without the meter's code: there the length of the array is the constant 0.
+// metered says whether a read fills a meter, too. It is a type and not a value, so that the
+// compiler makes an instance of the reader without the meter's code: there the length of the array
+// is the constant 0.
 type metered interface{ [0]byte | [1]byte }
 
 type (
@@ -150,21 +157,22 @@ type bitSource struct {
 	meter *Meter // of a measured read
 }
 
-// end is the first whole byte behind the bits read, or ok is false if they are no rows that putRows wrote.
+// end is the first whole byte behind the bits read, or ok is false if they are no rows that putRows
+// wrote.
 func (x *bitSource) end() (n int, ok bool) {
 	n = (x.off + 7) / 8
 	return n, !x.bad && n <= len(x.src) && (x.off&7 == 0 || x.src[n-1]>>(x.off&7) == 0)
 }
 
-// takeRows reads the rows of a group whose bit in which is set, as putRows wrote them but for the bit in front of a loose one.
-// ids are those of was before.
+// takeRows reads the rows of a group whose bit in which is set, as putRows wrote them but for the
+// bit in front of a loose one. ids are those of was before.
 func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which uint16, emptyBits uint) {
 	var meter M
 	var form F
 	src, off, bad := x.src, x.off, false
 	window, left := uint64(0), uint(0) // the lowest left bits of window are good
-	was, lanes, ctx := g.was, g.now, g.ctx
-	coders, masks := c.coders[:len(lanes)], c.masks
+	was, values, ctx := g.was, g.now, g.ctx
+	coders, masks := c.coders[:len(values)], c.masks
 	for r := 0; r < GroupRows; r++ {
 		if len(form) == 1 {
 			if which == 0 {
@@ -199,7 +207,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 		case sym >= schema.Update:
 			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
-				base, k := lanes[f][r], class(word, f)
+				base, k := values[f][r], class(word, f)
 				v, n, ok := coders[f].Value(window, base, k)
 				if n > left || n == 0 {
 					window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -208,7 +216,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 				if len(meter) == 1 {
 					x.meter.field(f, ReasonUpdate, n)
 				}
-				lanes[f][r] = v
+				values[f][r] = v
 				window, left, off = window>>(n&63), left-n, off+int(n)
 				bad = bad || !ok
 			}
@@ -237,9 +245,9 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 	if len(meter) == 1 {
 		x.meter.row(why, schema.GenerationBits)
 	}
-	bad, lanes := generation == 0, g.now
-	coders := c.coders[:len(lanes)]
-	for f := range lanes {
+	bad, values := generation == 0, g.now
+	coders := c.coders[:len(values)]
+	for f := range values {
 		n := coders[f].Width()
 		if n > left {
 			window, left = bitio.Peek(src, off), bitio.MaxBits
@@ -248,7 +256,7 @@ func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason
 		if len(meter) == 1 {
 			x.meter.field(f, why, n)
 		}
-		lanes[f][r&15] = v
+		values[f][r&15] = v
 		window, left, off = window>>(n&63), left-n, off+int(n)
 		bad = bad || !ok
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowLedger is the honest twin of a tracker and a packer of rows: it remembers every word to a client by name and works
-// out anew what there is to say.
+// slowLedger is the honest twin of a tracker and a packer of rows: it remembers every word to a
+// client by name and works out anew what there is to say.
 type slowLedger struct {
 	said  map[tick.Tick]map[int]bool // true: shown, false: said to be gone
 	acked map[tick.Tick]map[int]bool
@@ -108,8 +108,8 @@ func (l *slowLedger) ack(now, t, interval tick.Tick, first, count int) {
 	}
 }
 
-// naiveRows writes runs of rows by the letter of the format, as many groups as go into budget bytes, and returns the group
-// behind the last one.
+// naiveRows writes runs of rows by the letter of the format, as many groups as go into budget
+// bytes, and returns the group behind the last one.
 func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all []statement, budget int, named Baselines) (out []byte, next int) {
 	for len(all) > 0 {
 		first := all[0].slot / GroupRows
@@ -136,7 +136,8 @@ func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all 
 	return out, next
 }
 
-// headOf is what a run's header names: the first row's baselines, but some that have older ones if any of the snapshot have.
+// headOf is what a run's header names: the first row's baselines, but some that have older ones if
+// any of the snapshot have.
 func headOf(named Baselines, rows []statement) Baselines {
 	if named[1] == 0 || rows[0].base[1] != 0 {
 		return rows[0].base
@@ -221,8 +222,8 @@ func (s *someSlots) next() (set []uint64) {
 
 func has(set []uint64, i int) bool { return i>>6 < len(set) && set[i>>6]>>(i&63)&1 != 0 }
 
-// TestRowsEqualNaive: what a client that sees and gets only some rows is sent is what the twin writes, byte by byte, over
-// any acknowledgements.
+// TestRowsEqualNaive: what a client that sees and gets only some rows is sent is what the twin
+// writes, byte by byte, over any acknowledgements.
 func TestRowsEqualNaive(t *testing.T) {
 	for i, s := range []schema.Schema{playerSchema, edgeSchema, playerSchema, edgeSchema} {
 		m := schema.DefaultModel(s)
@@ -329,8 +330,8 @@ func TestRowsEqualNaive(t *testing.T) {
 	}
 }
 
-// TestBeginRowsWithin: whatever is seen and acked, and whether it goes row by row or as blocks, it takes no more than was said before; and where
-// no group is seen whole that is what Weigh says.
+// TestBeginRowsWithin: whatever is seen and acked, and whether it goes row by row or as blocks, it
+// takes no more than was said before; and where no group is seen whole that is what Weigh says.
 func TestBeginRowsWithin(t *testing.T) {
 	m := learned(playerSchema)
 	blocks, within := 0, 0
@@ -396,8 +397,8 @@ func setSize(set []uint64) (n int) {
 	return n
 }
 
-// TestRowsAfterForgetting: a client that asked to begin anew is still told that nobody is where it may show somebody whom it must
-// not see any more; a new client in the same memory is not.
+// TestRowsAfterForgetting: a client that asked to begin anew is still told that nobody is where it
+// may show somebody whom it must not see any more; a new client in the same memory is not.
 func TestRowsAfterForgetting(t *testing.T) {
 	m := schema.DefaultModel(playerSchema)
 	for _, c := range []struct {

@@ -6,23 +6,25 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Run is a number of consecutive groups: blocks that are coded against the same baseline. Or, if it is of Rows, it is as
-// many rows from group First on, of which each names what it is coded against if that is not what the one before is.
+// Run is a number of consecutive groups: blocks that are coded against the same baselines. With
+// Rows it is as many rows from group First on, and a row names its own baselines where they differ
+// from those of the row before.
 type Run struct {
 	First, Count int
 	Baselines    Baselines
 	Rows         bool
 }
 
-// RunBytes is the most that a run's header takes; MaxRun the most groups or rows that one announces; MaxSpacing how many
-// intervals a baseline may lie before the next newer one of its set.
+// RunBytes is the most that a run's header takes; MaxRun the most groups or rows that one
+// announces; MaxSpacing how many intervals a baseline may lie before the next newer one of its set.
 const (
 	RunBytes   = 5
 	MaxRun     = 256
 	MaxSpacing = 15
 )
 
-// In a header's age byRows marks a run of single rows, and older a set of baselines; ageBits is the width of an age.
+// In a header's age byRows marks a run of single rows, and older a set of baselines; ageBits is the
+// width of an age.
 const (
 	byRows   = 0x80
 	older    = 0x40
@@ -34,14 +36,15 @@ const (
 // ErrRun says that a run's header is cut short or names an impossible baseline or group.
 var ErrRun = errors.New("snapshot: bad run header")
 
-// AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one every interval ticks.
-// The run has 1 to MaxRun groups or rows; its baselines lie a whole number of intervals back, less than Window.
+// AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one
+// every interval ticks. The run has 1 to MaxRun groups or rows; its baselines lie a whole number of
+// intervals back, less than Window.
 //
 //	2  first    little-endian
 //	1  count    less one
-//	1  age      of the newest baseline in intervals, 0 for none; +64 if there are older ones; +128 if rows follow in place of blocks
-//	1  spacing  if there are older ones: how many intervals the next lies before the newest, 1 to 15; +16 times how many the
-//	            oldest lies before that, 0 if there are but two
+//	1  age      of the newest baseline in intervals, 0 for none; +64 with older ones; +128 for rows
+//	1  spacing  only with older ones: intervals from the newest to the next, 1 to 15; +16 times the
+//	            intervals from that to the oldest, 0 for two baselines
 //
 // The blocks of the groups, or the rows, follow.
 func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
@@ -60,7 +63,7 @@ func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	return append(dst, r.spacing(interval))
 }
 
-// spacing is how far the run's older baselines lie apart, as its header says it; 0 if there are none.
+// spacing is the header's byte for the distances between the baselines; 0 for fewer than two.
 func (r *Run) spacing(interval tick.Tick) (n uint8) {
 	if r.Baselines[1] != 0 {
 		n = uint8((r.Baselines[0] - r.Baselines[1]) / interval)
@@ -79,11 +82,12 @@ func (r *Run) headBytes() int {
 	return RunBytes - 1
 }
 
-// Padding is the byte that may fill a section behind its last run, so that datagrams to one client have one length and
-// the kernel can send them as one (netio's trains). A run cannot begin with two of them: there is no such group.
+// Padding is the byte that fills a section behind its last run, so that datagrams to one client
+// have one length and one GSO send can carry them. No run begins with two of them: there is no
+// such group.
 const Padding = 0xff
 
-// padded reports whether nothing but padding follows.
+// padded reports whether only padding follows.
 func padded(src []byte) bool {
 	return len(src) == 0 || src[0] == Padding && (len(src) == 1 || src[1] == Padding)
 }
@@ -112,8 +116,8 @@ func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err erro
 	return r, src[head:], nil
 }
 
-// agedBaselines is the baselines of which the newest has an age and the others lie before it as a header's spacing says, 0 if there are
-// none.
+// agedBaselines is the baselines that a header's age and spacing name, or ok is false if there can
+// be none such.
 func agedBaselines(age, spacing uint8, now, interval tick.Tick) (b Baselines, ok bool) {
 	if b[0], ok = aged(age, now, interval); !ok || spacing == 0 {
 		return b, ok
@@ -128,7 +132,8 @@ func agedBaselines(age, spacing uint8, now, interval tick.Tick) (b Baselines, ok
 	return b, ok
 }
 
-// aged is the tick of a baseline of an age, 0 for none. ok is false if there can be none of that age.
+// aged is the tick of a baseline of an age, 0 for none. ok is false if there can be none of that
+// age.
 func aged(age uint8, now, interval tick.Tick) (base tick.Tick, ok bool) {
 	if age == 0 {
 		return 0, true

@@ -16,13 +16,13 @@ var (
 	ErrGroup      = errors.New("snapshot: no such group")
 )
 
-// sectionReader reads sections into a stage: of a Decoder, which then keeps the rows, and of a meter at either end, for which
-// only the bits count.
+// sectionReader reads sections into a stage: of a Decoder, which then keeps the rows, and of a
+// meter at either end, for which only the bits count.
 type sectionReader struct {
 	codec    *codec
 	interval tick.Tick
 	at       func(tick.Tick) *Frame  // finds a baseline, or nil
-	stage    *Frame                  // rows wait here until their section is known to be good
+	stage    *Frame                  // rows wait here until the whole section is read
 	staged   []stagedRows            // ascending: no group twice
 	contexts contexts                // of the group in hand
 	levels   [schema.MaxFields]uint8 // of the row in hand: how wrong the prediction may be
@@ -39,8 +39,8 @@ func newSectionReader(c *codec, stage *Frame, interval tick.Tick, at func(tick.T
 	return sectionReader{codec: c, interval: interval, at: at, stage: stage, staged: make([]stagedRows, 0, len(stage.ids))}
 }
 
-// readSection reads the runs that fill src up to its padding, of the snapshot of tick t. On an error the stage holds anything.
-// m is nil but for a measured read.
+// readSection reads the runs that fill src up to its padding, of the snapshot of tick t. On an
+// error the stage holds anything. m is nil but for a measured read.
 func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter) error {
 	var meter M
 	d.staged = d.staged[:0]
@@ -166,22 +166,21 @@ func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Baseli
 // readRow reads one row. All baselines know it.
 func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *baselineFrames) {
 	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
-	if depth := h.depth(g, r); depth > 0 {
-		row.was, row.ctx = &h.frames[0].ids[g], &d.contexts
-		d.contexts[r] = d.codec.predictRow(h, depth, g, r, row.now, &d.levels)
+	if ctx, depth := d.codec.predictRow(h, g*GroupRows+r, row.now, &d.levels); depth > 0 {
+		row.was, row.ctx, d.contexts[r] = &h.frames[0].ids[g], &d.contexts, ctx
 	}
 	row.ids[r] = row.was[r]
 	takeRows[M, looseRows](d.codec, x, &row, 1<<r, 1)
 }
 
-// open reports whether group g exists and stands behind those that are staged.
+// open reports whether group g exists and comes after the staged ones.
 func (d *sectionReader) open(g int) bool {
 	n := len(d.staged)
 	return uint(g) < uint(len(d.stage.ids)) && (n == 0 || d.staged[n-1].group < g)
 }
 
-// baselineFrames finds the frames of baselines of tick t. ok is false if one of them is not there, does not lie before the one newer,
-// or no whole number of intervals back.
+// held finds the frames of baselines of tick t. ok is false if one is missing, is not older than
+// the one before it, or is no whole number of intervals back.
 func (d *sectionReader) held(t tick.Tick, base Baselines) (h baselineFrames, ok bool) {
 	last := t
 	for i, at := range base[:base.count()] {

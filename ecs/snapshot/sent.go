@@ -5,12 +5,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// NewestAcked is the tick of the newest snapshot that showed id and that the client is known to hold, of the last Window; 0 if none
-// did. ring holds the frames that were sent.
+// NewestAcked is the tick of the newest snapshot of the last Window that has id and that the
+// client is known to hold; 0 if there is none. ring holds the frames that were sent.
 func (k *Tracker) NewestAcked(ring *Ring, id netid.ID) (newest tick.Tick) {
 	for row, t := range k.sent {
 		if t > newest {
-			if _, shown := k.rowSentAs(ring, row, id); shown {
+			if _, visible := k.rowSentAs(ring, row, id); visible {
 				newest = t
 			}
 		}
@@ -18,9 +18,9 @@ func (k *Tracker) NewestAcked(ring *Ring, id netid.ID) (newest tick.Tick) {
 	return newest
 }
 
-// RowSent reports whether the newest snapshot said the row of a slot as it is; not known where the client has been taken to have lost
-// everything since.
-func (k *Tracker) RowSent(slot int) (said, known bool) {
+// RowSent reports whether the newest snapshot had the row of a slot. known is false after Forget,
+// until the next snapshot.
+func (k *Tracker) RowSent(slot int) (sent, known bool) {
 	l, row := &k.rows, k.at
 	switch {
 	case k.sent[row] == 0:
@@ -31,32 +31,34 @@ func (k *Tracker) RowSent(slot int) (said, known bool) {
 	return l.hasVisible>>row&1 != 0 && l.visible(row)[slot>>6]>>(slot&63)&1 != 0, true
 }
 
-// SawInView reports whether the client, as far as is known of what arrived, had id before it in a view. It had if
+// SawInView reports whether the client, as far as its acknowledgements tell, showed id in a view.
+// It did if
 //
-//	the newest snapshot up to the view's first one that said anything of the slot showed id, or
-//	none up to there said anything of the slot, and a later one, which then stands in, showed id.
+//	the newest snapshot up to the view's first one that mentions the slot has id, or
+//	none up to there mentions the slot, and a later one, which then stands in, has id.
 //
-// Of a client that has been taken to have lost everything nothing is known until it acknowledges again.
+// After Forget nothing is known until the client acknowledges again.
 func (k *Tracker) SawInView(ring *Ring, id netid.ID, v tick.View) bool {
 	last, before, later := tick.Tick(0), false, false
 	for row, t := range k.sent {
-		said, shown := k.rowSentAs(ring, row, id)
+		mentions, visible := k.rowSentAs(ring, row, id)
 		switch {
-		case !said:
+		case !mentions:
 		case t <= v.From:
 			if t > last {
-				last, before = t, shown
+				last, before = t, visible
 			}
 		default:
-			later = later || shown
+			later = later || visible
 		}
 	}
 	return before || last == 0 && later
 }
 
-// maybeVisible is what a snapshot of the window said of id's slot: anything, and that id is there. What showed somebody counts once
-// it is acked; what said that nobody is there counts from when it was sent, as it is said again until it arrives.
-func (k *Tracker) rowSentAs(ring *Ring, row int, id netid.ID) (said, shown bool) {
+// rowSentAs returns what a snapshot of the window says of id's slot: whether it mentions the slot,
+// and whether with id. A row counts once it is acked; an empty slot counts from when it was sent,
+// as it is sent again until it arrives.
+func (k *Tracker) rowSentAs(ring *Ring, row int, id netid.ID) (mentions, visible bool) {
 	t, slot := k.sent[row], id.Index()
 	g := slot / GroupRows
 	if t == 0 || g >= k.groups {

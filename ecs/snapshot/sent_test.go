@@ -52,8 +52,9 @@ func (s slowWords) saw(id netid.ID, v tick.View, now, interval tick.Tick) bool {
 	return before != nil && before.id == id || before == nil && after != nil
 }
 
-// TestSawEqualsTwin: whom a client is taken to have had before it is whom the acked words of its snapshots showed, in blocks and row by
-// row, with losses, slots that change hands, and clients that begin anew.
+// TestSawEqualsTwin: whom a client is taken to have had before it is whom the acked words of its
+// snapshots showed, in blocks and row by row, with losses, slots that change hands, and clients
+// that begin anew.
 func TestSawEqualsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -147,8 +148,9 @@ func holds(f *Frame, words []word) bool {
 	return false
 }
 
-// TestNobodyStaysBehindBlocks: a client that is told all in blocks by turns, and by turns sees a part row by row, over a bad link, shows nobody
-// whom it does not see or who has left, once a few packages in a row have arrived.
+// TestNobodyStaysBehindBlocks: a client that is told all in blocks by turns, and by turns sees a
+// part row by row, over a bad link, shows nobody whom it does not see or who has left, once a few
+// packages in a row have arrived.
 func TestNobodyStaysBehindBlocks(t *testing.T) {
 	const slots = 100
 	m := schema.DefaultModel(playerSchema)

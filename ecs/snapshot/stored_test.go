@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestStoredNamesNoBaseline: whatever is acked, blocks and rows are told as they are, and nobody is left who is gone.
+// TestStoredNamesNoBaseline: whatever is acked, blocks and rows are told as they are, and nobody is
+// left who is gone.
 func TestStoredNamesNoBaseline(t *testing.T) {
 	const slots = 100
 	m := schema.DefaultModel(playerSchema).With(schema.Stored)

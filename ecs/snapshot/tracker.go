@@ -7,16 +7,18 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// baselineAges are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
-// client's baseline is at most a third older than its newest acknowledgement.
+// baselineAges are the baseline ages in use, in send intervals. Fewer ages mean more sharing: with
+// these a client's baseline is at most a third older than its newest acknowledgement.
 var baselineAges = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
 
-// MaxAge is the greatest baseline age in send intervals. Rings of frames must reach further back than that. What it
-// leaves of the Window is how far datagrams may overtake each other before a client has dropped a baseline in use.
+// MaxAge is the greatest baseline age in send intervals. A Ring must reach further back. The rest
+// of the Window is how far datagrams may overtake each other before a client has dropped a
+// baseline in use.
 const MaxAge = 48
 
-// IsBaselineAge reports whether a snapshot may be the baseline of one that is sent so many intervals later. Who sends less often
-// than each interval should leave such gaps, or he sends without baselines.
+// IsBaselineAge reports whether a snapshot may be the baseline of one that is sent so many
+// intervals later. A sender that skips intervals should leave only such gaps, or it sends without
+// baselines.
 func IsBaselineAge(intervals int) bool {
 	for _, age := range baselineAges {
 		if int(age) == intervals {
@@ -26,8 +28,9 @@ func IsBaselineAge(intervals int) bool {
 	return false
 }
 
-// deepAge is up to what age a baseline comes with older ones, in steps of maxStep at most between snapshots: of what lies further
-// ahead the past says little, and sets that nobody else has are not shared.
+// deepAge is up to what age a baseline comes with older ones, in steps of maxStep at most between
+// snapshots: of what lies further ahead the past says little, and sets that nobody else has are not
+// shared.
 const (
 	deepAge = 4
 	maxStep = 4
@@ -36,25 +39,27 @@ const (
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096
 
-// Tracker knows which groups of which snapshots one client has acknowledged, over the last Window send intervals, and
-// picks baselines. It takes 64 bits a group; 3.2 KB more for each 128 slots from Reserve on, or from the first snapshot on that leaves
-// rows out.
+// Tracker knows which groups of which snapshots one client has acknowledged, over the last Window
+// send intervals, and picks baselines. It takes 64 bits a group, and 3.2 KB for each 128 slots
+// after Reserve or after the first snapshot of rows.
 type Tracker struct {
 	interval tick.Tick
 	now      tick.Tick
 	groups   int
 	words    int
-	at       int               // its interval's index
-	single   bool              // baselines come one at a time
-	whole    bool              // some snapshot since the last one that accounts for whom it shows has said whole groups
-	rows     rowState          // without memory until Reserve, or until a snapshot leaves rows out
-	sent     [Window]tick.Tick // by interval: the tick that was sent then
-	acked    []uint64          // by interval, by group: a bit
-	rest     []uint64          // of Runs
-	history  *AckHistory       // what Keep was given
+	at       int  // index of its interval
+	single   bool // baselines come one at a time
+	// A snapshot of whole groups came after the last one that noted its rows.
+	whole   bool
+	rows    rowState          // empty until Reserve, or until a snapshot of rows
+	sent    [Window]tick.Tick // by interval: the tick sent then
+	acked   []uint64          // by interval, by group: a bit
+	rest    []uint64          // scratch of Runs
+	history *AckHistory       // of KeepHistory
 }
 
-// NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
+// NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every
+// interval ticks.
 func NewTracker(groups int, interval tick.Tick) *Tracker {
 	if groups <= 0 || groups > MaxGroups || interval == 0 {
 		panic("snapshot: tracker without groups or interval")
@@ -63,16 +68,16 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 	return &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words), rest: make([]uint64, words)}
 }
 
-// Reset takes the client to be a new one that holds nothing and was shown nothing: what is acknowledged later of snapshots
-// sent before counts for nothing.
+// Reset starts over with a new client, which holds nothing and shows nothing: acknowledgements of
+// older snapshots count for nothing.
 func (k *Tracker) Reset() {
 	k.Forget()
 	k.whole = false
 	clear(k.rows.maybeVisible)
 }
 
-// Forget takes the client to have lost all baselines: snapshots begin anew. What it was shown it may show still: unlike
-// Reset, rows that it must not see any more are said to be gone.
+// Forget drops all baselines: snapshots begin anew. Unlike Reset it remembers the rows that the
+// client may still show, so that hidden ones are removed.
 func (k *Tracker) Forget() {
 	for row := range k.sent {
 		k.dropInterval(row)
@@ -81,15 +86,16 @@ func (k *Tracker) Forget() {
 	clear(k.sent[:])
 }
 
-// KeepHistory makes the tracker tell h which rows it sends; nil ends it. Snapshots of whole groups are told by AckHistory.Sent.
+// KeepHistory makes the tracker record sent rows in h; nil ends it. Snapshots of whole groups are
+// recorded by AckHistory.Sent.
 func (k *Tracker) KeepHistory(h *AckHistory) { k.history = h }
 
 func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1) }
 
 func (k *Tracker) bits(row int) []uint64 { return k.acked[row*k.words : (row+1)*k.words] }
 
-// Advance says that the snapshot of tick t, later than the one before, is about to be sent. Intervals that were skipped
-// count as sent to nobody.
+// Advance begins the snapshot of tick t, which must be later than the one before. Skipped
+// intervals count as not sent.
 func (k *Tracker) Advance(t tick.Tick) {
 	steps := min(int(t/k.interval)-int(k.now/k.interval), Window)
 	for i := range max(steps, 1) {
@@ -106,8 +112,8 @@ func (k *Tracker) Advance(t tick.Tick) {
 	}
 }
 
-// Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
-// have left the window, and groups that do not exist, are ignored.
+// Acked records that the client holds count groups from first on of the snapshot of tick t. Ticks
+// that were not sent or have left the window, and groups that do not exist, are ignored.
 func (k *Tracker) Acked(t tick.Tick, first, count int) {
 	row := k.row(t)
 	if t == 0 || k.sent[row] != t || first < 0 || count <= 0 || first >= k.groups {
@@ -126,8 +132,8 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 	setRange(k.bits(row), first, end)
 }
 
-// Baselines returns the tick of the newest snapshot of which the client holds all of group g and whose age is one of those in use,
-// or 0.
+// Baseline returns the tick of the newest snapshot of an age in use of which the client holds all
+// of group g, or 0.
 func (k *Tracker) Baseline(g int) tick.Tick {
 	for _, age := range baselineAges {
 		row, ok := k.aged(age)
@@ -145,7 +151,8 @@ func (k *Tracker) aged(age uint8) (row int, ok bool) {
 	return row, t != 0 && t < k.now && k.sent[row] == t
 }
 
-// step is how many intervals lie between the two newest snapshots, 0 if there are none or more than maxStep.
+// step is how many intervals lie between the two newest snapshots, 0 if there are none or more
+// than maxStep.
 func (k *Tracker) step() uint8 {
 	if k.single {
 		return 0
@@ -163,7 +170,8 @@ func (k *Tracker) step() uint8 {
 	return 0
 }
 
-// olderBaselines finds the intervals of the two snapshots before the one of an age, a step apart. ok is false if it should be alone.
+// olderBaselines finds the intervals of the two snapshots before the one of an age, a step apart
+// each. ok is false if that one stays alone.
 func (k *Tracker) olderBaselines(age, step uint8) (middle, oldest int, ok bool) {
 	if step == 0 || age > deepAge*step {
 		return 0, 0, false
@@ -174,8 +182,9 @@ func (k *Tracker) olderBaselines(age, step uint8) (middle, oldest int, ok bool) 
 	return middle, oldest, ok
 }
 
-// Runs appends the baselines of the groups first to end-1 to dst, equal neighbours together, ascending. When all share
-// one baseline, as they do without loss, it costs a few instructions per 64 groups.
+// Runs appends the baselines of the groups first to end-1 to dst, equal neighbours together,
+// ascending. While all groups share their baselines, as they do without loss, it costs a few
+// instructions per 64 groups.
 func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 	if first >= end {
 		return dst
@@ -216,7 +225,7 @@ func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 	return sortRuns(dst, start)
 }
 
-// appendBits appends the runs of ones in a word, joining the first to the last run where they touch.
+// appendBits appends the runs of ones in a word, joined to the last run where they touch.
 func appendBits(dst []Run, at int, word uint64, base Baselines) []Run {
 	for word != 0 {
 		skip := bits.TrailingZeros64(word)
@@ -234,7 +243,7 @@ func appendBits(dst []Run, at int, word uint64, base Baselines) []Run {
 	return dst
 }
 
-// sortRuns sorts runs by group: insertion, as there are few and they come in ascending stretches.
+// sortRuns sorts runs by group: insertion, as they are few and nearly sorted.
 func sortRuns(runs []Run, start int) []Run {
 	for i := start + 1; i < len(runs); i++ {
 		for j := i; j > start && runs[j].First < runs[j-1].First; j-- {

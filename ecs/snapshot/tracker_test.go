@@ -25,7 +25,8 @@ func (k *slowTracker) base(g int) tick.Tick {
 	return 0
 }
 
-// baselines adds the two snapshots before that one, as far apart as the two newest are, if they are to be had.
+// baselines adds the two snapshots before that one, as far apart as the two newest are, if they are
+// to be had.
 func (k *slowTracker) bases(g int) (b Baselines) {
 	b[0] = k.base(g)
 	var steps []tick.Tick

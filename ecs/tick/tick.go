@@ -1,10 +1,11 @@
-// Package tick counts fixed steps of time. A rate and a tick number go in, exact instants come out; nothing here
-// reads a clock.
+// Package tick counts fixed steps of time. A rate and a tick number go in, exact instants come out;
+// nothing here reads a clock.
 package tick
 
 import "time"
 
-// Tick numbers the fixed steps of a match. The first step is 1; 0 means "none". At 128 Hz it lasts a year.
+// Tick numbers the fixed steps of a match. The first step is 1; 0 means "none". At 128 Hz it lasts
+// a year.
 type Tick uint32
 
 // Rate is a number of ticks a second. The simulation takes 20 to 128.
@@ -23,7 +24,8 @@ func (r Rate) Valid() bool { return r >= MinRate && r <= MaxRate }
 // Dt is the length of a tick in seconds, as the simulation uses it.
 func (r Rate) Dt() float32 { return 1 / float32(r) }
 
-// Period is the length of a tick rounded down to a nanosecond; use At for instants, which do not drift.
+// Period is the length of a tick rounded down to a nanosecond; use At for instants, which do not
+// drift.
 func (r Rate) Period() time.Duration { return time.Second / time.Duration(r) }
 
 // At is the exact instant at which tick t begins, counted from the instant of tick 0.
@@ -31,8 +33,8 @@ func (r Rate) At(t Tick) time.Duration {
 	return time.Duration(uint64(t) * uint64(time.Second) / uint64(r))
 }
 
-// Since returns the newest tick that has begun at the instant d, and the part of it that has passed in [0, 1).
-// A negative instant gives (0, 0).
+// Since returns the newest tick that has begun at the instant d, and the part of it that has passed
+// in [0, 1). A negative instant gives (0, 0).
 func (r Rate) Since(d time.Duration) (Tick, float32) {
 	if d < 0 {
 		return 0, 0
@@ -45,8 +47,9 @@ func (r Rate) Since(d time.Duration) (Tick, float32) {
 	return t, min(float32(d-r.At(t))*float32(r)/float32(time.Second), 0.99999994)
 }
 
-// View is an instant as a client looks at it: between the snapshots of two ticks, at a fraction. Both ends
-// interpolate with the same numbers, so a shot can be judged by exactly what its shooter saw.
+// View is an instant as a client looks at it: between the snapshots of two ticks, at a fraction.
+// Both ends interpolate with the same numbers, so a shot can be judged by exactly what its shooter
+// saw.
 type View struct {
 	From, To Tick  // snapshot ticks, From <= To; To-From <= MaxViewSpan
 	Frac     uint8 // 1/256 of the way from From to To

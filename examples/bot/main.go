@@ -1,5 +1,6 @@
-// Command bot is a whole player in thirty lines: a token from a server's HTTP port, a UDP socket, and client.Client between the two. It
-// runs in circles and shoots until it has fired a hundred rounds.
+// Command bot is a whole player in thirty lines: a token from a server's HTTP port, a UDP socket,
+// and client.Client between the two. It runs in circles and shoots until it has fired a hundred
+// rounds.
 //
 //	tickrate serve &
 //	go run ./examples/bot 127.0.0.1:7914
@@ -17,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// play joins the lobby that a token is for, plays until so many rounds are fired, and leaves. Bytes and times go into the client; bytes,
-// events and what is to be seen come out of it.
+// play joins the lobby that a token is for, plays until so many rounds are fired, and leaves. Bytes
+// and times go into the client; bytes, events and what is to be seen come out of it.
 func play(token []byte, rounds uint64) (*client.Client, error) {
 	bot, err := client.New(client.Config{Token: token, Name: "circles", Fetch: true})
 	if err != nil {

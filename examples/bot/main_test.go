@@ -11,36 +11,41 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestBotPlays: the bot plays in a real lobby on loopback: it gets a token over HTTP, joins, moves, fires, and the server has its commands.
+// TestBotPlays: the bot plays in a real lobby on loopback: it gets a token over HTTP, joins, moves,
+// fires, and the server has its commands.
 func TestBotPlays(t *testing.T) {
 	ground, err := arena.Open("arena-16")
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := netcode.Key{1, 2, 3}
-	host, err := server.NewHost(server.HostConfig{
-		Lobby:  server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Netcode: netcode.ServerConfig{PrivateKey: key}},
-		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+	h, err := host.New(host.Config{
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Netcode: netcode.ServerConfig{PrivateKey: key}},
+		UDP:   host.UDPConfig{Listen: "127.0.0.1:0"},
+		HTTP:  host.HTTPConfig{Listen: "127.0.0.1:0"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- host.Run(ctx) }()
+	go func() { done <- h.Run(ctx) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	}()
-	raw, err := ticket(host.HTTPAddr())
+	raw, err := ticket(h.HTTPAddr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +61,8 @@ func TestBotPlays(t *testing.T) {
 
 // TestBotRefused: no token, no server, and a token that is none are errors, and said.
 func TestBotRefused(t *testing.T) {
-	s := httptest.NewServer(server.NewConnect(server.ConnectConfig{
-		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}, Bearer: "secret",
+	s := httptest.NewServer(httpapi.NewConnect(httpapi.ConnectConfig{
+		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}, Access: httpapi.Access{Secret: "secret"},
 	}))
 	defer s.Close()
 	if _, err := ticket(strings.TrimPrefix(s.URL, "http://")); err == nil || !strings.Contains(err.Error(), "401") {

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pacer wakes a thread at exact instants: it parks until shortly before, has the kernel wake it a little early and spins
-// the rest, which is within a microsecond on an idle machine where time.Sleep is 0.6 ms late. Instants count from its making.
+// Pacer wakes a thread at exact instants: it parks until shortly before, has the kernel wake it a
+// little early and spins the rest, which is within a microsecond on an idle machine where
+// time.Sleep is 0.6 ms late. Instants count from its making.
 type Pacer struct {
 	start time.Time // as the runtime reads it, without a system call
 	at    int64     // the same instant on the kernel's monotonic clock
@@ -21,23 +22,27 @@ const (
 	// spin is how long before the deadline the kernel is asked to wake us.
 	spin = 60 * time.Microsecond
 
-	// park is how long before an instant a parked goroutine is woken: the runtime keeps timers to a millisecond.
+	// park is how long before an instant a parked goroutine is woken: the runtime keeps timers to a
+	// millisecond.
 	park = 1500 * time.Microsecond
 
 	// worthParking is the least time that is spent parked.
 	worthParking = time.Millisecond
 )
 
-// New binds the calling goroutine to its thread for good and asks the kernel not to round that thread's timers.
+// New binds the calling goroutine to its thread for good and asks the kernel not to round that
+// thread's timers.
 func New() *Pacer {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worst case: the default 50 us, which the spin covers
 	return &Pacer{start: time.Now(), at: readClock(unix.CLOCK_MONOTONIC)}
 }
 
-// Join binds the calling goroutine to its thread for good, which may then go by the pacer's clock beside the one that made it. The thread asks for
-// turns that are a little shorter than others': on a processor where somebody else runs, such as a server that has it to itself, the kernel then gives it
-// the processor when it wakes, and not when the other's turn is over (the slice of sched_setattr(2), which needs no privilege; a kernel older than 6.12 knows none).
+// Join binds the calling goroutine to its thread for good; it may then use the pacer's clock
+// beside the goroutine that made it. The thread asks for slightly shorter time slices than others
+// (sched_setattr(2), which needs no privilege; kernels before 6.12 ignore it): on a shared
+// processor, such as one with a server, the kernel then schedules it when it wakes, and not when
+// the running thread's slice is over.
 func (p *Pacer) Join() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -47,11 +52,13 @@ func (p *Pacer) Join() {
 	}
 }
 
-// RaisePriority asks the kernel to prefer the calling thread to others (nice -20), and reports whether it may, which is for who is root, as a rule.
+// RaisePriority gives the calling thread nice -20, and reports whether it may, which usually needs
+// root.
 func RaisePriority() bool { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil }
 
-// shortTurn is shorter than the 1.4 ms that a kernel gives on two processors (more on more), and long enough that what is done in one turn is seldom done in two: with
-// others of 0.1 ms a thread lost the processor in the middle of its work, to get it back with the next timer interrupt, after up to 4 ms.
+// shortTurn is shorter than the 1.4 ms slice of a kernel on two processors (more on more), and
+// long enough that work is seldom split: with slices of 0.1 ms a thread lost the processor in the
+// middle of its work, and got it back with the next timer interrupt, after up to 4 ms.
 const shortTurn = time.Millisecond
 
 // Now is the time since the pacer was made.
@@ -67,13 +74,15 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 	}
 }
 
-// Sleep waits for the instant d as the kernel keeps it, without spinning; it does not wait for the past.
+// Sleep waits for the instant d by the kernel's clock, without spinning; it does not wait for the
+// past.
 //
-// A goroutine that waits in a blocking system call costs the process much: the scheduler's monitor looks for such ones
-// every 70 us at first, to give their place to others, and each look is a wake-up that takes the processor from whoever
-// runs on it (a tenth of a core in a server of one). So the long part is spent parked, which gives up the place at once,
-// and the last 1.5 ms in a call that the scheduler is not told of. That holds nobody up: whoever stops the world, as the
-// garbage collector does, sends our thread a signal, the call returns, and the next function that is called lets it be stopped.
+// A goroutine in a blocking system call is costly: the scheduler's monitor wakes every 70 us at
+// first to look for such goroutines, and each wake-up takes the processor from the running thread
+// (a tenth of a core in a server of one). So the long part of the wait is spent parked, which
+// releases the processor at once, and the last 1.5 ms in a call that the scheduler does not know
+// of. That delays nothing else: to stop the world, the garbage collector sends the thread a
+// signal, the call returns, and the next function call stops.
 func (p *Pacer) Sleep(d time.Duration) {
 	p.Park(d)
 	for at := unix.NsecToTimespec(p.at + int64(d)); p.Now() < d; {
@@ -83,8 +92,8 @@ func (p *Pacer) Sleep(d time.Duration) {
 	}
 }
 
-// Park spends the part of the wait for the instant d that is spent parked, and reports whether there was one. Sleep begins with it; who
-// wants to look at something shortly before the instant calls it before.
+// Park spends the parked part of the wait for the instant d, and reports whether there was one.
+// Sleep begins with it; callers with work shortly before the instant call it first.
 func (p *Pacer) Park(d time.Duration) bool {
 	left := d - p.Now() - park
 	if left > worthParking {
@@ -97,7 +106,8 @@ func (p *Pacer) Park(d time.Duration) bool {
 //
 //go:noinline
 func sleepUntil(at *unix.Timespec) unix.Errno {
-	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(at)), 0, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
+		uintptr(unsafe.Pointer(at)), 0, 0, 0)
 	return errno
 }
 
@@ -110,7 +120,8 @@ func CPU() int {
 	return int(cpu)
 }
 
-// SetThreadAffinity has the calling thread, to which the goroutine must be bound, on the given processors from now on.
+// SetThreadAffinity limits the calling thread, to which the goroutine must be bound, to the given
+// processors.
 func SetThreadAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
@@ -125,15 +136,17 @@ func ThreadCPU() time.Duration { return time.Duration(readClock(unix.CLOCK_THREA
 // ProcessCPU is the CPU time, user and system, of this process.
 func ProcessCPU() time.Duration { return time.Duration(readClock(unix.CLOCK_PROCESS_CPUTIME_ID)) }
 
-// readClock reads one of the kernel's clocks in a call that cannot block, of which the scheduler need not know.
+// readClock reads one of the kernel's clocks in a call that cannot block, so that the scheduler
+// need not know of it.
 func readClock(id int32) int64 {
 	var ts unix.Timespec
-	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(id), uintptr(unsafe.Pointer(&ts)), 0) // these clocks exist on every Linux
+	// these clocks exist on every Linux
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(id), uintptr(unsafe.Pointer(&ts)), 0)
 	return ts.Nano()
 }
 
-// SetProcessAffinity keeps every thread this process has, and those they start, to the given processors. Started children
-// inherit it.
+// SetProcessAffinity limits every thread of this process, and the threads that they start, to the
+// given processors. Child processes inherit it.
 func SetProcessAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
@@ -150,7 +163,8 @@ func SetProcessAffinity(cpus []int) error {
 			if err != nil || done[tid] {
 				continue
 			}
-			if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH { // the thread may have ended
+			// the thread may have ended
+			if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
 				return err
 			}
 			done[tid] = true
@@ -161,7 +175,8 @@ func SetProcessAffinity(cpus []int) error {
 	}
 }
 
-// WithAffinity runs do with the calling thread kept to the given processors, which a process that do starts inherits.
+// WithAffinity runs do with the calling thread limited to the given processors; a process that do
+// starts inherits that.
 func WithAffinity(cpus []int, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -4,7 +4,8 @@ package clock
 
 import "time"
 
-// Pacer sleeps with the runtime's timer, which may be a millisecond late; the exact one is for Linux.
+// Pacer sleeps with the runtime's timer, which may be a millisecond late; the exact one is for
+// Linux.
 type Pacer struct{ start time.Time }
 
 // New returns a pacer whose instants count from now.

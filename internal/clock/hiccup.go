@@ -6,27 +6,29 @@ import (
 	"time"
 )
 
-// Hiccup sleeps on a thread of its own for HiccupPeriod at a time and tells how much later than it should it woke: what the machine took from
-// everybody on that processor, ours and strangers' work alike. It does nothing else, so whatever is late beyond it is late by itself.
+// Hiccup measures scheduling delay: a thread of its own sleeps for HiccupPeriod at a time and
+// reports how late it woke. The delay is the time that any work on that processor, of this process
+// or of others, kept it waiting; lateness beyond it has other causes.
 type Hiccup struct {
 	late func(time.Duration)
 	stop atomic.Bool
 	done chan struct{}
 }
 
-// HiccupPeriod is the time between two looks. A look costs some 20 microseconds of CPU time, and those of the process that is measured: it
-// wakes a thread.
+// HiccupPeriod is the time between two samples. A sample costs some 20 microseconds of CPU time,
+// mostly for waking the thread, and counts for the process that is measured.
 const HiccupPeriod = 5 * time.Millisecond
 
-// NewHiccup starts a meter that calls late from its thread, after every beat, with how late it woke. A gap of many beats is told as the
-// beats that were missed would have seen it: each as late as it would have been. Where processors can be chosen, on says which.
+// NewHiccup starts a meter that calls late from its thread, after every period, with how late it
+// woke. A gap of several periods is reported once for each of them, each as late as it would have
+// been. on selects processors, where that is possible.
 func NewHiccup(on []int, late func(time.Duration)) *Hiccup {
 	h := &Hiccup{late: late, done: make(chan struct{})}
 	go func() {
 		defer close(h.done)
 		runtime.LockOSThread() // not undone: the thread ends with its processors
 		if len(on) > 0 {
-			_ = SetThreadAffinity(on) // then it tells of the others
+			_ = SetThreadAffinity(on) // on failure it measures the other processors
 		}
 		h.run(New())
 	}()

@@ -2,7 +2,8 @@ package clock
 
 import "time"
 
-// runDelay parses a thread's schedstat, which is three numbers: nanoseconds run, nanoseconds runnable but not running, and times run.
+// runDelay parses a thread's schedstat, which is three numbers: nanoseconds run, nanoseconds
+// runnable but not running, and times run.
 func runDelay(text []byte) (delay int64, ok bool) {
 	column := 0
 	for _, c := range text {
@@ -18,8 +19,8 @@ func runDelay(text []byte) (delay int64, ok bool) {
 	return 0, false
 }
 
-// strangersShare is what strangers took of a run delay while other threads of the process ran for the time ours: those may have run on this
-// processor, and so may be all that was waited for.
+// strangersShare is what strangers took of a run delay while other threads of the process ran for
+// the time ours: those may have run on this processor, and so may be all that was waited for.
 func strangersShare(delay, ours int64) time.Duration {
 	return time.Duration(max(delay-max(ours, 0), 0))
 }

@@ -11,16 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RunDelay tells what the machine took from the thread that made it: its run delay, that is the time it wanted a processor and others had it,
-// without what other threads of its own process did meanwhile. It does not see what a hypervisor takes (see Stolen), nor interrupts.
+// RunDelay measures the run delay of the thread that made it: the time that it was ready to run
+// while other processes had its processor. Threads of its own process do not count. It does not
+// include time stolen by a hypervisor (see Stolen), nor interrupts.
 type RunDelay struct {
-	fd        int // the thread's schedstat; -1: not known
-	text      [64]byte
-	delay     int64 // at the last look
-	ownOthers int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
+	fd    int // the thread's schedstat; -1: not known
+	text  [64]byte
+	delay int64 // at the last look
+	// CPU time of the process's other threads that may run where this one does, when the run delay
+	// had last grown
+	ownOthers int64
 }
 
-// NewRunDelay starts a meter of the calling thread, to which the goroutine must be bound; the thread may be gone when it is closed.
+// NewRunDelay starts a meter of the calling thread, to which the goroutine must be bound; the
+// thread may end before the meter is closed.
 func NewRunDelay() *RunDelay {
 	fd, err := unix.Open("/proc/thread-self/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -34,11 +38,12 @@ func NewRunDelay() *RunDelay {
 	return t
 }
 
-// Known is whether the system tells.
+// Known reports whether the system provides run delays.
 func (t *RunDelay) Known() bool { return t.fd >= 0 }
 
-// Read returns what was taken since the last look, on the thread that made t. It takes half a microsecond, twice that when the run delay has grown. Elsewhere is the CPU time, so far,
-// of threads of the process that keep to other processors: these have taken nothing from it.
+// Read returns the run delay since the last call, on the thread that made t. It takes half a
+// microsecond, twice that when the run delay has grown. elsewhere is the total CPU time of threads
+// of this process on other processors, which took nothing from this one.
 func (t *RunDelay) Read(elsewhere time.Duration) time.Duration {
 	delay, ok := t.read()
 	if !ok || delay == t.delay {
@@ -55,7 +60,8 @@ func (t *RunDelay) read() (int64, bool) {
 	if t.fd < 0 {
 		return 0, false
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(t.fd), uintptr(unsafe.Pointer(&t.text)), uintptr(len(t.text)), 0, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(t.fd), uintptr(unsafe.Pointer(&t.text)),
+		uintptr(len(t.text)), 0, 0, 0)
 	if errno != 0 {
 		return 0, false
 	}
@@ -70,8 +76,8 @@ func (t *RunDelay) Close() {
 	}
 }
 
-// Stolen is how long the hypervisor has had some processors, summed over them, since the system began; to 10 ms, and false if it does not
-// tell.
+// Stolen is how long the hypervisor has had some processors, summed over them, since the system
+// began, to 10 ms. It reports false if the system does not provide it.
 func Stolen(cpus []int) (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -83,7 +89,8 @@ func Stolen(cpus []int) (time.Duration, bool) {
 // statTick is the unit of /proc/stat, which every Linux that Go runs on has.
 const statTick = 10 * time.Millisecond
 
-// stolen sums the eighth column of the processors' lines: user nice system idle iowait irq softirq steal.
+// stolen sums the eighth column of the processors' lines: user nice system idle iowait irq softirq
+// steal.
 func stolen(text string, cpus []int) (sum time.Duration, ok bool) {
 	for _, c := range cpus {
 		_, line, found := strings.Cut(text, fmt.Sprintf("\ncpu%d ", c))

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A stranger on the same processor is told of, and by no more than the time that the thread did not run.
+// A stranger on the same processor is told of, and by no more than the time that the thread did not
+// run.
 func TestTakenByAStranger(t *testing.T) {
 	if os.Getenv("PACE_STRANGER") != "" {
 		for n := 0; n >= 0; n = (n + 1) & 1023 { // until it is killed

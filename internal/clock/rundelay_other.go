@@ -4,7 +4,7 @@ package clock
 
 import "time"
 
-// RunDelay would tell what the machine took from a thread; here it is not known.
+// RunDelay measures nothing on this system.
 type RunDelay struct{}
 
 // NewRunDelay returns a meter that knows nothing.

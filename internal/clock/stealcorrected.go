@@ -2,25 +2,28 @@ package clock
 
 import "time"
 
-// StealCorrected keeps the schedule that a thread would have kept by itself, had the machine taken nothing from it, beside the one it kept. Each slot
-// of both has an instant at which it is due, waits for it or for the end of the slot before, and works:
+// StealCorrected computes the schedule that a thread would have kept without the time that the
+// machine took from it, beside the schedule that it kept. Each slot of both is due at an instant,
+// waits for it or for the end of the slot before, and works:
 //
-//	own begin(i) = max(due(i), own end(i-1)) + late wake-up(i) - what was taken of that
-//	own end(i)   = own begin(i) + work(i) - what was taken of that
+//	corrected begin(i) = max(due(i), corrected end(i-1)) + late wake-up(i) - time taken of that
+//	corrected end(i)   = corrected begin(i) + work(i) - time taken of that
 //
-// That is Lindley's recursion for a queue with one server (The theory of queues with a single server, Proc. Camb. Phil. Soc. 48, 1952), in
-// which a burst delays who comes after it until what has waited is made up for: leaving out the burst alone would leave that in. What a
-// thread does more because it is late, it is still charged with. So own lateness is never more than the lateness that was, and the same
-// where nothing was taken. Instants are of one clock. The zero value is a thread that is idle since the clock's beginning.
+// This is Lindley's recursion for a queue with one server (The theory of queues with a single
+// server, Proc. Camb. Phil. Soc. 48, 1952): a burst delays the following slots until the backlog
+// is worked off, so removing only the burst would leave those delays in. Extra work that a thread
+// does because it is late still counts. Corrected lateness is therefore never more than the
+// measured one, and the same where no time was taken. Instants are of one clock. The zero value is
+// a thread that has been idle since the clock's beginning.
 type StealCorrected struct {
 	due       time.Duration // of the slot at hand
-	real      time.Duration // the last instant that was told
-	corrected time.Duration // the same in the own schedule; never later
-	cost      time.Duration // own work of the slot at hand so far
+	real      time.Duration // the last instant reported
+	corrected time.Duration // the same in the corrected schedule; never later
+	cost      time.Duration // corrected work of the slot at hand so far
 }
 
-// Begin tells that the slot that is due at an instant began at the instant now, and what was taken since the last instant that was told.
-// What was taken before the slot could have begun made nothing late, and is passed over.
+// Begin reports that the slot due at an instant began at the instant now, and the time taken since
+// the last report. Time taken before the slot could have begun delayed nothing, and is ignored.
 func (o *StealCorrected) Begin(due, now, taken time.Duration) {
 	ready := max(due, o.real)
 	now = max(now, ready)
@@ -28,24 +31,25 @@ func (o *StealCorrected) Begin(due, now, taken time.Duration) {
 	o.due, o.real, o.cost = due, now, 0
 }
 
-// Work tells that the slot worked until the instant now, and what was taken since the last instant that was told.
+// Work reports that the slot worked until the instant now, and the time taken since the last
+// report.
 func (o *StealCorrected) Work(now, taken time.Duration) {
 	now = max(now, o.real)
 	work := now - o.real - between(taken, now-o.real)
 	o.real, o.corrected, o.cost = now, o.corrected+work, o.cost+work
 }
 
-// Skip tells that the slot that is due at an instant was left out. It is taken to have the work of the slot before it, and to be done no
-// later than it was left out.
+// Skip reports that the slot due at an instant was skipped. It is charged the work of the slot
+// before, and ends no later than it was skipped.
 func (o *StealCorrected) Skip(due time.Duration) {
 	o.due = due
 	o.corrected = min(max(due, o.corrected)+o.cost, o.real)
 }
 
-// Now is the instant that the own schedule has come to: at most the one that was told last.
+// Now is the instant that the corrected schedule has reached: at most the last one reported.
 func (o *StealCorrected) Now() time.Duration { return o.corrected }
 
-// Late is how long after its instant the slot at hand is in the own schedule.
+// Late is how late the slot at hand is in the corrected schedule.
 func (o *StealCorrected) Late() time.Duration { return max(o.corrected-o.due, 0) }
 
 // between is d, but in [0, most].

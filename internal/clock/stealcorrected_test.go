@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// played is a slot of made-up times: what it waited for beyond its instant, its work in two parts, and what the machine took in each of the three.
+// played is a slot of made-up times: what it waited for beyond its instant, its work in two parts,
+// and what the machine took in each of the three.
 type played struct{ wake, send, rest, tookWake, tookSend, tookRest int }
 
-// slowOwn plays the slots microsecond by microsecond, once on a machine that takes what it takes and once on one that takes nothing, and tells
-// by how much each had sent too late in both. Slot i is due after i+1 periods; one that did not sleep has no wake-up to be late with.
+// slowOwn plays the slots microsecond by microsecond, once on a machine that takes what it takes
+// and once on one that takes nothing, and tells by how much each had sent too late in both. Slot i
+// is due after i+1 periods; one that did not sleep has no wake-up to be late with.
 func slowOwn(slots []played, period int) (raw, own []int) {
 	clock := func(taking bool, slept []bool) (late []int, sleeps []bool) {
 		now := 0
@@ -22,7 +24,8 @@ func slowOwn(slots []played, period int) (raw, own []int) {
 				}
 				left--
 			}
-			for ; taking && took > 0; took-- { // or it has when there was nothing to do but to look at the clock
+			// or it has when there was nothing to do but to look at the clock
+			for ; taking && took > 0; took-- {
 				now++
 			}
 		}
@@ -74,9 +77,12 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 	cases := [][]played{
 		{{}, {}, {}},
 		{{2, 30, 20, 0, 0, 0}, {2, 30, 20, 0, 0, 0}},
-		{{2, 60, 30, 0, 500, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}}, // a burst, and its catching up
-		{{2, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}},                         // too much work: nobody else's fault
-		{{2, 40, 10, 300, 0, 0}, {1, 40, 10, 0, 0, 70}, {1, 40, 10, 0, 0, 0}},                      // taken while it woke, and while it received
+		// a burst, and its catching up
+		{{2, 60, 30, 0, 500, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}},
+		// too much work: nobody else's fault
+		{{2, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}},
+		// taken while it woke, and while it received
+		{{2, 40, 10, 300, 0, 0}, {1, 40, 10, 0, 0, 70}, {1, 40, 10, 0, 0, 0}},
 	}
 	dice := rand.New(rand.NewPCG(1952, 24))
 	for range 300 {
@@ -84,7 +90,8 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 		for i := range slots {
 			slots[i] = played{wake: dice.IntN(5), send: dice.IntN(load), rest: dice.IntN(load)}
 			if dice.IntN(6) == 0 {
-				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = dice.IntN(400), dice.IntN(400), dice.IntN(400)
+				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = dice.IntN(400), dice.IntN(400),
+					dice.IntN(400)
 			}
 		}
 		cases = append(cases, slots)
@@ -95,7 +102,8 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 		gotRaw, gotOwn := quickOwn(slots, 100)
 		for i := range slots {
 			if gotRaw[i] != raw[i] || gotOwn[i] != own[i] {
-				t.Fatalf("case %d, slot %d: late by %d and by itself %d, want %d and %d: %+v", n, i, gotRaw[i], gotOwn[i], raw[i], own[i], slots)
+				t.Fatalf("case %d, slot %d: late by %d and by itself %d, want %d and %d: %+v", n, i,
+					gotRaw[i], gotOwn[i], raw[i], own[i], slots)
 			}
 			if own[i] != raw[i] {
 				differ++
@@ -107,7 +115,8 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 	}
 }
 
-// Whatever a thread is told, own lateness is never more than the lateness that was, slots left out among them, and the same where nothing was taken.
+// Whatever a thread is told, own lateness is never more than the lateness that was, slots left out
+// among them, and the same where nothing was taken.
 func TestOwnIsNeverLater(t *testing.T) {
 	dice := rand.New(rand.NewPCG(35, 8))
 	upTo := func(most int) time.Duration { return time.Duration(dice.IntN(most+1)) * time.Microsecond }

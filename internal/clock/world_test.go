@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread that dozes does not keep the world from being stopped, though the scheduler was not told that it sleeps.
+// A thread that dozes does not keep the world from being stopped, though the scheduler was not told
+// that it sleeps.
 func TestDozeLetsTheWorldStop(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const nap = 2 * time.Second
@@ -40,7 +41,8 @@ func TestDozeLetsTheWorldStop(t *testing.T) {
 	}
 }
 
-// Parking must not make a sleep end early, nor late by its own rounding: the last part is the kernel's.
+// Parking must not make a sleep end early, nor late by its own rounding: the last part is the
+// kernel's.
 func TestSleepIsNeverEarly(t *testing.T) {
 	p := New()
 	defer runtime.UnlockOSThread()

@@ -14,14 +14,16 @@ import (
 const (
 	page = 2 << 20
 
-	// reach is how far from any object of the heap the rest of it may lie. What lies further off is no heap: stacks of threads, files.
+	// reach is how far from any object of the heap the rest of it may lie. What lies further off is
+	// no heap: stacks of threads, files.
 	reach = 1 << 36
 )
 
-// CollapseHeap asks for what the heap has by now, and has it moved there, one page after the other, between which it calls rest: a page takes
-// some tenths of a millisecond, in which nobody else can use it. What the heap grows by later needs another call. It returns the bytes that are in
-// large pages by then; 0 where the system has none to give. It changes nothing but where memory is, and that untouched parts of a
-// page are taken with the others. When ctx ends it stops behind the page that it is at.
+// CollapseHeap requests huge pages for the current heap and moves it there, one page after the
+// other, calling rest in between: a page takes some tenths of a millisecond, during which other
+// threads cannot use it. Later growth needs another call. It returns the bytes in huge pages; 0
+// where the system has none. It only moves memory, except that untouched parts of a page become
+// resident. When ctx ends it stops after the current page.
 func CollapseHeap(ctx context.Context, rest func()) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
@@ -33,7 +35,8 @@ func CollapseHeap(ctx context.Context, rest func()) (bytes int) {
 		if advise(from, end-from, unix.MADV_HUGEPAGE) != 0 {
 			continue
 		}
-		for ; from < end && ctx.Err() == nil; from += page { // one at a time: one that cannot be moved does not keep the others
+		// one at a time: one that cannot be moved does not keep the others
+		for ; from < end && ctx.Err() == nil; from += page {
 			if advise(from, page, unix.MADV_COLLAPSE) == 0 {
 				bytes += page
 			}
@@ -44,14 +47,15 @@ func CollapseHeap(ctx context.Context, rest func()) (bytes int) {
 	return bytes
 }
 
-// Prefault has the system give this process all the memory that its heap has asked for by now, which otherwise comes with the first write to
-// each page: where a virtual machine gives free memory back to its host, such a write takes 5 ms for a page of 2 MiB. With large it comes in pages of
-// 2 MiB, where the system has any, and what is there is moved into them, as by CollapseHeap; else nothing is moved, so that others may go on. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
-// as long as all those writes, in which whoever wants more memory waits. When ctx ends it stops behind the page that it is at.
+// Prefault makes all memory that the heap has requested resident, which otherwise happens at the
+// first write to each page: where a virtual machine returns free memory to its host, such a write
+// takes 5 ms for a page of 2 MiB. Nothing is moved, so other threads may go on. It returns the
+// resident bytes; 0 where the system cannot do it. It takes as long as all those writes, and other
+// requests for memory wait meanwhile. When ctx ends it stops after the current page.
 func Prefault(ctx context.Context) (bytes int) { return prefault(ctx, smallPages) }
 
-// PrefaultHuge is Prefault in pages of 2 MiB, where the system has any; memory that is there already is moved into them, as
-// by CollapseHeap, while other threads wait for it.
+// PrefaultHuge is Prefault in pages of 2 MiB, where the system has any; memory that is there
+// already is moved into them, as by CollapseHeap, while other threads wait for it.
 func PrefaultHuge(ctx context.Context) (bytes int) { return prefault(ctx, hugePages) }
 
 // pageSize says which pages prefault asks for.
@@ -113,7 +117,8 @@ func regions() (all []region) {
 // parse reads a line of maps: address-address rw-p offset device inode [name].
 func parse(line []byte) (r region, ok bool) {
 	f := bytes.Fields(line)
-	if len(f) < 5 || string(f[1]) != "rw-p" || string(f[4]) != "0" || len(f) > 5 && !bytes.HasPrefix(f[5], []byte("[anon")) {
+	if len(f) < 5 || string(f[1]) != "rw-p" || string(f[4]) != "0" || len(f) > 5 &&
+		!bytes.HasPrefix(f[5], []byte("[anon")) {
 		return r, false
 	}
 	from, end, _ := bytes.Cut(f[0], []byte("-"))

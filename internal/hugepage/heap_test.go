@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the heap holds is still there afterwards, wherever it is; and the heap is among the regions that are asked for.
+// What the heap holds is still there afterwards, wherever it is; and the heap is among the regions
+// that are asked for.
 func TestHeapKeepsWhatItHolds(t *testing.T) {
 	const many = 24 << 20
 	data := make([]byte, many)
@@ -41,17 +42,21 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	if again := CollapseHeap(context.Background(), func() {}); again < got/2 {
 		t.Errorf("%d bytes in large pages, then %d", got, again)
 	}
-	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil && !bytes.Contains(mode, []byte("[never]")) && got == 0 {
+	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil &&
+		!bytes.Contains(mode, []byte("[never]")) && got == 0 {
 		t.Skip("the kernel has large pages, and gave none: too old, or short of memory")
 	}
 	runtime.KeepAlive(data)
 }
 
-// What the heap has asked for is there after Prefault, though nobody has written to it, and holds what it held.
+// What the heap has asked for is there after Prefault, though nobody has written to it, and holds
+// what it held.
 func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		data := make([]byte, 24<<20)
-		if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), unix.MADV_DONTNEED); errno != 0 { // it may be of a test before
+		// it may be of a test before
+		if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
+			unix.MADV_DONTNEED); errno != 0 {
 			t.Fatal(errno)
 		}
 		for i := 0; i < len(data); i += 3 << 20 { // of some large pages a part is there
@@ -67,7 +72,8 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			t.Skip("the system cannot be asked")
 		}
 		if after := resident(t, data); before == len(data) || after != len(data) || got < after {
-			t.Errorf("large %v: %d of %d bytes are there, before %d; Touch says %d", large, after, len(data), before, got)
+			t.Errorf("large %v: %d of %d bytes are there, before %d; Touch says %d", large, after,
+				len(data), before, got)
 		}
 		for i, b := range data {
 			if i%(3<<20) == 0 && b != byte(1+i>>20) || i%(3<<20) != 0 && b != 0 {
@@ -77,7 +83,8 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// Who is interrupted does not wait for the rest: a heap is left as it is from the page at which the context ends.
+// Who is interrupted does not wait for the rest: a heap is left as it is from the page at which the
+// context ends.
 func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	data := make([]byte, 24<<20)
 	data[0] = 1
@@ -97,12 +104,14 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	if pages != least-1 {
 		t.Errorf("stopped at page %d, and %d were moved", least-1, pages)
 	}
-	if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), unix.MADV_DONTNEED); errno != 0 {
+	if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
+		unix.MADV_DONTNEED); errno != 0 {
 		t.Fatal(errno)
 	}
 	before := resident(t, data)
 	if got := Prefault(ctx); got != 0 || resident(t, data) != before {
-		t.Errorf("touched though the context has ended: %d bytes, of %d there are %d, before %d", got, len(data), resident(t, data), before)
+		t.Errorf("touched though the context has ended: %d bytes, of %d there are %d, before %d", got,
+			len(data), resident(t, data), before)
 	}
 	runtime.KeepAlive(data)
 }
@@ -112,7 +121,8 @@ func resident(t *testing.T, data []byte) (bytes int) {
 	t.Helper()
 	small := os.Getpagesize()
 	in := make([]byte, (len(data)+small-1)/small)
-	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
+		uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
 		t.Fatal(errno)
 	}
 	for _, b := range in {
@@ -128,7 +138,8 @@ func TestParse(t *testing.T) {
 		ok   bool
 	}{
 		{"14f80ec00000-14f815000000 rw-p 00000000 00:00 0 ", region{0x14f80ec00000, 0x14f815000000}, true},
-		{"c000000000-c004000000 rw-p 00000000 00:00 0                              [anon: Go: heap]", region{0xc000000000, 0xc004000000}, true},
+		{"c000000000-c004000000 rw-p 00000000 00:00 0                              [anon: Go: heap]",
+			region{0xc000000000, 0xc004000000}, true},
 		{"1b79c000-1b7bd000 rw-p 00000000 00:00 0                                  [heap]", region{}, false},
 		{"7ffe0000-7fff0000 rw-p 00000000 00:00 0                                  [stack]", region{}, false},
 		{"01dec000-023a7000 rw-p 019ec000 fe:00 11028524                           /bin/x", region{}, false},

@@ -9,7 +9,8 @@ import (
 // Pause is what a process that keeps time does between two pages.
 func Pause() { time.Sleep(2 * time.Millisecond) }
 
-// KeepCollapsed calls CollapseHeap now, and again after any second in which the process has taken more memory from the system, until ctx ends.
+// KeepCollapsed calls CollapseHeap now, and again after any second in which the process has taken
+// more memory from the system, until ctx ends.
 func KeepCollapsed(ctx context.Context) {
 	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	var had uint64

@@ -2,7 +2,8 @@ package meter
 
 import "sync/atomic"
 
-// Counter is a number that only grows. The zero value is ready. It must not be copied after first use.
+// Counter is a number that only grows. The zero value is ready. It must not be copied after first
+// use.
 type Counter struct{ n atomic.Uint64 }
 
 // Inc adds one.

@@ -9,21 +9,23 @@ import (
 // significantDigits is how exact a quantile is: within 0.1 % of the true value.
 const significantDigits = 3
 
-// DefaultHighest is the largest value a histogram made by NewHistogram(0) holds: a minute in nanoseconds.
+// DefaultHighest is the largest value a histogram made by NewHistogram(0) holds: a minute in
+// nanoseconds.
 const DefaultHighest = 60_000_000_000
 
-// Histogram keeps the distribution of integers in [0, highest] to three significant digits, and their exact count,
-// sum and maximum. The unit is the caller's; nanoseconds by custom.
+// Histogram keeps the distribution of integers in [0, highest] to three significant digits, and
+// their exact count, sum and maximum. The unit is the caller's; nanoseconds by custom.
 //
-// Records go to one of two small tallies. A reader swaps the tallies, which takes as long as exchanging two pointers,
-// and folds the resting one into the total at leisure: so a recording tick never waits while 200 kB are summed up.
+// Records go to one of two small tallies. A reader swaps the tallies, which takes as long as
+// exchanging two pointers, and folds the resting one into the total at leisure: so a recording tick
+// never waits while 200 kB are summed up.
 type Histogram struct {
 	highest int64
 
 	mu   sync.Mutex // held for one record or one swap, never for a fold
 	live *histogram // takes the records
 
-	reading sync.Mutex // held by whoever folds; taken before mu
+	reading sync.Mutex // held while folding; taken before mu
 	idle    *histogram // empty but during a fold; it and total are made by the first
 	total   *histogram
 }
@@ -37,8 +39,9 @@ type histogram struct {
 	clamped int64
 }
 
-// NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. It takes about 660 kB at
-// the default range, two thirds of them from the first read on, so keep one a stage rather than one a player.
+// NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. It
+// takes about 660 kB at the default range, two thirds of them from the first read on, so keep one a
+// stage rather than one a player.
 func NewHistogram(highest int64) *Histogram {
 	if highest == 0 {
 		highest = DefaultHighest
@@ -53,7 +56,8 @@ func newTally(highest int64) *histogram {
 	return &histogram{hdr: hdr.New(1, highest, significantDigits)}
 }
 
-// Record adds one value. A value below 0 counts as 0, one above the range as the highest; see Clamped.
+// Record adds one value. A value below 0 counts as 0, one above the range as the highest; see
+// Clamped.
 func (h *Histogram) Record(v int64) { h.RecordN(v, 1) }
 
 // RecordN adds n values that are the same, n being at least 1, in the time of one.

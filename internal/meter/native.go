@@ -6,15 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// NativeSchema is the resolution of Native: 8 buckets for each power of two, so that a bucket is 9 % wide. Prometheus calls it by this
-// number, and the bucket with index i is what is above 2^((i-1)/8) and at most 2^(i/8).
+// NativeSchema is the resolution of Native: 8 buckets for each power of two, so that a bucket is 9
+// % wide. Prometheus calls it by this number, and the bucket with index i is what is above
+// 2^((i-1)/8) and at most 2^(i/8).
 const NativeSchema = 3
 
 const perOctave = 1 << NativeSchema
 
-// Native keeps a distribution in exponential buckets, those of Prometheus' native histograms. It never forgets, and unlike Histogram
-// it has no lock: a record is two atomic additions, and a reader only reads. It takes 8 bytes a bucket, 2.3 KB from a nanosecond
-// to a minute, and 2 KB for the index.
+// Native keeps a distribution in exponential buckets, those of Prometheus' native histograms. It
+// never forgets, and unlike Histogram it has no lock: a record is two atomic additions, and a
+// reader only reads. It takes 8 bytes a bucket, 2.3 KB from a nanosecond to a minute, and 2 KB for
+// the index.
 type Native struct {
 	unit   float64 // base units (seconds, bytes) of 1
 	lowest int     // index of the bucket of 1
@@ -25,8 +27,9 @@ type Native struct {
 	sum    atomic.Uint64
 }
 
-// NewNative returns an empty histogram of values from 1 to highest, of which one is so many base units: 1e-9 for nanoseconds that
-// are told in seconds. A value that is higher counts as the highest, one below 1 has a bucket of its own.
+// NewNative returns an empty histogram of values from 1 to highest. unit is a value of 1 in base
+// units: 1e-9 for nanoseconds that are exported in seconds. A higher value counts as the highest,
+// one below 1 has a bucket of its own.
 func NewNative(unit float64, highest int64) *Native {
 	if !(unit > 0) || highest < 1 {
 		panic("meter: native histogram without a unit or a range")
@@ -94,7 +97,8 @@ type NativeCount struct {
 	Sum    float64 // base units
 }
 
-// Read returns what was recorded so far. Count is exactly the sum of the buckets; Sum may be that of a few records more.
+// Read returns what was recorded so far. Count is exactly the sum of the buckets; Sum may be that
+// of a few records more.
 func (h *Native) Read() NativeCount {
 	n := NativeCount{Lowest: h.lowest, Counts: make([]uint64, len(h.counts)), Zero: h.zero.Load()}
 	n.Count = n.Zero

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Each value is in the bucket that floating point finds for it, and the sums are those of the values.
+// Each value is in the bucket that floating point finds for it, and the sums are those of the
+// values.
 func TestNativeAgreesWithLogarithms(t *testing.T) {
 	for _, c := range []struct {
 		unit    float64

@@ -25,8 +25,8 @@ func (h *Histogram) Mean() float64 {
 	return float64(t.sum) / float64(t.count)
 }
 
-// Quantile is the value that a share q of all records does not exceed, q in [0, 1], within 0.1 % and never above Max;
-// 0 when empty. Quantile(0.999) is the p99.9.
+// Quantile is the value that a share q of all records does not exceed, q in [0, 1], within 0.1 %
+// and never above Max; 0 when empty. Quantile(0.999) is the p99.9.
 func (h *Histogram) Quantile(q float64) int64 {
 	h.reading.Lock()
 	defer h.reading.Unlock()
@@ -41,13 +41,15 @@ func (h *Histogram) Clamped() int64 {
 	return h.fold().clamped
 }
 
-// Snapshot makes dst equal to h as it is now; dst forgets what it held. Both must have the same range and differ.
+// Snapshot makes dst equal to h as it is now; dst forgets what it held. Both must have the same
+// range and differ.
 func (h *Histogram) Snapshot(dst *Histogram) {
 	dst.Reset()
 	h.AddTo(dst)
 }
 
-// AddTo adds everything h holds to dst, which must be another histogram of the same range. h is left as it is.
+// AddTo adds everything h holds to dst, which must be another histogram of the same range. h is
+// left as it is.
 func (h *Histogram) AddTo(dst *Histogram) {
 	if h == dst || h.highest != dst.highest {
 		panic("meter: snapshot into itself or into another range")
@@ -55,7 +57,7 @@ func (h *Histogram) AddTo(dst *Histogram) {
 	h.reading.Lock()
 	defer h.reading.Unlock()
 	t := h.fold()
-	dst.mu.Lock() // dst is the reader's own: nobody records into it meanwhile, and if so, waiting is right
+	dst.mu.Lock() // dst is the reader's own; a concurrent record waits
 	defer dst.mu.Unlock()
 	dst.live.add(t)
 }

@@ -1,6 +1,6 @@
-// Package ratelimit limits how much happens in a second. A Bucket takes the time and the tokens that
-// somebody wants to spend, and says whether they may be spent now or when. It reads no clock,
-// allocates nothing and locks nothing: one goroutine owns a Bucket.
+// Package ratelimit limits how much happens in a second. A Bucket takes the time and the tokens
+// that a caller wants to spend, and says whether it may spend them now, or when. It reads no
+// clock, allocates nothing and locks nothing: one goroutine owns a Bucket.
 package ratelimit
 
 import (
@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// longAgo is when a bucket that nobody has used yet was last in debt.
+// longAgo is when a new bucket was last in debt.
 const longAgo = time.Duration(math.MinInt64 / 2)
 
-// Bucket is a token bucket in the form of the generic cell rate algorithm (GCRA): instead of a level it
-// keeps the instant at which everything taken so far is paid for. It fills at a rate of tokens a second
-// and saves up what the rate gives in its depth, a duration. A token is whatever the caller counts:
-// bytes, datagrams, milliseconds.
+// Bucket is a token bucket in the form of the generic cell rate algorithm (GCRA): instead of a
+// level it keeps the instant at which everything taken so far is paid for. It fills at a rate of
+// tokens a second and saves up what the rate gives in its depth, a duration. A token is whatever
+// the caller counts: bytes, datagrams, milliseconds.
 //
-// In any time t a bucket that is asked with Allow lets at most rate*(t+depth) tokens pass. Asked with
-// Ready before Take it may go into debt, so that up to one Take more passes.
+// In any time t a bucket that is asked with Allow lets at most rate*(t+depth) tokens pass. Asked
+// with Ready before Take it may go into debt, so that up to one Take more passes.
 //
 // The zero value limits nothing. Times count from any fixed instant.
 type Bucket struct {
@@ -79,7 +79,8 @@ func (b *Bucket) Take(now time.Duration, n int) {
 	b.paid = b.base(now) + b.cost(n)
 }
 
-// Spent returns how long the bucket needs to be full again, from 0 to its depth and what it is in debt.
+// Spent returns how long the bucket needs to be full again, from 0 to its depth and what it is in
+// debt.
 func (b *Bucket) Spent(now time.Duration) time.Duration {
 	if b.rate == 0 {
 		return 0
@@ -87,10 +88,10 @@ func (b *Bucket) Spent(now time.Duration) time.Duration {
 	return b.base(now) + b.depth - now
 }
 
-// Room returns how many tokens may be taken now so that they are paid for within a period. Of what was
-// saved up it offers at most a quarter of the period's tokens, so that a caller who takes all of it in
-// every period comes near to the rate in even shares. It is negative while a debt lasts longer than
-// the period, and 0 for a bucket that limits nothing.
+// Room returns how many tokens may be taken now so that they are paid for within a period. Of
+// what was saved up it offers at most a quarter of the period's tokens, so that a caller who
+// takes all of it in every period comes near to the rate in even shares. It is negative while a
+// debt lasts longer than the period, and 0 for a bucket that limits nothing.
 func (b *Bucket) Room(now, period time.Duration) int {
 	free := now + period - b.base(now)
 	return int(int64(min(free, period+period/4)) * b.rate / int64(time.Second))

@@ -15,7 +15,8 @@ type level struct {
 
 func newLevel(perSecond, burst int) *level {
 	depth := big.NewRat(int64(burst), 1)
-	return &level{rate: big.NewRat(int64(perSecond), int64(time.Second)), depth: depth, tokens: new(big.Rat).Set(depth)}
+	return &level{rate: big.NewRat(int64(perSecond), int64(time.Second)), depth: depth,
+		tokens: new(big.Rat).Set(depth)}
 }
 
 func (l *level) allow(now time.Duration, n int) bool {
@@ -32,7 +33,8 @@ func (l *level) allow(now time.Duration, n int) bool {
 	return true
 }
 
-// With rates that divide a second a bucket decides as the twin does; Wait ends at the instant of the first success.
+// With rates that divide a second a bucket decides as the twin does; Wait ends at the instant of
+// the first success.
 func TestAllowMatchesTwin(t *testing.T) {
 	rates := []int{1, 2, 5, 64, 250, 1000, 8000, 100_000}
 	for seed := range uint64(40) {
@@ -47,12 +49,14 @@ func TestAllowMatchesTwin(t *testing.T) {
 			wait := b.Wait(now, n)
 			ok, want := b.Allow(now, n), twin.allow(now, n)
 			if ok != want || ok != (wait == 0) {
-				t.Fatalf("seed %d, call %d: %d of %d a second allowed %v after %v, twin says %v", seed, i, n, rate, ok, wait, want)
+				t.Fatalf("seed %d, call %d: %d of %d a second allowed %v after %v, twin says %v", seed, i,
+					n, rate, ok, wait, want)
 			}
 			if !ok && n <= burst {
 				early, late := b, b
 				if early.Allow(now+wait-1, n) || !late.Allow(now+wait, n) {
-					t.Fatalf("seed %d, call %d: %v is not when %d of %d a second are there", seed, i, wait, n, rate)
+					t.Fatalf("seed %d, call %d: %v is not when %d of %d a second are there", seed, i, wait,
+						n, rate)
 				}
 			}
 			if spent := b.Spent(now); spent < 0 || spent > b.depth {
@@ -62,8 +66,8 @@ func TestAllowMatchesTwin(t *testing.T) {
 	}
 }
 
-// In every window of time Ready and Take let through what the type promises, and at least 98 % of the rate to a caller
-// that always has something to take. The twin sums up all windows.
+// In every window of time Ready and Take let through what the type promises, and at least 98 % of
+// the rate to a caller that always has something to take. The twin sums up all windows.
 func TestRow26BucketHolds(t *testing.T) {
 	const depth = 100 * time.Millisecond
 	for seed := range uint64(20) {
@@ -115,7 +119,8 @@ func TestIdleBucketSavesItsDepth(t *testing.T) {
 func TestZeroBucketLimitsNothing(t *testing.T) {
 	for _, b := range []Bucket{{}, New(0, time.Second), NewBurst(0, 5)} {
 		b.Take(0, 1<<40)
-		if !b.Ready(0) || !b.Allow(0, 1<<40) || b.Wait(0, 1<<40) != 0 || b.Spent(0) != 0 || b.Room(0, time.Second) != 0 {
+		if !b.Ready(0) || !b.Allow(0, 1<<40) || b.Wait(0, 1<<40) != 0 || b.Spent(0) != 0 ||
+			b.Room(0, time.Second) != 0 {
 			t.Errorf("%+v: a bucket without a rate limits", b)
 		}
 	}

@@ -1,11 +1,11 @@
-// Package ringbuf keeps the newest items of a stream in bounded memory. Items go in one by one; they come
-// out either once each and in order (Pop), or as often as somebody asks for those behind a number (Since).
-// One goroutine owns a Ring.
+// Package ringbuf keeps the newest items of a stream in bounded memory. Items go in one by one;
+// they come out either once each and in order (Pop), or repeatedly by their number (Since). One
+// goroutine owns a Ring.
 package ringbuf
 
-// Ring holds the newest items up to its capacity; a new item replaces the oldest one of a full ring.
-// Items are numbered from 0 in the order in which they came. The memory is made with the first item,
-// all at once. The zero value has no capacity: use New.
+// Ring holds the newest items up to its capacity; a new item replaces the oldest one of a full
+// ring. Items are numbered from 0 in the order in which they came. The memory is made with the
+// first item, or by Alloc. The zero value is empty; use New before the first item.
 type Ring[T any] struct {
 	items    []T
 	capacity int
@@ -16,11 +16,16 @@ type Ring[T any] struct {
 // New returns an empty ring for n items, at least one.
 func New[T any](n int) Ring[T] { return Ring[T]{capacity: max(n, 1)} }
 
-// Next adds an item and returns its place for the caller to fill. It still holds an older item.
-func (r *Ring[T]) Next() *T {
+// Alloc makes the memory now, so that adding items never allocates.
+func (r *Ring[T]) Alloc() {
 	if r.items == nil {
 		r.items = make([]T, r.capacity)
 	}
+}
+
+// Next adds an item and returns its place for the caller to fill. It still holds an older item.
+func (r *Ring[T]) Next() *T {
+	r.Alloc()
 	if r.in-r.out == uint64(len(r.items)) {
 		r.out++
 		r.lost++
@@ -62,8 +67,8 @@ func (r *Ring[T]) First(from uint64) uint64 {
 	return max(from, r.in-min(r.in, uint64(len(r.items))))
 }
 
-// Since appends to out the items numbered from on that are still there, oldest first. It is for rings
-// whose items nobody pops.
+// Since appends to out the items numbered from on that are still there, oldest first. It is for
+// rings whose items nobody pops.
 func (r *Ring[T]) Since(from uint64, out []T) []T {
 	for n := r.First(from); n < r.in; n++ {
 		out = append(out, *r.At(n))

@@ -31,7 +31,8 @@ func TestRingMatchesSlice(t *testing.T) {
 				}
 			}
 			if r.Len() != len(all)-popped || r.Added() != uint64(len(all)) || r.Lost() != uint64(lost) {
-				t.Fatalf("seed %d: %d wait, %d came, %d lost; twin says %d, %d, %d", seed, r.Len(), r.Added(), r.Lost(), len(all)-popped, len(all), lost)
+				t.Fatalf("seed %d: %d wait, %d came, %d lost; twin says %d, %d, %d", seed, r.Len(),
+					r.Added(), r.Lost(), len(all)-popped, len(all), lost)
 			}
 		}
 	}

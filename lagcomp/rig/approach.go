@@ -2,9 +2,10 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// ClosestApproach is how near a ray passes to a pose, for telling a miss from a near miss: the bone, metres along the ray to the point that is
-// nearest to it, and metres between the ray and the bone's surface, 0 if it is hit. The ray's direction must be of unit length and Max
-// not negative. It is no verdict: that is Test's.
+// ClosestApproach is how near a ray passes to a pose, to tell a miss from a near miss: the bone,
+// metres along the ray to the nearest point, and metres between the ray and the bone's surface, 0
+// if it is hit. The ray's direction must be of unit length and Max not negative. Test, not this,
+// decides hits.
 func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	var body Body
 	LocalCapsules(p, &body)
@@ -22,8 +23,8 @@ func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	return bone, along, metres
 }
 
-// rayAxisDistance is the distance between a ray, cut at its Max, and a capsule's axis, and where along the ray it is (Ericson, Real-Time Collision
-// Detection, 5.1.9).
+// rayAxisDistance is the distance between a ray, cut at its Max, and a capsule's axis, and where
+// along the ray it is (Ericson, Real-Time Collision Detection, 5.1.9).
 func rayAxisDistance(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
 	axis, from := c.B.Sub(c.A), r.Origin.Sub(c.A)
 	square, slant := axis.LenSq(), axis.Dot(r.Dir)

@@ -2,7 +2,8 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// arms leads both hands to where they belong and lets the elbows follow. Lengths are of the whole arm, the hand aside.
+// arms leads both hands to where they belong and lets the elbows follow. Lengths are of the whole
+// arm, the hand aside.
 func (f *poseSolver) arms() {
 	k := f.k
 	whole := k.Joints[UpperArmL].Length + k.Joints[ForearmL].Length
@@ -12,7 +13,8 @@ func (f *poseSolver) arms() {
 	f.arm(UpperArmR, 1, f.hand(1, f.sin, k.Trail, wide, whole))
 }
 
-// hand is where a hand is, measured from its shoulder: hanging or swinging, or holding a weapon along the view.
+// hand is where a hand is, measured from its shoulder: hanging or swinging, or holding a weapon
+// along the view.
 func (f *poseSolver) hand(side, swing, reach, wide, whole float32) geom.Vec3 {
 	pump := float32(float32(f.k.Pump*f.gait) * swing)
 	loose := f.view.along(float32(0.12+float32(0.2*f.gait)+pump), float32(0.12*side))
@@ -25,8 +27,8 @@ func (f *poseSolver) hand(side, swing, reach, wide, whole float32) geom.Vec3 {
 	return loose.Mad(held.Sub(loose), f.aim)
 }
 
-// arm bends an arm, side -1 the left, so that its hand comes to d from the shoulder, or as near as it can: the two sides of a
-// triangle of known lengths, the elbow down, out and back.
+// arm bends an arm, side -1 the left, so that its hand comes to d from the shoulder, or as near as
+// it can: the two sides of a triangle of known lengths, the elbow down, out and back.
 func (f *poseSolver) arm(upper Bone, side float32, d geom.Vec3) {
 	j := &f.k.Joints
 	a, b := j[upper].Length, j[upper+1].Length

@@ -27,8 +27,10 @@ const (
 	Bones // how many there are
 )
 
-var boneNames = [Bones]string{"pelvis", "spine", "chest", "neck", "left thigh", "left shin", "left foot", "right thigh",
-	"right shin", "right foot", "left upper arm", "left forearm", "left hand", "right upper arm", "right forearm", "right hand",
+var boneNames = [Bones]string{"pelvis", "spine", "chest", "neck", "left thigh", "left shin", "left foot",
+	"right thigh",
+	"right shin", "right foot", "left upper arm", "left forearm", "left hand", "right upper arm",
+	"right forearm", "right hand",
 	"head"}
 
 // String names the bone.
@@ -39,7 +41,7 @@ func (b Bone) String() string {
 	return "bone?"
 }
 
-// Part says what of a player was hit.
+// Part is the part of a player that was hit.
 type Part uint8
 
 // Parts of a player.
@@ -59,7 +61,7 @@ func (p Part) String() string {
 	return "part?"
 }
 
-// Part is what of a player the bone belongs to; NoPart for numbers that are no bone.
+// Part is the part of a player that a bone belongs to; NoPart for numbers that are no bone.
 func (b Bone) Part() Part {
 	switch {
 	case b <= Neck:
@@ -74,5 +76,5 @@ func (b Bone) Part() Part {
 	return NoPart
 }
 
-// Body is the capsules of one pose. A bone's capsule has its axis from A, at the parent, to B.
+// Body is the capsules of one pose, by bone. Each has its axis from A, at the parent, to B.
 type Body [Bones]geom.Capsule

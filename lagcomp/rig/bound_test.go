@@ -25,8 +25,9 @@ func farthest(p *Pose) float64 {
 	return most
 }
 
-// Every combination of the extremes and middles of all parameters lies within Bound, at every sixteenth of the cycle; and
-// climbing from the worst of them, one parameter changed at a time, finds nothing outside.
+// Every combination of the extremes and middles of all parameters lies within Bound, at every
+// sixteenth of the cycle; and climbing from the worst of them, one parameter changed at a time,
+// finds nothing outside.
 func TestBoundHoldsEveryPose(t *testing.T) {
 	weights := []uint8{0, 127, 255}
 	phases := 16
@@ -52,8 +53,10 @@ func TestBoundHoldsEveryPose(t *testing.T) {
 								n := len(weights)
 								gait, aim := weights[bits%n], weights[bits/n%n]
 								air, squat := weights[bits/n/n%n], weights[bits/n/n/n]
-								phase := uint16((bits*5 + int(move)/32*3 + int(pitch>>13)) % phases * (65536 / phases))
-								try(Pose{Form: FormOf(h, dead), Pitch: pitch, Move: move, Hips: hips, Bank: bank,
+								phase := uint16((bits*5 + int(move)/32*3 +
+									int(pitch>>13)) % phases * (65536 / phases))
+								try(Pose{Form: FormOf(h, dead), Pitch: pitch, Move: move, Hips: hips,
+									Bank: bank,
 									Gait: gait, Aim: aim, Air: air, Squat: squat, Phase: phase})
 							}
 						}
@@ -95,7 +98,8 @@ func TestBoundHoldsEveryPose(t *testing.T) {
 		}
 		t.Logf("%v: %.3f m of %.3f: %+v", h, most, Skeletons[h].Bound, worst)
 		if spare := float64(Skeletons[h].Bound) - most; spare < slackBound || spare > 3*slackBound {
-			t.Errorf("%v: a bound of %v for %.4f m; %v to %v should be spare", h, Skeletons[h].Bound, most, slackBound, 3*slackBound)
+			t.Errorf("%v: a bound of %v for %.4f m; %v to %v should be spare", h, Skeletons[h].Bound, most,
+				slackBound, 3*slackBound)
 		}
 	}
 }
@@ -104,8 +108,10 @@ func TestBoundHoldsEveryPose(t *testing.T) {
 func random(r *rand.Rand, h Hero) Pose {
 	n, m := r.Uint64(), r.Uint64()
 	return Pose{
-		Form: FormOf(h, Stance(n&7)), Phase: uint16(n >> 8), Yaw: geom.Angle(n >> 24), Pitch: geom.Angle(int16(n>>40) / 2),
-		Move: uint8(n >> 56), Gait: uint8(m), Bank: int8(m >> 8), Hips: int8(m >> 16), Aim: uint8(m >> 24), Air: uint8(m >> 32),
+		Form: FormOf(h, Stance(n&7)), Phase: uint16(n >> 8), Yaw: geom.Angle(n >> 24),
+		Pitch: geom.Angle(int16(n>>40) / 2),
+		Move:  uint8(n >> 56), Gait: uint8(m), Bank: int8(m >> 8), Hips: int8(m >> 16), Aim: uint8(m >> 24),
+		Air:   uint8(m >> 32),
 		Squat: uint8(m >> 40), Flags: FlagAlive, ID: 7,
 	}
 }

@@ -7,30 +7,32 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// capsules is a body as assembly takes it: 16 capsules by columns, whose lanes are bones, and the head apart.
+// capsules is a body as the assembly takes it: 16 capsules in columns, whose lanes are bones, and
+// the head apart.
 type capsules struct {
 	kernel.Capsules
 	head [2]geom.Vec3
 }
 
-var _ [16]byte = [Head]byte{} // what is not the head has a lane
+var _ [16]byte = [Head]byte{} // every bone but the head has a lane
 
 // capsule is one of them.
 func (b *capsules) capsule(i Bone, k *Skeleton) geom.Capsule {
 	if i == Head {
 		return geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.radii.head}
 	}
-	return geom.Capsule{A: geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, B: geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, Radius: k.radii.Radius[i]}
+	return geom.Capsule{A: geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, B: geom.Vec3{X: b.BX[i],
+		Y: b.BY[i], Z: b.BZ[i]}, Radius: k.radii.Radius[i]}
 }
 
-// radii is the radii of a skeleton's capsules, and of a ball round each that holds it with 2 mm to spare: directions are of unit length
-// but for rounding.
+// radii is the radii of a skeleton's capsules, and of a ball around each that holds it with 2 mm
+// to spare, as directions have unit length but for rounding.
 type radii struct {
 	kernel.Radii
 	head, headBound float32
 }
 
-// fillRadii fills flesh.
+// fillRadii fills radii from Joints.
 func (k *Skeleton) fillRadii() {
 	for i := range k.Joints {
 		j := &k.Joints[i]
@@ -43,10 +45,11 @@ func (k *Skeleton) fillRadii() {
 	}
 }
 
-// first is the bone that r meets first, grown by so much: the later of those equally near.
+// first is the bone that r hits first, grown by some metres: the later of those equally near.
 func (b *capsules) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
 	f := kernel.MovingSphere{
-		OX: r.Origin.X, OY: r.Origin.Y, OZ: r.Origin.Z, DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max, Radius: grow,
+		OX: r.Origin.X, OY: r.Origin.Y, OZ: r.Origin.Z, DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
+		Radius: grow,
 	}
 	lane, t := b.Capsules.FirstHit(&f, &k.radii.Radii)
 	switch {
@@ -58,21 +61,24 @@ func (b *capsules) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t f
 		t = r.Max
 	}
 	if _, may := b.near(r, grow, b.head[0], b.head[1], k.radii.headBound); may {
-		if d, hit := r.Capsule(geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.radii.head + grow}); hit && d <= t {
+		if d, hit := r.Capsule(geom.Capsule{A: b.head[0], B: b.head[1], Radius: k.radii.head +
+			grow}); hit && d <= t {
 			return Head, d, true
 		}
 	}
 	return bone, t, ok
 }
 
-// firstGeneric is kernel.Capsules.FirstHit: its truth, and what answers where there is no assembly. A ball round each bone says, cheaply, which
-// bones the ray may meet at all: all are asked before one is tested, for no branch can foretell them.
+// firstGeneric is the reference of kernel.Capsules.FirstHit, and its replacement where there is no
+// assembly. A ball around each bone tells cheaply which bones the ray may hit; all balls are
+// tested before the first bone, since no branch on them can be predicted.
 func (b *capsules) firstGeneric(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
 	var from [Head]float32 // how far along each is entered at the soonest
 	may := uint32(0)
 	for i := range from {
 		bit := uint32(0)
-		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.radii.Bound[i])
+		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]},
+			geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.radii.Bound[i])
 		if touches {
 			bit = 1
 		}
@@ -94,7 +100,8 @@ func (b *capsules) firstGeneric(r *geom.Ray, grow float32, k *Skeleton) (bone Bo
 	return bone, t, ok
 }
 
-// near reports whether r may meet the capsule from a to z, and how far along at the soonest, of all twice, so that the middle is a sum.
+// near reports whether r may hit the capsule from a to z, and twice how far along at the soonest;
+// doubling everything makes the middle a sum.
 func (b *capsules) near(r *geom.Ray, grow float32, a, z geom.Vec3, around float32) (from float32, ok bool) {
 	m := a.Add(z).Sub(r.Origin.Add(r.Origin))
 	around += grow

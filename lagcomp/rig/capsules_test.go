@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// oddCapsules are 16 capsules and a way past them such as no body is: along the axes or nearly, beginning within, grazing, ending at the
-// surface, equal to each other, without length or not even a number.
+// oddCapsules are 16 capsules and a way past them such as no body is: along the axes or nearly,
+// beginning within, grazing, ending at the surface, equal to each other, without length or not even
+// a number.
 func oddCapsules(r *rand.Rand, round int) (b capsules, k Skeleton, ray geom.Ray, grow float32) {
 	scale := float32(math.Pow(10, float64(round%5)-3))
 	coord := func(w float32) float32 { return (r.Float32() - 0.5) * w }
@@ -35,7 +36,8 @@ func oddCapsules(r *rand.Rand, round int) (b capsules, k Skeleton, ray geom.Ray,
 			side := ray.Dir.Cross(axis).Normalize()
 			a = ray.At(r.Float32() * 5).Add(side.Scale((radius + grow) * (1 + coord(scale*1e-3))))
 		case 3: // begins or ends at it
-			a = ray.At([]float32{0, ray.Max}[r.IntN(2)]).Add(ray.Dir.Scale(radius + grow)).Add(vec(scale * 1e-3))
+			a = ray.At([]float32{0, ray.Max}[r.IntN(2)]).Add(ray.Dir.Scale(radius +
+				grow)).Add(vec(scale * 1e-3))
 		case 4: // as the one before
 			if i > 0 {
 				c := b.capsule(i-1, &k)
@@ -79,7 +81,8 @@ func TestFirstSame(t *testing.T) {
 	hits, inside, undecided, bones := 0, 0, 0, [Head]int{}
 	same := func(b *capsules, k *Skeleton, ray *geom.Ray, grow float32) {
 		t.Helper()
-		f := kernel.MovingSphere{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
+		f := kernel.MovingSphere{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X,
+			DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
 		lane, at := b.FirstHit(&f, &k.radii.Radii)
 		if lane == kernel.Undecided {
 			undecided++
@@ -117,7 +120,8 @@ func TestFirstSame(t *testing.T) {
 		b, k, ray, grow := oddCapsules(r, i)
 		same(&b, &k, &ray, grow)
 	}
-	t.Logf("%d of %d bodies hit, %d of as many odd sets, %d from within, %d undecided", bodies, n, hits-bodies, inside, undecided)
+	t.Logf("%d of %d bodies hit, %d of as many odd sets, %d from within, %d undecided", bodies, n,
+		hits-bodies, inside, undecided)
 	if bodies < n/4 || hits-bodies < n/4 || inside < n/50 || undecided < n/200 || undecided > n/2 {
 		t.Error("the cases prove little")
 	}

@@ -2,31 +2,34 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// BoundHeight is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
-// the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
+// BoundHeight is how far above the feet the centre of every hero's bounding sphere is, in metres.
+// One number for all lets a broad phase over columns of feet shift the ray instead of the spheres.
 const BoundHeight = 0.9
 
 // Bound is a sphere that holds every capsule of p, whatever its parameters but Pos and the hero.
 func Bound(p *Pose) geom.Sphere {
 	return geom.Sphere{
-		Center: geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + BoundHeight, Z: p.Pos.Z}, Radius: Skeletons[p.Form.Hero()].Bound,
+		Center: geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + BoundHeight, Z: p.Pos.Z},
+		Radius: Skeletons[p.Form.Hero()].Bound,
 	}
 }
 
-// Hit is what of a body a ray met first.
+// Hit is where a ray hits a body first.
 type Hit struct {
 	Bone     Bone
-	Part     Part      // of Bone
-	Distance float32   // metres along the ray; 0 if it started inside
-	Normal   geom.Vec3 // unit vector out of the bone's surface; against the ray if it started on the bone's axis
+	Part     Part    // of Bone
+	Distance float32 // metres along the ray; 0 if it started inside
+	// unit vector out of the bone's surface; against the ray if it started on the bone's axis
+	Normal geom.Vec3
 }
 
-// Test is the one verdict of a ray on a pose: the nearest of its 17 capsules, each grown by grow >= 0 metres, which makes the
-// ray a swept sphere. Of capsules equally near the later bone wins, so the head before all. It does not look at flags or
-// ids. The ray's direction must be of unit length and Max not negative.
+// Test is the narrow-phase test of a ray against a pose: the nearest of its 17 capsules, each
+// grown by grow >= 0 metres, which makes the ray a swept sphere. Of capsules equally near the
+// later bone wins, so the head before all. Flags and ids are ignored. The ray's direction must be
+// of unit length and Max not negative.
 func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
-	// Everything is measured from the feet, and the ray begins where it could first touch the bound: squares of
-	// kilometres would leave nothing of the millimetres.
+	// Everything is measured from the feet, and the ray begins where it could first touch the
+	// bound: squares of kilometres would leave nothing of the millimetres.
 	skip, ok := MayHit(&r, grow, p.Pos, p.Form.Hero())
 	if !ok {
 		return Hit{}, false
@@ -43,8 +46,9 @@ func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	return Hit{bone, bone.Part(), skip + t, normal(&c, near.At(t), r.Dir)}, true
 }
 
-// MayHit reports whether Test may find a hit on somebody of a build who stands there, and how far along the ray at the soonest, in
-// metres: Test never finds one nearer, nor one at all where this says no.
+// MayHit reports whether Test may find a hit on a player of a build at some feet, and how far
+// along the ray at the soonest, in metres: Test never finds one nearer, nor any where this says
+// no.
 func MayHit(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32, ok bool) {
 	reach := Skeletons[hero].Bound + grow
 	start := r.Origin.Sub(feet)
@@ -68,8 +72,8 @@ func normal(c *geom.Capsule, point, dir geom.Vec3) geom.Vec3 {
 	return n
 }
 
-// NearestBone is the bone of p whose surface is nearest to a point in the world, and how far, in metres; 0 within it. Of bones
-// equally near the later one. Blasts are measured by it.
+// NearestBone is the bone of p whose surface is nearest to a point in the world, and how far, in
+// metres; 0 within it. Of bones equally near the later one. Blast damage depends on it.
 func NearestBone(at geom.Vec3, p *Pose) (bone Bone, metres float32) {
 	var body Body
 	LocalCapsules(p, &body)

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// slowTest is Test as one would first write it, in float64: every capsule in the world, no bound, nothing left out.
+// slowTest is Test as one would first write it, in float64: every capsule in the world, no bound,
+// nothing left out.
 func slowTest(r geom.Ray, grow float32, p *Pose) (best Hit, ok bool) {
 	var body Body
 	Capsules(p, &body)
@@ -21,8 +22,8 @@ func slowTest(r geom.Ray, grow float32, p *Pose) (best Hit, ok bool) {
 	return best, ok
 }
 
-// enter is how far along r a capsule of the given radius round c's axis begins, or infinity: the least of where it enters
-// both balls and the tube between them.
+// enter is how far along r a capsule of the given radius round c's axis begins, or infinity: the
+// least of where it enters both balls and the tube between them.
 func enter(r geom.Ray, c geom.Capsule, radius float64) float64 {
 	if distance(r.Origin, c)+float64(c.Radius) <= radius {
 		return 0
@@ -51,7 +52,8 @@ func enter(r geom.Ray, c geom.Capsule, radius float64) float64 {
 		d[i] -= along * axis[i]
 		m[i] -= from * axis[i]
 	}
-	if t := root(dot(d, d), dot(m, d), dot(m, m)-radius*radius); t < best && from+t*along >= 0 && from+t*along <= 1 {
+	if t := root(dot(d, d), dot(m, d), dot(m, m)-radius*radius); t < best && from+t*along >= 0 &&
+		from+t*along <= 1 {
 		best = t
 	}
 	return best
@@ -73,8 +75,8 @@ func shotAt(r *rand.Rand, p *Pose) geom.Ray {
 	}
 }
 
-// Test agrees with the twin that asks every capsule in the world, up to rounding: the distance, and the bone unless two are
-// equally near.
+// Test agrees with the twin that asks every capsule in the world, up to rounding: the distance, and
+// the bone unless two are equally near.
 func TestAgreesWithItsSlowTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	hits, split := 0, 0
@@ -193,8 +195,8 @@ func TestUselessRays(t *testing.T) {
 	}
 }
 
-// How large a target is, against the body that the game had before it had bones (one capsule 0.4 m thick up to 1.4 m, and
-// a head): pinned loosely, because balance hangs on it.
+// How large a target is, against the body that the game had before it had bones (one capsule 0.4 m
+// thick up to 1.4 m, and a head): pinned loosely, because balance hangs on it.
 func TestSilhouettes(t *testing.T) {
 	area := func(hit func(geom.Ray) bool) float64 {
 		n := 0
@@ -218,9 +220,12 @@ func TestSilhouettes(t *testing.T) {
 		lo, hi [Heroes]float64 // of the old body's area
 	}{
 		{"front, standing", Pose{Aim: 255}, [Heroes]float64{0.5, 0.9}, [Heroes]float64{0.65, 1.05}},
-		{"side, standing", Pose{Aim: 255, Yaw: 0x4000}, [Heroes]float64{0.4, 0.7}, [Heroes]float64{0.55, 0.85}},
-		{"front, running", Pose{Aim: 255, Gait: 191, Phase: 0x3000}, [Heroes]float64{0.5, 0.85}, [Heroes]float64{0.65, 1.05}},
-		{"side, running", Pose{Aim: 255, Gait: 191, Phase: 0x3000, Yaw: 0x4000}, [Heroes]float64{0.5, 0.9}, [Heroes]float64{0.7, 1.1}},
+		{"side, standing", Pose{Aim: 255, Yaw: 0x4000}, [Heroes]float64{0.4, 0.7},
+			[Heroes]float64{0.55, 0.85}},
+		{"front, running", Pose{Aim: 255, Gait: 191, Phase: 0x3000}, [Heroes]float64{0.5, 0.85},
+			[Heroes]float64{0.65, 1.05}},
+		{"side, running", Pose{Aim: 255, Gait: 191, Phase: 0x3000, Yaw: 0x4000}, [Heroes]float64{0.5, 0.9},
+			[Heroes]float64{0.7, 1.1}},
 	} {
 		for h := range Heroes {
 			c.pose.Form = FormOf(h, Run)
@@ -228,9 +233,11 @@ func TestSilhouettes(t *testing.T) {
 				return area(func(r geom.Ray) bool { _, ok := Test(r, grow, &c.pose); return ok }) / old
 			}
 			thin := ratio(0)
-			t.Logf("%v %s: %.2f of the old, %.2f for rays 0.1 m thick, %.2f for the reference's 0.2 m", h, c.name, thin, ratio(0.1), ratio(0.2))
+			t.Logf("%v %s: %.2f of the old, %.2f for rays 0.1 m thick, %.2f for the reference's 0.2 m", h,
+				c.name, thin, ratio(0.1), ratio(0.2))
 			if thin < c.lo[h] || thin > c.hi[h] {
-				t.Errorf("%v %s: %.2f of the old silhouette, want %v to %v", h, c.name, thin, c.lo[h], c.hi[h])
+				t.Errorf("%v %s: %.2f of the old silhouette, want %v to %v", h, c.name, thin, c.lo[h],
+					c.hi[h])
 			}
 		}
 	}

@@ -10,8 +10,8 @@ const (
 	airStride  = 0.3  // how much of the stride is left in the air, or with knees bent all the way
 )
 
-// legs bends both legs and returns how high the hips are above the ground, in metres: as high as the lower foot demands, and
-// higher in the air. Runners are in the air between two steps.
+// legs bends both legs and returns how high the hips are above the ground, in metres: as high as
+// the lower foot demands, and higher in the air. Runners are in the air between two steps.
 func (f *poseSolver) legs() float32 {
 	ahead, right := f.hips.within(f.travel)
 	left := f.leg(ThighL, -1, f.sin, f.cos, ahead, right)
@@ -23,8 +23,9 @@ func (f *poseSolver) legs() float32 {
 	return ground + float32(max(hang-ground, 0)*flight)
 }
 
-// leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in metres. sin and cos are
-// of the leg's own phase: at sine 1 it is foremost; while the cosine is positive it swings forward, knee bent.
+// leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in
+// metres. sin and cos are of the leg's own phase: at sine 1 it is foremost; while the cosine is
+// positive it swings forward, knee bent.
 func (f *poseSolver) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
 	k := f.k
 	stride := float32(f.gait * (1 - float32((1-airStride)*max(f.air, f.squat))))

@@ -2,8 +2,9 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// NearestBoneToCapsule is the bone of p whose surface is nearest to the surface of a capsule in the world, and how far, in metres; 0 where they touch.
-// Of bones equally near the later one. A capsule without length is a ball.
+// NearestBoneToCapsule is the bone of p whose surface is nearest to the surface of a capsule in
+// the world, and how far, in metres; 0 where they touch. Of bones equally near the later one. A
+// capsule without length is a ball.
 func NearestBoneToCapsule(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
 	var body Body
 	LocalCapsules(p, &body)
@@ -17,7 +18,8 @@ func NearestBoneToCapsule(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
 	return bone, metres
 }
 
-// AxisDistance is the distance between the axes of two capsules, in metres (Ericson, Real-Time Collision Detection, 5.1.9).
+// AxisDistance is the distance between the axes of two capsules, in metres (Ericson, Real-Time
+// Collision Detection, 5.1.9).
 func AxisDistance(a, b *geom.Capsule) float32 {
 	u, v, w := a.B.Sub(a.A), b.B.Sub(b.A), a.A.Sub(b.A)
 	uu, vv, uv, uw, vw := u.LenSq(), v.LenSq(), u.Dot(v), u.Dot(w), v.Dot(w)
@@ -30,7 +32,8 @@ func AxisDistance(a, b *geom.Capsule) float32 {
 	case vv <= 1e-12:
 		s = unitRange(-uw / uu)
 	default:
-		if across := float32(uu*vv) - float32(uv*uv); across > 1e-6*float32(uu*vv) { // else parallel: anywhere will do
+		// else parallel: anywhere will do
+		if across := float32(uu*vv) - float32(uv*uv); across > 1e-6*float32(uu*vv) {
 			s = unitRange((float32(uv*vw) - float32(vv*uw)) / across)
 		}
 		t = (float32(uv*s) + vw) / vv

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// NearestBoneToCapsule agrees with a comb over the capsule's axis: each of its points against each bone, in float64.
+// NearestBoneToCapsule agrees with a comb over the capsule's axis: each of its points against each
+// bone, in float64.
 func TestRow49CapsulesAgainstAComb(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	near := 0
@@ -16,7 +17,8 @@ func TestRow49CapsulesAgainstAComb(t *testing.T) {
 		p := random(r, Hero(i%2))
 		p.Pos = geom.Vec3{X: float32(r.IntN(4096)-2048) / 128, Z: float32(r.IntN(4096)-2048) / 128}
 		vec := func(w float32) geom.Vec3 {
-			return geom.Vec3{X: (r.Float32() - 0.5) * w, Y: (r.Float32() - 0.5) * w, Z: (r.Float32() - 0.5) * w}
+			return geom.Vec3{X: (r.Float32() - 0.5) * w, Y: (r.Float32() - 0.5) * w,
+				Z: (r.Float32() - 0.5) * w}
 		}
 		c := geom.Capsule{A: p.Pos.Add(geom.Vec3{Y: 1}).Add(vec(2)), Radius: r.Float32() * 0.5}
 		c.B = c.A.Add(vec([]float32{0, 0.5, 4}[i%3]))

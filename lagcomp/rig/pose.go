@@ -47,8 +47,8 @@ const (
 	LifeMask  uint16 = 0xFF << lifeShift // which life
 )
 
-// Flags packs a pose's flags: team is 0..3 (higher bits are cut off), and life counts placements, spawns and teleports,
-// modulo 256: poses of different lives are never mixed.
+// Flags packs a pose's flags: team is 0..3 (higher bits are cut off), and life counts placements,
+// spawns and teleports, modulo 256: poses of different lives are never mixed.
 func Flags(alive bool, team, life uint8) uint16 {
 	f := uint16(team)<<teamShift&teamMask | uint16(life)<<lifeShift
 	if alive {
@@ -63,13 +63,14 @@ func (p *Pose) Alive() bool { return p.Flags&FlagAlive != 0 }
 // Team is 0..3.
 func (p *Pose) Team() uint8 { return uint8(p.Flags & teamMask >> teamShift) }
 
-// Form is a hero and a stance in one byte: stance in the low three bits, hero in the three above. The upper two are 0.
+// Form is a hero and a stance in one byte: stance in the low three bits, hero in the three above.
+// The upper two are 0.
 type Form uint8
 
 // FormOf packs h and s.
 func FormOf(h Hero, s Stance) Form { return Form(h&7)<<3 | Form(s&7) }
 
-// Hero is who is built like this; numbers without a skeleton count as Terraformer.
+// Hero is the build; numbers without a skeleton count as Terraformer.
 func (f Form) Hero() Hero {
 	if h := Hero(f >> 3 & 7); h < Heroes {
 		return h
@@ -80,7 +81,7 @@ func (f Form) Hero() Hero {
 // Stance is what the body is doing.
 func (f Form) Stance() Stance { return Stance(f & 7) }
 
-// Hero is a build: a skeleton of its own.
+// Hero is a build, with a skeleton of its own.
 type Hero uint8
 
 // The heroes of the reference.
@@ -98,8 +99,8 @@ func (h Hero) String() string {
 	return "hero?"
 }
 
-// Stance is the state of the body. The shapes know the living from the dead by it and nothing else: what blends is in the
-// weights. Sounds and pictures may ask for more.
+// Stance is the state of the body. The capsules depend only on whether it is Dead; weights carry
+// everything that blends. Sounds and pictures may use the rest.
 type Stance uint8
 
 // The stances.
@@ -119,11 +120,10 @@ func (s Stance) String() string {
 	return [8]string{"stand", "turn", "run", "sprint", "jump", "air", "land", "dead"}[s&7]
 }
 
-// Lerp is the one interpolation between two snapshots of a player, for the client's picture and the server's verdict:
-// frac/256 of the way from a to b, position and weights straight, angles and phase along the shorter arc (the hips never through
-// the back of the view), all else from a.
-// It leaves a unchanged, whatever frac, where the two are not one unbroken life of one hero: another ID, an edge of alive,
-// another life, another build.
+// Lerp is the one interpolation between two snapshots of a player, for the client's picture and
+// the server's verdict: frac/256 of the way from a to b, position and weights straight, angles and
+// phase along the shorter arc (the hips never through the back of the view), everything else from
+// a. It leaves a unchanged, whatever frac, if the two are Discontinuous.
 func Lerp(a, b *Pose, frac uint8) Pose {
 	p := *a
 	if frac == 0 || Discontinuous(a, b) {
@@ -144,7 +144,8 @@ func Lerp(a, b *Pose, frac uint8) Pose {
 
 func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a))*n>>8) }
 
-// Discontinuous reports that two poses of one slot must not be mixed.
+// Discontinuous reports that two poses of one slot must not be interpolated: another player,
+// another life, a change of alive, or another build.
 func Discontinuous(a, b *Pose) bool {
 	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
 }

@@ -1,17 +1,17 @@
 package rig
 
-// Joint is one bone of a skeleton: what it hangs on, how long and how thick it is.
+// Joint is one bone of a skeleton: its parent, length and thickness.
 type Joint struct {
 	Parent Bone    // its own number for the root
 	Length float32 // of the axis, metres
-	Radius float32 // of the flesh round it, metres
+	Radius float32 // of the capsule, metres
 	Start  bool    // it hangs on the parent's A; otherwise on its B
 	Side   float32 // metres to the player's right of where it hangs
 	Up     float32 // metres above where it hangs
 }
 
-// Skeleton is the build of a hero, and how far it moves. Swings are sines: a thigh that swings 0.6 forward points as far
-// forward as 0.6 of its length.
+// Skeleton is the build of a hero, and how far its limbs move. Swings are sines: a thigh that
+// swings 0.6 forward points as far forward as 0.6 of its length.
 type Skeleton struct {
 	Joints [Bones]Joint
 	Height float32 // crown above the ground, standing, metres
@@ -36,24 +36,27 @@ type Skeleton struct {
 
 // sharedMotion is how both heroes move.
 var sharedMotion = Skeleton{
-	Swing: 0.62, Knee: 0.85, Lean: 0.2, Bank: 0.25, Squat: 0.7, Slump: 0.93, Flight: 0.6, Tuck: 0.5, Splay: 0.05,
-	Pump: 0.45, Reach: 0.82, Trail: 0.62, Hollow: 0.12,
+	Swing: 0.62, Knee: 0.85, Lean: 0.2, Bank: 0.25, Squat: 0.7, Slump: 0.93, Flight: 0.6, Tuck: 0.5,
+	Splay: 0.05,
+	Pump:  0.45, Reach: 0.82, Trail: 0.62, Hollow: 0.12,
 }
 
-// Skeletons are the builds. Radii of head, chest, legs and arms are the reference's (its capsules: Terraformer head 0.12
-// wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05; Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and
-// 0.11), lengths are what makes its heights of them.
+// Skeletons are the builds. Radii of head, chest, legs and arms are the reference's (its capsules:
+// Terraformer head 0.12 wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05;
+// Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and 0.11); lengths follow from its heights.
 var Skeletons = [Heroes]Skeleton{
 	Terraformer: newSkeleton(1.8, 1.11, proportions{
 		thigh: 0.43, shin: 0.42, foot: 0.19, pelvis: 0.10, spine: 0.14, chest: 0.18, neck: 0.1595, head: 0.16,
 		upper: 0.28, fore: 0.25, hand: 0.08, hips: 0.10, shoulders: 0.2, rise: 0.04,
-		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08, headR: 0.12,
+		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08,
+		headR:  0.12,
 		upperR: 0.07, foreR: 0.05, handR: 0.05,
 	}),
 	Robot: newSkeleton(2.2, 1.43, proportions{
 		thigh: 0.52, shin: 0.50, foot: 0.24, pelvis: 0.12, spine: 0.16, chest: 0.18, neck: 0.236, head: 0.19,
 		upper: 0.36, fore: 0.33, hand: 0.11, hips: 0.15, shoulders: 0.31, rise: 0.04,
-		thighR: 0.12, shinR: 0.11, footR: 0.085, pelvisR: 0.21, spineR: 0.21, chestR: 0.26, neckR: 0.11, headR: 0.18,
+		thighR: 0.12, shinR: 0.11, footR: 0.085, pelvisR: 0.21, spineR: 0.21, chestR: 0.26, neckR: 0.11,
+		headR:  0.18,
 		upperR: 0.10, foreR: 0.08, handR: 0.07,
 	}),
 }

@@ -10,22 +10,24 @@ func Capsules(p *Pose, out *Body) {
 	}
 }
 
-// LocalCapsules writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
-// the one function by which client and server know a body.
+// LocalCapsules writes the 17 capsules of p into out, relative to its feet: they do not depend on
+// Pos, Flags and ID. Client and server both get a body from it.
 //
-// Directions of all bones come first, then the height of the hips, then the bones are put end to end.
+// It computes the directions of all bones, then the height of the hips, then places the bones end
+// to end.
 func LocalCapsules(p *Pose, out *Body) {
 	var b capsules
 	solve(p, &b)
 	k := &Skeletons[p.Form.Hero()]
 	for i := range Head {
 		c := &out[i]
-		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i], b.BZ[i], k.radii.Radius[i]
+		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i],
+			b.BZ[i], k.radii.Radius[i]
 	}
 	out[Head] = b.capsule(Head, k)
 }
 
-// solve is LocalCapsules by columns.
+// solve is LocalCapsules in columns.
 func solve(p *Pose, out *capsules) {
 	k := &Skeletons[p.Form.Hero()]
 	var f poseSolver
@@ -36,7 +38,8 @@ func solve(p *Pose, out *capsules) {
 	f.assemble(high, out)
 }
 
-// poseSolver is a pose on its way to capsules: parameters as factors, and the direction of each bone, of unit length.
+// poseSolver turns a pose into capsules: parameters as factors, and the direction of each bone, of
+// unit length.
 type poseSolver struct {
 	k                *Skeleton
 	view, hips       heading
@@ -63,7 +66,8 @@ func (f *poseSolver) setPose(p *Pose, k *Skeleton) {
 	if p.Form.Stance() == Dead {
 		f.bend, f.slump = float32(k.Slump*f.squat), float32(0.7*f.squat)
 	}
-	// Pitch is held within straight up and down; its sine and cosine are those of the double of its half.
+	// Pitch is held within straight up and down; its sine and cosine are those of the double of its
+	// half.
 	pitch := min(max(p.Pitch.Signed(), -0x4000), 0x4000)
 	s, c := geom.Angle(pitch / 2).SinCos()
 	f.sinHalf = s
@@ -81,20 +85,20 @@ func headingOf(yaw geom.Angle) heading {
 	return heading{s, c}
 }
 
-// along is the level vector of so much ahead and so much to the right.
+// along is the level vector of some metres ahead and to the right.
 func (h heading) along(ahead, right float32) geom.Vec3 {
 	return geom.Vec3{X: float32(ahead*h.s) + float32(right*h.c), Z: float32(ahead*h.c) - float32(right*h.s)}
 }
 
-// within resolves heading g into the parts ahead and to the right of h.
+// within splits heading g into the parts ahead and to the right of h.
 func (h heading) within(g heading) (ahead, right float32) {
 	return float32(g.s*h.s) + float32(g.c*h.c), float32(g.s*h.c) - float32(g.c*h.s)
 }
 
-// maxLevelSq is the square of the longest level part a bone may have.
+// maxLevelSq is the square of the longest level part that a bone may have.
 const maxLevelSq = 0.95
 
-// unitUp is the unit vector with the level part v; one longer than most allows is shortened.
+// unitUp is the unit vector upwards with the level part v, which is shortened to maxLevelSq.
 func unitUp(v geom.Vec3) geom.Vec3 {
 	level := float32(v.X*v.X) + float32(v.Z*v.Z)
 	if level > maxLevelSq {
@@ -111,8 +115,8 @@ func unitDown(v geom.Vec3) geom.Vec3 {
 	return v
 }
 
-// torsoShares are how much of pitch, lean and bank reaches each bone from the pelvis up: more pitch the higher, and the head
-// keeps level what the chest does not.
+// torsoShares are how much of pitch, lean and bank reaches each bone from the pelvis up: pitch
+// grows upwards, and the head levels out the chest's lean.
 var torsoShares = [5]struct {
 	bone                     Bone
 	pitch, lean, bank, slump float32
@@ -124,7 +128,8 @@ var torsoShares = [5]struct {
 	{Head, 1, 0.4, 0.2, 0.5},
 }
 
-// torso bends the spine: back looking up, forward looking down, into the run, into the turn.
+// torso bends the spine: back for looking up, forward for looking down, into the run and into the
+// turn.
 func (f *poseSolver) torso() {
 	back := f.view.along(-f.sinHalf, 0)
 	into := f.travel.along(float32(float32(f.k.Lean*f.gait)*(1-f.air)), 0)
@@ -137,8 +142,8 @@ func (f *poseSolver) torso() {
 	}
 }
 
-// assemble puts the bones end to end, the hips at so many metres above the feet. It goes along the limbs, as Joints say it: nothing
-// is looked up, and what comes next is at hand.
+// assemble places the bones end to end, with the hips at so many metres above the feet. It follows
+// the limbs as Joints lists them, so that nothing is looked up.
 func (f *poseSolver) assemble(high float32, out *capsules) {
 	hips := geom.Vec3{Y: high}
 	f.placeLimb(f.attach(hips, ThighL, f.hips), ThighL, out)
@@ -150,7 +155,7 @@ func (f *poseSolver) assemble(high float32, out *capsules) {
 	out.head = [2]geom.Vec3{neck, neck.Mad(f.dir[Head], f.k.Joints[Head].Length)}
 }
 
-// placeLimb puts three bones at a point, one after the other.
+// placeLimb places three bones at a point, one after the other.
 func (f *poseSolver) placeLimb(at geom.Vec3, first Bone, out *capsules) {
 	f.placeBone(f.placeBone(f.placeBone(at, first, out), first+1, out), first+2, out)
 }
@@ -164,7 +169,7 @@ func (f *poseSolver) attach(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
 	return at
 }
 
-// placeBone puts one bone, not the head, at a point and returns where it ends.
+// placeBone places one bone, not the head, at a point and returns where it ends.
 func (f *poseSolver) placeBone(at geom.Vec3, bone Bone, out *capsules) geom.Vec3 {
 	end := at.Mad(f.dir[bone], f.k.Joints[bone].Length)
 	out.AX[bone], out.AY[bone], out.AZ[bone] = at.X, at.Y, at.Z

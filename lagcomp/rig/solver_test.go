@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The capsules of the named poses, to the bit: the first figure of a line is a hash of the bits of all 17, the others are for
-// people.
+// The capsules of the named poses, to the bit: the first figure of a line is a hash of the bits of
+// all 17, the others are for people.
 func TestRow69GoldenPoses(t *testing.T) {
 	var b strings.Builder
 	for _, n := range named() {
@@ -24,7 +24,8 @@ func TestRow69GoldenPoses(t *testing.T) {
 		Capsules(&n.pose, &body)
 		fmt.Fprintf(&b, "%s %#016x\n", n.name, hash(&body))
 		for i, c := range body {
-			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", Bone(i), c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius)
+			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", Bone(i), c.A.X, c.A.Y,
+				c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius)
 		}
 	}
 	file := filepath.Join("testdata", "poses.golden")
@@ -97,7 +98,8 @@ func TestSkeletons(t *testing.T) {
 	}
 }
 
-// Standing, a hero is as high as its capsule, its feet on the ground, the reference's eye height within its head.
+// Standing, a hero is as high as its capsule, its feet on the ground, the reference's eye height
+// within its head.
 func TestStature(t *testing.T) {
 	for h, eyes := range []float32{1.65, 1.9} {
 		for _, aim := range []uint8{0, 255} {
@@ -128,7 +130,8 @@ func span(body *Body) (lo, hi float64) {
 // distance from a point to the surface of a capsule in float64, negative inside.
 func distance(p geom.Vec3, c geom.Capsule) float64 {
 	sub := func(a, b geom.Vec3) [3]float64 {
-		return [3]float64{float64(a.X) - float64(b.X), float64(a.Y) - float64(b.Y), float64(a.Z) - float64(b.Z)}
+		return [3]float64{float64(a.X) - float64(b.X), float64(a.Y) - float64(b.Y),
+			float64(a.Z) - float64(b.Z)}
 	}
 	dot := func(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 	ab, ap := sub(c.B, c.A), sub(p, c.A)
@@ -137,8 +140,9 @@ func distance(p geom.Vec3, c geom.Capsule) float64 {
 	return math.Sqrt(dot(d, d)) - float64(c.Radius)
 }
 
-// Whatever the pose: bones keep their lengths and hang together, the lower foot stands on the ground unless in the air or
-// running, no foot is below it, and neither place nor identity changes the shape.
+// Whatever the pose: bones keep their lengths and hang together, the lower foot stands on the
+// ground unless in the air or running, no foot is below it, and neither place nor identity changes
+// the shape.
 func TestAnyPose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 50_000 {
@@ -158,7 +162,8 @@ func TestAnyPose(t *testing.T) {
 			if j.Start {
 				joint = body[j.Parent].A
 			}
-			if l := c.A.Sub(joint).Len(); b > 0 && math.Abs(float64(l)-math.Hypot(float64(j.Side), float64(j.Up))) > 1e-6 {
+			if l := c.A.Sub(joint).Len(); b > 0 &&
+				math.Abs(float64(l)-math.Hypot(float64(j.Side), float64(j.Up))) > 1e-6 {
 				t.Fatalf("%v hangs %v m off its joint: %+v", Bone(b), l, p)
 			}
 		}
@@ -183,7 +188,8 @@ func TestAnyPose(t *testing.T) {
 	}
 }
 
-// A mirrored pose has the mirrored shape. Weapons and jumps have a handedness, so those are left out.
+// A mirrored pose has the mirrored shape. Weapons and jumps have a handedness, so those are left
+// out.
 func TestMirrored(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for i := range 5_000 {
@@ -214,7 +220,8 @@ func TestMirrored(t *testing.T) {
 	}
 }
 
-// Neighbouring values of each parameter give neighbouring shapes: nothing jumps, so interpolated figures move smoothly.
+// Neighbouring values of each parameter give neighbouring shapes: nothing jumps, so interpolated
+// figures move smoothly.
 func TestNothingJumps(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for i := range 20_000 {
@@ -261,7 +268,8 @@ func TestNothingJumps(t *testing.T) {
 	}
 }
 
-// A runner's head bobs by less than its own half width, a sprinter's by little more: heads are to be aimed at.
+// A runner's head bobs by less than its own half width, a sprinter's by little more: heads are to
+// be aimed at.
 func TestBob(t *testing.T) {
 	for h, k := range Skeletons {
 		for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 
 var svgFile = flag.String("svg", "", "write a drawing of all named poses to this file")
 
-// named are poses that a person can judge by looking at them (go test -run SVG -svg poses.svg); their capsules are pinned
-// in testdata.
+// named are poses that a person can judge by looking at them (go test -run SVG -svg poses.svg);
+// their capsules are pinned in testdata.
 func named() []struct {
 	name string
 	pose Pose
@@ -47,7 +47,8 @@ func named() []struct {
 	return rows
 }
 
-// draw appends the capsules seen from the front and from the left, as strokes with round ends: the true outline.
+// draw appends the capsules seen from the front and from the left, as strokes with round ends: the
+// true outline.
 func draw(b *strings.Builder, body *Body, x, y float32) {
 	colours := [...]string{"#888", "#4a78b0", "#c04040", "#3c9a68", "#b08a3a"}
 	for side := range 2 {
@@ -59,7 +60,8 @@ func draw(b *strings.Builder, body *Body, x, y float32) {
 			}
 			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%.1f" stroke-linecap="round" stroke-opacity="0.55"/>`+"\n",
 				x+100*ax, y-100*c.A.Y, x+100*bx, y-100*c.B.Y, colours[i.Part()], 200*c.Radius)
-			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#000" stroke-width="1"/>`+"\n",
+			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#000" stroke-width="1"/>`+
+				"\n",
 				x+100*ax, y-100*c.A.Y, x+100*bx, y-100*c.B.Y)
 		}
 		x += 190

@@ -1,5 +1,6 @@
-// Package shotsvg draws one shot as an SVG, from its receipt alone: what the shooter looked at, where the target was judged to be and
-// where it was by then. A receipt goes in, text comes out.
+// Package shotsvg draws one shot as an SVG, from its record alone: what the shooter looked at,
+// where the target was judged to be and where it was by then. A shot record goes in, text comes
+// out. Any goroutine may call it.
 package shotsvg
 
 import (
@@ -23,8 +24,9 @@ const (
 	height    = head + panelHigh + foot
 )
 
-// Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil, says what a player is called; its text
-// is escaped. Poses far from the shot, or where a number is none, are left out.
+// Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil,
+// returns the text for a player's net id; it is escaped. Poses far from the shot, or with a NaN,
+// are left out.
 func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []byte {
 	if name == nil {
 		name = func(id uint32) string { return fmt.Sprint(id) }
@@ -51,7 +53,7 @@ const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}.t{fil
 	`@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.frame{fill:#161b22;stroke:#30363d}.t,.c,.m{fill:#e6edf3}.s{fill:#9da7b1}.seen .edge{stroke:#58a6ff}.seen .skin{stroke:#161b22}.rewound .edge{stroke:#3fb950}.rewound .skin{stroke:#12411f}` +
 	`.present .edge{stroke:#6e7681}.present .skin{stroke:#21262d}.rewound .bone{stroke:#a40e26}.ray{stroke:#ff7b72}.dot{fill:#ff7b72;stroke:#0d1117}.normal{stroke:#bc8cff}.gap{stroke:#f0883e}.ground{stroke:#484f58}}</style>`
 
-// drawing is one at hand.
+// drawing is an SVG in the making.
 type drawing struct {
 	b     strings.Builder
 	r     *lagcomp.ShotRecord
@@ -65,13 +67,14 @@ type posedBody struct {
 	body  rig.Body
 }
 
-// bodies works out the capsules of the poses that the receipt has.
+// bodies computes the capsules of the poses that the record has.
 func (d *drawing) bodies() {
 	for i, f := range [3]struct {
 		class string
 		held  lagcomp.PoseMask
 		pose  *rig.Pose
-	}{{"present", lagcomp.PosePresent, &d.r.Present}, {"seen", lagcomp.PoseSeen, &d.r.Seen}, {"rewound", lagcomp.PoseRewound, &d.r.Rewound}} {
+	}{{"present", lagcomp.PosePresent, &d.r.Present}, {"seen", lagcomp.PoseSeen, &d.r.Seen},
+		{"rewound", lagcomp.PoseRewound, &d.r.Rewound}} {
 		d.poses[i].class = f.class
 		if d.poses[i].shown = d.r.Poses&f.held != 0 && d.near(f.pose.Pos); d.poses[i].shown {
 			rig.Capsules(f.pose, &d.poses[i].body)
@@ -79,29 +82,33 @@ func (d *drawing) bodies() {
 	}
 }
 
-// maxDrawnMetres is the metres from the shot beyond which a pose is not drawn: who has been teleported would make all the rest small.
+// maxDrawnMetres is the distance from the shot beyond which a pose is not drawn: a teleported
+// player would shrink everything else.
 const maxDrawnMetres = 12
 
-// near reports that a pose can be drawn with the shot; so nothing that is drawn is no number.
+// near reports whether a pose can be drawn with the shot, so that no NaN is ever drawn.
 func (d *drawing) near(feet geom.Vec3) bool {
 	r := d.r
 	end := r.Ray.At(r.Distance)
 	if r.Verdict == lagcomp.HitPlayer || r.Verdict == lagcomp.NotVisible {
 		end = r.Point
 	}
-	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < maxDrawnMetres && r.Ray.Max >= 0 && r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*maxDrawnMetres*maxDrawnMetres &&
-		end.Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres && r.Ray.At(r.Distance).Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres
+	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < maxDrawnMetres && r.Ray.Max >= 0 &&
+		r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*maxDrawnMetres*maxDrawnMetres &&
+		end.Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres &&
+		r.Ray.At(r.Distance).Sub(feet).LenSq() < maxDrawnMetres*maxDrawnMetres
 }
 
-// plane is what a panel is drawn in: everything is laid out along right and up from a middle.
+// plane is the projection of a panel: everything is laid out along right and up from a middle.
 type plane struct {
 	name, note string
 	right, up  geom.Vec3
 	ground     bool // the feet are on a line
-	eye        bool // the ray is a point in it
+	eye        bool // the ray is a point
 }
 
-// planes are the three views: along the ray as the shooter looked, from its right side, and from above.
+// planes are the three views: along the ray as the shooter looked, from its right side, and from
+// above.
 func (d *drawing) planes() [3]plane {
 	dir := d.r.Ray.Dir
 	if !dir.Finite() || dir.LenSq() < 1e-6 {
@@ -113,13 +120,15 @@ func (d *drawing) planes() [3]plane {
 	}
 	right := geom.Vec3{X: ahead.Z, Z: -ahead.X}
 	return [3]plane{
-		{name: "as the shooter looked", note: "the cross is the shot", right: right, up: dir.Cross(right).Normalize(), eye: true},
-		{name: "from the side", note: "the shot comes from the left", right: ahead, up: geom.Vec3{Y: 1}, ground: true},
+		{name: "as the shooter looked", note: "the cross is the shot", right: right,
+			up: dir.Cross(right).Normalize(), eye: true},
+		{name: "from the side", note: "the shot comes from the left", right: ahead, up: geom.Vec3{Y: 1},
+			ground: true},
 		{name: "from above", note: "the shot comes from the left", right: ahead, up: right.Scale(-1)},
 	}
 }
 
-// frame is how a plane lies on the paper.
+// frame is where a plane lies on the page.
 type frame struct {
 	*plane
 	middle geom.Vec3
@@ -132,7 +141,7 @@ func (f *frame) at(p geom.Vec3) (x, y float32) {
 	return f.x + float32(p.Dot(f.right)*f.scale), f.y - float32(p.Dot(f.up)*f.scale)
 }
 
-// fit makes room for all bodies and the point that matters.
+// fit makes room for all bodies and the decisive point.
 func (d *drawing) fit(p *plane) (f frame, ok bool) {
 	f.plane = p
 	lo, hi := [2]float32{math.MaxFloat32, math.MaxFloat32}, [2]float32{-math.MaxFloat32, -math.MaxFloat32}
@@ -174,7 +183,8 @@ func (d *drawing) panel(i int, p *plane) {
 		d.shot(&f)
 		d.ruler(&f)
 	} else {
-		fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d" text-anchor="middle">nobody was near</text>`+"\n", panelWide/2, panelHigh/2)
+		fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d" text-anchor="middle">nobody was near</text>`+"\n",
+			panelWide/2, panelHigh/2)
 	}
 	fmt.Fprintf(&d.b, `<text class="c" x="12" y="22">%s</text><text class="s" x="%d" y="22" text-anchor="end">%s</text></svg>`+"\n", p.name, panelWide-12, p.note)
 }
@@ -205,7 +215,8 @@ func (d *drawing) body(f *frame, g *posedBody) {
 			if g.class == "seen" {
 				more *= 2 // shows round the judged body where they are one
 			}
-			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class, float32(2*c.Radius*f.scale)+more, x0, y0, x1, y1+0.01)
+			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class,
+				float32(2*c.Radius*f.scale)+more, x0, y0, x1, y1+0.01)
 		}
 	}
 	d.b.WriteString("</g>\n")
@@ -214,7 +225,7 @@ func (d *drawing) body(f *frame, g *posedBody) {
 // sameAsClaimed reports that the shot was judged by what its shooter saw.
 func (d *drawing) sameAsClaimed() bool { return d.r.Seen == d.r.Rewound }
 
-// ground draws the level of the feet of who was judged.
+// ground draws the level of the feet of the judged pose.
 func (d *drawing) ground(f *frame) {
 	if f.ground && d.poses[2].shown {
 		_, y := f.at(d.r.Rewound.Pos)
@@ -222,7 +233,7 @@ func (d *drawing) ground(f *frame) {
 	}
 }
 
-// shot draws the ray, what it met or how far it passed, and the normal there.
+// shot draws the ray, its hit or how far it missed, and the normal there.
 func (d *drawing) shot(f *frame) {
 	r := d.r
 	end := r.Ray.At(r.Distance)
@@ -258,10 +269,11 @@ func (d *drawing) shot(f *frame) {
 
 // hit reports that the shot has a point on the subject.
 func (d *drawing) hit() bool {
-	return (d.r.Verdict == lagcomp.HitPlayer || d.r.Verdict == lagcomp.NotVisible) && d.r.Normal != (geom.Vec3{})
+	return (d.r.Verdict == lagcomp.HitPlayer || d.r.Verdict == lagcomp.NotVisible) &&
+		d.r.Normal != (geom.Vec3{})
 }
 
-// ruler draws half a metre, below everything that fit has made room for.
+// ruler draws half a metre, in the room that fit leaves at the bottom.
 func (d *drawing) ruler(f *frame) {
 	long := float32(f.scale / 2)
 	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" y="%d">0.5 m</text>`+"\n", panelHigh-16, long, 20+long, panelHigh-10)

@@ -18,11 +18,14 @@ import (
 // shot is one that hits a runner in the chest.
 func shot() lagcomp.ShotRecord {
 	r := lagcomp.ShotRecord{
-		Number: 7, Tick: 40, Shooter: 3, Subject: 9, Verdict: lagcomp.HitPlayer, Poses: lagcomp.PoseSeen | lagcomp.PoseRewound | lagcomp.PosePresent,
-		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128}, Candidates: 4, Bounds: 2, PosesTested: 1,
+		Number: 7, Tick: 40, Shooter: 3, Subject: 9, Verdict: lagcomp.HitPlayer,
+		Poses:   lagcomp.PoseSeen | lagcomp.PoseRewound | lagcomp.PosePresent,
+		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128},
+		Candidates: 4, Bounds: 2, PosesTested: 1,
 		Ray: geom.Ray{Origin: geom.Vec3{Y: 1.6}, Dir: geom.Vec3{Z: 1}, Max: 100},
 	}
-	r.Rewound = rig.Pose{ID: 9, Pos: geom.Vec3{Z: 10}, Gait: 200, Phase: 9000, Yaw: 0x4000, Aim: 255, Flags: rig.Flags(true, 1, 1)}
+	r.Rewound = rig.Pose{ID: 9, Pos: geom.Vec3{Z: 10}, Gait: 200, Phase: 9000, Yaw: 0x4000, Aim: 255,
+		Flags: rig.Flags(true, 1, 1)}
 	r.Seen, r.Present = r.Rewound, r.Rewound
 	r.Present.Pos.X = 0.8
 	hit, _ := lagcomp.Test(r.Ray, 0, &r.Rewound)
@@ -30,11 +33,14 @@ func shot() lagcomp.ShotRecord {
 	return r
 }
 
-// count reads a drawing as XML and counts elements by class; the drawing must be well-formed and have no number that is none.
-func count(t *testing.T, r *lagcomp.ShotRecord, name func(uint32) string) (classes map[string]int, text string) {
+// count reads a drawing as XML and counts elements by class; the drawing must be well-formed and
+// have no number that is none.
+func count(t *testing.T, r *lagcomp.ShotRecord, name func(uint32) string) (classes map[string]int,
+	text string) {
 	t.Helper()
 	out := string(Append(nil, r, name))
-	if _, drawn, _ := strings.Cut(out, "</text>"); strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") {
+	if _, drawn, _ := strings.Cut(out, "</text>"); strings.Contains(drawn, "NaN") ||
+		strings.Contains(drawn, "Inf") {
 		at := strings.Index(out+"Inf", "Inf")
 		if nan := strings.Index(out, "NaN"); nan >= 0 {
 			at = nan
@@ -71,7 +77,8 @@ func TestRow71AHitIsDrawn(t *testing.T) {
 	}
 	c, text := count(t, &r, func(id uint32) string { return map[uint32]string{3: "<Ann & Co>", 9: "Bo"}[id] })
 	// Three panels and the legend; in each panel the bone that was hit, the point and the normal.
-	if c["seen"] != 4 || c["rewound"] != 4 || c["present"] != 4 || c["skin bone"] != 3 || c["dot"] != 3 || c["normal"] != 3 || c["gap"] != 0 || c["ray"] != 3 || c["ray past"] != 2 {
+	if c["seen"] != 4 || c["rewound"] != 4 || c["present"] != 4 || c["skin bone"] != 3 || c["dot"] != 3 ||
+		c["normal"] != 3 || c["gap"] != 0 || c["ray"] != 3 || c["ray past"] != 2 {
 		t.Errorf("%v", c)
 	}
 	for _, want := range []string{"<Ann & Co> hit Bo, head, ", "what was judged: the same, to the bit", "30 to 33, 128/256", "8.50 ticks", "believed as it was claimed", "4 named, 2 touched, 1 tested"} {
@@ -102,7 +109,8 @@ func TestAMissIsDrawn(t *testing.T) {
 
 // The level of the feet is drawn where somebody stands on it, and clear of the ruler's text.
 func TestTheGroundIsClearOfTheRuler(t *testing.T) {
-	ground, ruler := regexp.MustCompile(`class="ground" d="M1 ([0-9.-]+)H`), regexp.MustCompile(`y="([0-9.]+)">0.5 m<`)
+	ground, ruler := regexp.MustCompile(`class="ground" d="M1 ([0-9.-]+)H`),
+		regexp.MustCompile(`y="([0-9.]+)">0.5 m<`)
 	for _, up := range []float32{0, -0.5, 0.4} {
 		for _, apart := range []float32{0, 0.8, 4} {
 			r := shot()
@@ -117,7 +125,8 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 			y, _ := strconv.ParseFloat(at[0][1], 32)
 			baseline, _ := strconv.ParseFloat(label[1], 32)
 			if y > baseline-12 {
-				t.Errorf("up %v, apart %v: the ground at %v strikes through the text at %v", up, apart, y, baseline)
+				t.Errorf("up %v, apart %v: the ground at %v strikes through the text at %v", up, apart, y,
+					baseline)
 			}
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// escape makes a name text within SVG.
+// escape makes a name safe as SVG text.
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// Sentence says in words what came of a shot.
+// Sentence describes the outcome of a shot in words.
 func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	what := "shot"
 	if r.Melee {
@@ -21,7 +21,8 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	case lagcomp.HitPlayer:
 		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), r.Bone, r.Distance)
 	case lagcomp.NotVisible:
-		return fmt.Sprintf("%s would have hit %s, whom it had not been shown", name(r.Shooter), name(r.Subject))
+		return fmt.Sprintf("%s would have hit %s, whom it had not been shown", name(r.Shooter),
+			name(r.Subject))
 	case lagcomp.NoHistory:
 		return fmt.Sprintf("%s's %s had no past to be judged by", name(r.Shooter), what)
 	case lagcomp.HitObject:
@@ -39,15 +40,17 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 
 func (d *drawing) title(name func(uint32) string) {
 	fmt.Fprintf(&d.b, `<text class="t" x="%d" y="34">%s</text>`, margin, escape.Replace(Sentence(d.r, name)))
-	fmt.Fprintf(&d.b, `<text class="s" x="%d" y="57">shot %d, tick %d</text>`+"\n", margin, d.r.Number, d.r.Tick)
+	fmt.Fprintf(&d.b, `<text class="s" x="%d" y="57">shot %d, tick %d</text>`+"\n", margin, d.r.Number,
+		d.r.Tick)
 }
 
-// legend says which figure is which.
+// legend names the poses.
 func (d *drawing) legend() {
 	x, y := margin, head+panelHigh+26
 	for _, i := range [3]int{1, 2, 0} { // as time went by for the shooter
 		f := &d.poses[i]
-		text := map[string]string{"present": "where it was by then", "seen": "what the shooter saw", "rewound": "what was judged"}[f.class]
+		text := map[string]string{"present": "where it was by then", "seen": "what the shooter saw",
+			"rewound": "what was judged"}[f.class]
 		switch {
 		case !f.shown:
 			text += ": not here"
@@ -60,7 +63,7 @@ func (d *drawing) legend() {
 	}
 }
 
-// facts are the numbers.
+// facts writes the numbers.
 func (d *drawing) facts() {
 	r := d.r
 	clamp := "believed as it was claimed"
@@ -75,7 +78,8 @@ func (d *drawing) facts() {
 		{{"claimed", View(r.Claimed)}, {"judged by", View(r.Used)}, {"view", clamp}},
 		{
 			{"rewound", fmt.Sprintf("%.2f ticks", Behind(r))},
-			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.PosesTested)}, {"took", took},
+			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds,
+				r.PosesTested)}, {"took", took},
 		},
 	} {
 		for k, fact := range line {
@@ -93,7 +97,7 @@ func Behind(r *lagcomp.ShotRecord) float64 {
 	return float64(int64(r.Tick)<<8-lagcomp.Instant(r.Used)) / 256
 }
 
-// View is a view in words: both ticks, and how far it is between them.
+// View describes a view: both ticks, and how far it lies between them.
 func View(v tick.View) string {
 	switch {
 	case !v.Valid():

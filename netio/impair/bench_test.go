@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// One datagram of 100 bytes pushed and one popped with 64 on their way, by profile; list is the heap's honest twin
-// under mobile.
+// One datagram of 100 bytes pushed and one popped with 64 on their way, by profile; list is the
+// heap's honest twin under mobile.
 func BenchmarkPushPop(b *testing.B) {
 	data := make([]byte, 100)
 	cases := append(Presets(), Preset{Name: "everything", Profile: everything})

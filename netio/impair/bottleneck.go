@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// bottleneck is the narrowest place on the way: a queue of bounded bytes that is drained at a steady rate.
+// bottleneck is the slowest part of the path: a queue of bounded bytes that drains at a steady
+// rate.
 type bottleneck struct {
-	busyUntil time.Duration // when the last datagram taken in has left
-	remainder uint64        // what that is late by beyond whole nanoseconds, in 1/rate of one
+	busyUntil time.Duration // when the last datagram has left
+	remainder uint64        // fraction of a nanosecond beyond busyUntil, in 1/rate
 }
 
-// enqueue queues n bytes and returns when the last of them leaves; not ok if the queue has no room. An idle pipe takes
-// any datagram.
+// enqueue adds n bytes and returns when the last of them leaves; not ok if the queue has no room.
+// An idle bottleneck takes any datagram.
 func (p *bottleneck) enqueue(now time.Duration, n, rate, queue int) (leaves time.Duration, ok bool) {
 	if p.busyUntil <= now {
 		p.busyUntil, p.remainder = now, 0
@@ -25,12 +26,12 @@ func (p *bottleneck) enqueue(now time.Duration, n, rate, queue int) (leaves time
 	return p.busyUntil, true
 }
 
-// backlog is the bytes that have not left by now.
+// backlog returns the bytes that have not left by now.
 func (p *bottleneck) backlog(now time.Duration, rate int) int {
 	if p.busyUntil <= now {
 		return 0
 	}
 	hi, lo := bits.Mul64(uint64(p.busyUntil-now), uint64(rate))
-	left, _ := bits.Div64(hi, lo, uint64(time.Second)) // Check keeps the quotient below 2^64
+	left, _ := bits.Div64(hi, lo, uint64(time.Second)) // Check bounds the quotient
 	return int(left)
 }

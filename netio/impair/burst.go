@@ -2,15 +2,16 @@ package impair
 
 import "time"
 
-// burst is the state of a Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, between which
-// every datagram may change it. The length of a stay in the bad one is geometric.
+// burst is the state of a Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): good or bad.
+// Every datagram may change the state. The length of a stay in the bad state is geometric.
 type burst struct {
 	rng   rng
 	bad   bool
 	since time.Duration
 }
 
-// step moves the channel by one datagram and reports whether that one meets the bad state. A burst of BurstMax ends.
+// step advances the channel by one datagram and reports whether the state is bad. A burst ends
+// after BurstMax.
 func (b *burst) step(now time.Duration, p *Profile, count *Stats) bool {
 	switch {
 	case p.Burst == 0:

@@ -1,13 +1,14 @@
 package impair
 
-// corrupter alters the bytes of datagrams. An altered datagram never equals the one sent, so what a receiver refuses can
-// be compared with what was altered.
+// corrupter alters the bytes of datagrams. An altered datagram never equals the original, so a
+// test can compare refused with altered datagrams.
 type corrupter struct{ rng rng }
 
-// maxCorruptBytes is the most bytes that one corruption of bytes overwrites.
+// maxCorruptBytes is the most bytes that one corruption overwrites.
 const maxCorruptBytes = 8
 
-// apply alters one arrival in place, or leaves it as it is, and returns its length. Nothing happens to an empty one.
+// apply alters one arrival in place, or leaves it, and returns its length. It leaves empty
+// datagrams.
 func (h *corrupter) apply(data []byte, p *Profile, count *Stats) int {
 	n := len(data)
 	if n == 0 || p.Corrupt+p.CorruptBytes+p.Truncate == 0 {

@@ -2,12 +2,12 @@ package impair
 
 import "time"
 
-// decider is what a link decides about datagrams, one after the other. Each kind of misfortune has dice of its own, so
-// that adding one to a profile leaves the others as they were.
+// decider decides what happens to each datagram of a link. Each impairment has its own random
+// source, so that adding one to a profile leaves the others' decisions unchanged.
 type decider struct {
 	profile    Profile
 	rng        rng           // loss, duplication, jitter, reordering
-	last       time.Duration // when the newest in-order datagram arrives; none behind it arrives earlier
+	last       time.Duration // arrival of the newest in-order datagram; later ones do not arrive earlier
 	burst      burst
 	bottleneck bottleneck
 	corruption corrupter
@@ -15,7 +15,7 @@ type decider struct {
 	count      Stats
 }
 
-// newDecider expects a profile that passed Check.
+// newDecider expects a profile that passes Check.
 func newDecider(p Profile, seed uint64) decider {
 	f := decider{rng: rng(seed)}
 	f.burst.rng = rng(seed ^ 0x6275727374)    // "burst"
@@ -31,7 +31,8 @@ func (f *decider) set(p Profile) {
 	}
 }
 
-// decide returns the instants at which a datagram of n bytes sent now arrives: none, one or two of due.
+// decide returns the instants at which a datagram of n bytes sent now arrives: none, one or two
+// of due.
 func (f *decider) decide(now time.Duration, n int) (due [2]time.Duration, arrivals int) {
 	f.count.Pushed++
 	f.rebind(now)
@@ -61,7 +62,7 @@ func (f *decider) decide(now time.Duration, n int) (due [2]time.Duration, arriva
 	return due, arrivals
 }
 
-// arrival sends one copy through the queue and over the distance; not ok if the queue was full.
+// arrival passes one copy through the queue and adds delay; not ok if the queue was full.
 func (f *decider) arrival(now time.Duration, n int) (at time.Duration, ok bool) {
 	p := &f.profile
 	leaves := now
@@ -80,7 +81,7 @@ func (f *decider) arrival(now time.Duration, n int) (at time.Duration, ok bool) 
 	return f.last, true
 }
 
-// inBlackhole reports whether now lies in a blackhole: the end of each BlackholeEvery.
+// inBlackhole reports whether now is in the last Blackhole of a BlackholeEvery.
 func (f *decider) inBlackhole(now time.Duration) bool {
 	p := &f.profile
 	return p.Blackhole > 0 && now%p.BlackholeEvery >= p.BlackholeEvery-p.Blackhole
@@ -93,7 +94,7 @@ func (f *decider) rebind(now time.Duration) {
 	}
 	if b := uint32(now / f.profile.Rebind); b != f.binding {
 		f.binding = b
-		if f.count.Pushed > 1 { // the first datagram has no address to change from
+		if f.count.Pushed > 1 { // the first datagram has no earlier address
 			f.count.Rebound++
 		}
 	}

@@ -48,7 +48,8 @@ func runs(lost []bool) (bad, good []int) {
 	return bad, good
 }
 
-// geometric holds run lengths to P(k) = (1-r)^(k-1) r with Pearson's test: each of the first cells and the rest.
+// geometric holds run lengths to P(k) = (1-r)^(k-1) r with Pearson's test: each of the first
+// cells and the rest.
 func geometric(t *testing.T, what string, lengths []int, r float64) {
 	const cells = 24
 	var seen [cells + 1]float64
@@ -73,7 +74,8 @@ func geometric(t *testing.T, what string, lengths []int, r float64) {
 	}
 }
 
-// Gilbert's channel: stays in either state are geometric, and the loss is the share of time in the bad one.
+// Gilbert's channel: stays in either state are geometric, and the loss is the share of time in
+// the bad one.
 func TestBurstLengthsAreGeometric(t *testing.T) {
 	const n, p, mean = 1_000_000, 0.02, 8.0
 	lost := losses(Profile{Burst: p, BurstLength: mean}, n, ms, 11)
@@ -171,7 +173,8 @@ func TestJitterStaysInItsBounds(t *testing.T) {
 	}
 }
 
-// Jitter and a rate bound never reorder, and never take longer than queue, datagram, delay and jitter together.
+// Jitter and a rate bound never reorder, and never take longer than queue, datagram, delay and
+// jitter together.
 func TestRateHolds(t *testing.T) {
 	for _, c := range []struct{ rate, queue, size int }{
 		{100_000, 10_000, 300},
@@ -180,7 +183,8 @@ func TestRateHolds(t *testing.T) {
 	} {
 		const delay, jitter, span = 5 * ms, 3 * ms, 20 * time.Second
 		l := New(Profile{Rate: c.rate, Queue: c.queue, Delay: delay, Jitter: jitter}, 17)
-		gap := time.Duration(float64(c.size) / float64(c.rate) / 3 * float64(time.Second)) // three times too much
+		// three times too much
+		gap := time.Duration(float64(c.size) / float64(c.rate) / 3 * float64(time.Second))
 		most := time.Duration(float64(c.queue+c.size)/float64(c.rate)*float64(time.Second)) + delay + jitter
 		sent := make([]byte, c.size)
 		var last uint64
@@ -191,7 +195,8 @@ func TestRateHolds(t *testing.T) {
 			for data, _, ok := l.Pop(now); ok; data, _, ok = l.Pop(now) {
 				from := binary.LittleEndian.Uint64(data)
 				if from < last || now-time.Duration(from) > most+gap {
-					t.Fatalf("%+v: sent at %d after %d, took %v, want %v at most", c, from, last, now-time.Duration(from), most)
+					t.Fatalf("%+v: sent at %d after %d, took %v, want %v at most", c, from, last,
+						now-time.Duration(from), most)
 				}
 				last = from
 				perSecond[now/time.Second] += len(data)
@@ -365,7 +370,8 @@ func TestNothingIsLeftToHarm(t *testing.T) {
 	}
 }
 
-// Damage has dice of its own: a profile with more of it lets the same datagrams through at the same instants.
+// Damage has dice of its own: a profile with more of it lets the same datagrams through at the
+// same instants.
 func TestHarmDoesNotMoveTheRest(t *testing.T) {
 	p := Profile{Loss: 0.2, Duplicate: 0.1, Reorder: 0.1, Delay: 5 * ms, Jitter: 9 * ms, Burst: 0.01}
 	worse := p
@@ -422,11 +428,13 @@ func fingerprint(p Profile, seed uint64) uint64 {
 	return sum.Sum64()
 }
 
-// One seed, one fate, on every machine and for ever: a failing seed found today fails the same way tomorrow.
+// One seed, one fate, on every machine and for ever: a failing seed found today fails the same
+// way tomorrow.
 func TestSeedsArePinned(t *testing.T) {
 	cases := append(Presets(), Preset{Name: "everything", Profile: everything})
 	pinned := []uint64{
-		0x6e22170d8a789b6c, 0xf722448862fbe0b4, 0x97f33eadd35e464f, 0x653feb58085e1796, 0x7cb2d63b260dc04f, 0xa1663fb5ea5176f7,
+		0x6e22170d8a789b6c, 0xf722448862fbe0b4, 0x97f33eadd35e464f, 0x653feb58085e1796, 0x7cb2d63b260dc04f,
+		0xa1663fb5ea5176f7,
 	}
 	for i, c := range cases {
 		got := fingerprint(c.Profile, 42)

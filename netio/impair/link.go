@@ -8,27 +8,28 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// MaxDatagram is the longest datagram a link carries, in bytes: what one Ethernet frame holds over IPv4, so that links
-// also carry what others than us send. It is an odd number of cache lines, see netio's slots.
+// MaxDatagram is the longest datagram of a link, in bytes: an Ethernet frame over IPv4, so that
+// links also carry other protocols. It is an odd number of cache lines, like the slots of package
+// netio.
 const MaxDatagram = 1472
 
 const _ = uint(MaxDatagram - netio.MaxDatagram) // a Conn's datagrams fit
 
 type buffer = [MaxDatagram]byte
 
-// Link carries datagrams one way. One goroutine owns it. It keeps copies, in memory that is used again: once it has
-// held as many at a time as it ever will, it allocates nothing.
+// Link carries datagrams one way. One goroutine owns it. It copies datagrams into reused memory
+// and stops allocating once it has held the most datagrams at a time.
 type Link struct {
 	decider decider
 	heap    []entry
 	free    []*buffer
-	keep    int     // most buffers that wait in free
-	popped  *buffer // what the last Pop returned
-	binding uint32  // the binding it was sent under
+	keep    int     // most buffers in free
+	popped  *buffer // buffer of the last Pop
+	binding uint32  // binding of the last Pop
 	order   uint64
 }
 
-// entry is a datagram on its way, ordered by its arrival and then by its sending.
+// entry is a datagram on its way, ordered by arrival and then by sending.
 type entry struct {
 	due     time.Duration
 	order   uint64
@@ -38,7 +39,7 @@ type entry struct {
 	binding uint32
 }
 
-// New returns an empty link. A profile that does not pass Check panics.
+// New returns an empty link. It panics if the profile does not pass Check.
 func New(p Profile, seed uint64) *Link {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
@@ -46,8 +47,8 @@ func New(p Profile, seed uint64) *Link {
 	return &Link{decider: newDecider(p, seed), keep: math.MaxInt}
 }
 
-// SetProfile gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
-// dice roll on. A profile that does not pass Check panics.
+// SetProfile changes the profile for datagrams pushed from now on. Datagrams on their way keep
+// their arrival, and the random sources go on. It panics if the profile does not pass Check.
 func (l *Link) SetProfile(p Profile) {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
@@ -55,8 +56,8 @@ func (l *Link) SetProfile(p Profile) {
 	l.decider.set(p)
 }
 
-// Push sends a datagram of at most MaxDatagram bytes at the instant now. The tag comes out with it, and means what the
-// caller likes: an address's number, for instance.
+// Push sends a datagram of at most MaxDatagram bytes at the instant now. Pop returns it with the
+// tag, whose meaning is the caller's.
 func (l *Link) Push(now time.Duration, data []byte, tag uint64) {
 	if len(data) > MaxDatagram {
 		panic(fmt.Sprintf("impair: a datagram of %d bytes", len(data)))
@@ -68,13 +69,14 @@ func (l *Link) Push(now time.Duration, data []byte, tag uint64) {
 		buf := l.buffer()
 		n := f.corruption.apply(buf[:copy(buf[:], data)], &f.profile, &f.count)
 		l.order++
-		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: int32(n), binding: f.binding})
+		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: int32(n),
+			binding: f.binding})
 		l.up(len(l.heap) - 1)
 	}
 }
 
-// Pop returns the next datagram that has arrived by now, in the order of arrival. data is the link's memory: valid
-// until the next Pop.
+// Pop returns the next datagram that has arrived by now, in order of arrival. data is valid until
+// the next Pop.
 func (l *Link) Pop(now time.Duration) (data []byte, tag uint64, ok bool) {
 	if l.popped != nil && len(l.free) < l.keep {
 		l.free = append(l.free, l.popped)
@@ -95,11 +97,12 @@ func (l *Link) Pop(now time.Duration) (data []byte, tag uint64, ok bool) {
 	return e.buf[:e.n:e.n], e.tag, true
 }
 
-// Binding numbers the address from which the datagram of the last Pop was sent: it grows by one with every Rebind that
-// had passed by then. A receiver that keeps senders apart by address takes another number for another port.
+// Binding numbers the source address of the datagram of the last Pop: it grows by one with every
+// Rebind before it was sent. A receiver that tells senders apart by address uses another port for
+// another binding.
 func (l *Link) Binding() uint32 { return l.binding }
 
-// Next is the instant at which the next datagram arrives; not ok if none is on its way.
+// Next returns when the next datagram arrives; not ok if none is on its way.
 func (l *Link) Next() (at time.Duration, ok bool) {
 	if len(l.heap) == 0 {
 		return 0, false
@@ -107,10 +110,10 @@ func (l *Link) Next() (at time.Duration, ok bool) {
 	return l.heap[0].due, true
 }
 
-// Len is the number of datagrams on their way.
+// Len returns the number of datagrams on their way.
 func (l *Link) Len() int { return len(l.heap) }
 
-// Stats counts what happened since New.
+// Stats returns the counts since New.
 func (l *Link) Stats() Stats { return l.decider.count }
 
 func (l *Link) buffer() *buffer {

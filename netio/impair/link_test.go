@@ -83,7 +83,10 @@ func drawProfile(t *rapid.T) Profile {
 
 func TestLinkAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		span := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 40).Draw(t, "ms")) * ms })
+		span := rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.IntRange(0,
+				40).Draw(t, "ms")) * ms
+		})
 		p := drawProfile(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := New(p, seed)
@@ -91,7 +94,8 @@ func TestLinkAgreesWithAList(t *testing.T) {
 		var now time.Duration
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "push") {
-				data, tag := rapid.StringN(0, 20, netio.MaxDatagram).Draw(t, "data"), rapid.Uint64().Draw(t, "tag")
+				data, tag := rapid.StringN(0, 20, netio.MaxDatagram).Draw(t, "data"),
+					rapid.Uint64().Draw(t, "tag")
 				l.Push(now, []byte(data), tag)
 				twin.push(now, data, tag)
 				continue
@@ -99,7 +103,8 @@ func TestLinkAgreesWithAList(t *testing.T) {
 			now += span.Draw(t, "step")
 			data, tag, ok := l.Pop(now)
 			want, wantOk := twin.pop(now)
-			if ok != wantOk || string(data) != want.data || tag != want.tag || ok && l.Binding() != want.from {
+			if ok != wantOk || string(data) != want.data || tag != want.tag || ok &&
+				l.Binding() != want.from {
 				t.Fatalf("popped %q %d %v, want %q %d %v", data, tag, ok, want.data, want.tag, wantOk)
 			}
 			if s := l.Stats(); !conserved(s, l.Len()) {
@@ -179,7 +184,8 @@ func TestJitterAloneKeepsTheOrder(t *testing.T) {
 
 func TestSameSeedSameFate(t *testing.T) {
 	trace := func(seed uint64) string {
-		l, out := New(Profile{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Jitter: 20 * ms}, seed), strings.Builder{}
+		l, out := New(Profile{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Jitter: 20 * ms}, seed),
+			strings.Builder{}
 		for i := range uint64(200) {
 			l.Push(time.Duration(i)*ms, nil, i)
 			for _, tag, ok := l.Pop(time.Duration(i) * ms); ok; _, tag, ok = l.Pop(time.Duration(i) * ms) {
@@ -193,10 +199,12 @@ func TestSameSeedSameFate(t *testing.T) {
 	}
 }
 
-// The first numbers of SplitMix64 from seed 1234567, as published with the reference implementation.
+// The first numbers of SplitMix64 from seed 1234567, as published with the reference
+// implementation.
 func TestDiceArePinned(t *testing.T) {
 	d := rng(1234567)
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423,
+		4593380528125082431, 16408922859458223821} {
 		if got := d.next(); got != want {
 			t.Fatalf("number %d is %d, want %d", i, got, want)
 		}
@@ -205,9 +213,11 @@ func TestDiceArePinned(t *testing.T) {
 
 // everything turns every knob.
 var everything = Profile{
-	Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Delay: 30 * ms, Jitter: 10 * ms, Burst: 0.01, BurstMax: 100 * ms, BurstLoss: 0.9,
-	Corrupt: 0.1, CorruptBytes: 0.1, Truncate: 0.1, Rate: 900_000, Queue: 20_000, Blackhole: 100 * ms, BlackholeEvery: 2 * time.Second,
-	Rebind: time.Second,
+	Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Delay: 30 * ms, Jitter: 10 * ms, Burst: 0.01,
+	BurstMax: 100 * ms, BurstLoss: 0.9,
+	Corrupt: 0.1, CorruptBytes: 0.1, Truncate: 0.1, Rate: 900_000, Queue: 20_000, Blackhole: 100 * ms,
+	BlackholeEvery: 2 * time.Second,
+	Rebind:         time.Second,
 }
 
 func TestSteadyLinkAllocatesNothing(t *testing.T) {

@@ -7,21 +7,23 @@ import (
 	"time"
 )
 
-// parameter is one field of a Profile in text. Exactly one of the three accessors is set.
+// parameter is the text form of one field of a Profile. Exactly one of the three accessors is
+// set.
 type parameter struct {
 	name  string
 	float func(*Profile) *float64
 	time  func(*Profile) *time.Duration
 	bytes func(*Profile) *int
-	max   float64 // in the field's own unit; 0 stands for 1 or a minute
-	needs string  // the knob without which this one does nothing
+	max   float64 // in the field's unit; 0: 1, or a minute
+	needs string  // the parameter without which this one has no effect
 }
 
 // parameters are all fields, in the order in which a Profile prints.
 var parameters = []parameter{
 	{name: "loss", float: func(p *Profile) *float64 { return &p.Loss }},
 	{name: "burst", float: func(p *Profile) *float64 { return &p.Burst }},
-	{name: "burst-length", float: func(p *Profile) *float64 { return &p.BurstLength }, max: 1e6, needs: "burst"},
+	{name: "burst-length", float: func(p *Profile) *float64 { return &p.BurstLength }, max: 1e6,
+		needs: "burst"},
 	{name: "burst-loss", float: func(p *Profile) *float64 { return &p.BurstLoss }, needs: "burst"},
 	{name: "burst-max", time: func(p *Profile) *time.Duration { return &p.BurstMax }, needs: "burst"},
 	{name: "delay", time: func(p *Profile) *time.Duration { return &p.Delay }},
@@ -35,11 +37,13 @@ var parameters = []parameter{
 	{name: "rate", bytes: func(p *Profile) *int { return &p.Rate }, max: 1e10},
 	{name: "queue", bytes: func(p *Profile) *int { return &p.Queue }, max: 1 << 30, needs: "rate"},
 	{name: "blackhole", time: func(p *Profile) *time.Duration { return &p.Blackhole }},
-	{name: "blackhole-every", time: func(p *Profile) *time.Duration { return &p.BlackholeEvery }, max: float64(time.Hour), needs: "blackhole"},
+	{name: "blackhole-every", time: func(p *Profile) *time.Duration { return &p.BlackholeEvery },
+		max: float64(time.Hour), needs: "blackhole"},
 	{name: "rebind", time: func(p *Profile) *time.Duration { return &p.Rebind }, max: float64(time.Hour)},
 }
 
-// findParameter returns the knob of a name, nil if there is none. "dup" is what hands type.
+// findParameter returns the parameter with a name, nil if there is none. "dup" is short for
+// "duplicate".
 func findParameter(name string) *parameter {
 	if name == "dup" {
 		name = "duplicate"
@@ -52,7 +56,7 @@ func findParameter(name string) *parameter {
 	return nil
 }
 
-// isMean is whether the knob counts datagrams rather than giving a share.
+// isMean reports whether the parameter is a number of datagrams rather than a share.
 func (k *parameter) isMean() bool { return k.float != nil && k.max > 0 }
 
 func (k *parameter) zero(p *Profile) bool {
@@ -65,7 +69,7 @@ func (k *parameter) zero(p *Profile) bool {
 	return *k.bytes(p) == 0
 }
 
-// check says whether the field is out of range. Comparisons are such that NaN is.
+// check returns an error if the field is out of range. The comparisons refuse NaN.
 func (k *parameter) check(p *Profile) error {
 	switch {
 	case k.needs != "" && !k.zero(p) && findParameter(k.needs).zero(p):
@@ -125,7 +129,7 @@ func (k *parameter) parse(p *Profile, text string) (err error) {
 	return nil
 }
 
-// format is what parse reads.
+// format returns the text that parse reads.
 func (k *parameter) format(p *Profile) string {
 	switch {
 	case k.isMean():

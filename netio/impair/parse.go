@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Check says what of a profile is out of range, if anything.
+// Check returns an error if a field of the profile is out of range.
 func (p Profile) Check() error {
 	for i := range parameters {
 		if err := parameters[i].check(&p); err != nil {
@@ -24,7 +24,8 @@ func (p Profile) checkTogether() error {
 	full := p.withDefaults()
 	switch {
 	case p.Corrupt+p.CorruptBytes+p.Truncate > 1:
-		return fmt.Errorf("corrupt, corrupt-bytes and truncate are %v together, want at most 1", p.Corrupt+p.CorruptBytes+p.Truncate)
+		return fmt.Errorf("corrupt, corrupt-bytes and truncate are %v together, want at most 1",
+			p.Corrupt+p.CorruptBytes+p.Truncate)
 	case p.Rate != 0 && p.Rate < 1000:
 		return fmt.Errorf("rate is %d bytes a second, want 1000 to 1e10", p.Rate)
 	case p.Rate > 0 && p.Queue/p.Rate >= 60:
@@ -37,7 +38,8 @@ func (p Profile) checkTogether() error {
 	return nil
 }
 
-// String gives the profile as ParseProfile reads it: "clean", or "loss=5%,delay=40ms".
+// String returns the profile in the form that ParseProfile reads: "clean", or
+// "loss=5%,delay=40ms".
 func (p Profile) String() string {
 	var parts []string
 	for i := range parameters {
@@ -51,8 +53,9 @@ func (p Profile) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseProfile reads a profile: a name of Presets, settings such as "loss=5%,delay=40ms,jitter=10ms", or a name and
-// settings that change it, "mobile,loss=10%". Settings are named in Profile. What it returns passes Check.
+// ParseProfile reads a profile: a name of Presets, settings such as
+// "loss=5%,delay=40ms,jitter=10ms", or a name and settings that change it, "mobile,loss=10%". The
+// fields of Profile name the settings. The result passes Check.
 func ParseProfile(text string) (Profile, error) {
 	p, err := parseProfile(text)
 	if err != nil {
@@ -90,7 +93,7 @@ func parseProfile(text string) (p Profile, err error) {
 		}
 	}
 	if err := p.Check(); err != nil {
-		return p, errors.Unwrap(err) // less the package's name, which ParseProfile puts in front
+		return p, errors.Unwrap(err) // ParseProfile adds the package's name
 	}
 	return p, nil
 }

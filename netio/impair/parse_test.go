@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The named profiles, as the table of faults has them. Hell's 30 % are 25 % and bursts, see TestHellIsAsPromised.
+// The named profiles, as the table of faults has them. Hell's 30 % are 25 % and bursts, see
+// TestHellIsAsPromised.
 func TestNamedProfilesArePinned(t *testing.T) {
 	want := []struct{ name, text string }{
 		{"clean", "clean"},

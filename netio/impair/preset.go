@@ -9,7 +9,7 @@ type Preset struct {
 	About   string
 }
 
-// Presets are the named ones, from good to bad, each for one way. All faults are measured under them.
+// Presets returns the named profiles, from good to bad, each for one direction.
 func Presets() []Preset {
 	const ms = time.Millisecond
 	return []Preset{

@@ -2,40 +2,42 @@ package impair
 
 import "time"
 
-// Profile says how bad a link is, one way. The zero value is a perfect one. Shares are from 0 to 1, times from 0 to a
-// minute; ParseProfile reads it from text, with the names given in the comments.
+// Profile describes how bad a link is, one way. The zero value is a perfect link. Shares are from
+// 0 to 1, times from 0 to a minute. ParseProfile reads it from text, with the names given in the
+// comments.
 type Profile struct {
-	Loss      float64 // loss: share of datagrams that vanish, each by itself
+	Loss      float64 // loss: share of datagrams lost, independently
 	Duplicate float64 // duplicate: share of the others that arrive twice
-	Reorder   float64 // reorder: share of all arrivals that are held back for ReorderBy, so that later ones pass
+	Reorder   float64 // reorder: share of arrivals delayed by ReorderBy, so that later ones pass
 
 	Delay     time.Duration // delay: one way, of every datagram
-	Jitter    time.Duration // jitter: up to this much more, uniformly; it alone never changes the order, as in a queue
+	Jitter    time.Duration // jitter: up to this much more, uniformly; keeps the order, like a queue
 	ReorderBy time.Duration // reorder-by: 0 means DefaultReorderBy
 
 	// Bursts, after Gilbert and Elliott. Between bursts the loss is Loss.
 	Burst       float64       // burst: chance of every datagram to begin a burst
 	BurstLength float64       // burst-length: mean datagrams in a burst, at least 1; 0 means 10
 	BurstLoss   float64       // burst-loss: share lost within a burst; 0 means all
-	BurstMax    time.Duration // burst-max: no burst lasts longer; 0 means no such bound
+	BurstMax    time.Duration // burst-max: longest burst; 0 means no limit
 
-	// Damage. At most one of these befalls an arrival: their sum is at most 1.
+	// Corruption. At most one of these applies to an arrival: their sum is at most 1.
 	Corrupt      float64 // corrupt: share of arrivals with one bit flipped
 	CorruptBytes float64 // corrupt-bytes: share of arrivals with 1 to 8 neighbouring bytes altered
 	Truncate     float64 // truncate: share of arrivals cut to a random shorter length, also 0
 
-	Rate  int // rate: bytes of payload a second that pass, 1000 to 10^10; 0 means no bound
-	Queue int // queue: bytes that wait for the rate, more are dropped; 0 means a quarter of a second's, but two datagrams at least
+	Rate  int // rate: bytes of payload per second, 1000 to 10^10; 0 means no limit
+	Queue int // queue: bytes that wait for the rate; 0 means a quarter of a second's, at least two datagrams
 
-	// Nothing passes for the last Blackhole of every BlackholeEvery of the clock: both ways of a path go dark together.
+	// Nothing passes during the last Blackhole of every BlackholeEvery of the clock, in both
+	// directions of a path.
 	Blackhole      time.Duration // blackhole: 0 means never
 	BlackholeEvery time.Duration // blackhole-every: up to an hour; 0 means 30 s
 
 	Rebind time.Duration // rebind: the sender's address changes this often, at least 10 ms; 0 means never
 }
 
-// What zero means where it does not mean none. DefaultReorderBy is longer than the gap between two datagrams at 60 or
-// 50 Hz, so a held one is really overtaken.
+// Defaults of zero fields. DefaultReorderBy is longer than the gap between two datagrams at 50 or
+// 60 Hz, so that a later datagram overtakes.
 const (
 	DefaultReorderBy      = 25 * time.Millisecond
 	DefaultBurstLength    = 10

@@ -11,24 +11,25 @@ import (
 	"time"
 )
 
-// ProxyConfig is where a Proxy stands and what it does.
+// ProxyConfig configures a Proxy.
 type ProxyConfig struct {
 	Listen string // UDP host:port for clients; default 127.0.0.1 and any port
 	To     string // UDP host:port of the server (required)
 
-	Up   Profile // from the clients to the server; each client has a link of its own
-	Down Profile // and back; its Rebind means nothing
-	Seed uint64  // of all links: the nth client to come has the nth pair of seeds
+	Up   Profile // from clients to server; each client has its own link
+	Down Profile // from server to clients; its Rebind has no effect
+	Seed uint64  // of all links: the nth client has the nth pair of seeds
 
-	Clients     int           // most at a time, each costs a socket; default 1024
-	Idle        time.Duration // a client silent for so long is forgotten; default a minute
-	MaxInFlight int           // most datagrams on their way at a time, of all clients (about 1.5 kB each); default 32768
+	Clients     int           // most at a time, one socket each; default 1024
+	Idle        time.Duration // silence after which a client is removed; default a minute
+	MaxInFlight int           // most datagrams on their way, of all clients, 1.5 kB each; default 32768
 }
 
-// maxInFlightEach is the most datagrams on their way at a time in one link, so that no client takes the room of all.
+// maxInFlightEach is the most datagrams on their way in one link, so that no client takes all the
+// room.
 const maxInFlightEach = 4096
 
-// Check says what is wrong with c, if anything. It does not try to bind or resolve.
+// Check returns an error if a field of c is out of range. It neither binds nor resolves.
 func (c ProxyConfig) Check() error {
 	switch {
 	case c.To == "":
@@ -49,8 +50,8 @@ func (c ProxyConfig) Check() error {
 	return nil
 }
 
-// Proxy passes datagrams between clients and a server through a bad link each way, in real time. The server sees every
-// client at a socket of its own. Memory is bounded by the configuration, whatever is sent.
+// Proxy passes datagrams between clients and a server through a bad link each way, in real time.
+// The server sees every client at its own socket. The configuration bounds the memory.
 type Proxy struct {
 	cfg   ProxyConfig
 	to    netip.AddrPort
@@ -60,12 +61,13 @@ type Proxy struct {
 	inFlight atomic.Int64 // datagrams on their way
 	routines sync.WaitGroup
 
-	mu      sync.Mutex // before any guest's
+	mu      sync.Mutex // lock it before a client's
 	clients map[netip.AddrPort]*proxyClient
-	count   ProxyStats // less what the guests there are count themselves
+	count   ProxyStats // without what the present clients count
 }
 
-// NewProxy binds the client side and resolves the server. Run does the rest; without it, Close releases the port.
+// NewProxy binds the client side and resolves the server. Run does the rest; without Run, Close
+// releases the port.
 func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -89,22 +91,24 @@ func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("impair: %w", err) // names the address
 	}
-	p := &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(), clients: map[netip.AddrPort]*proxyClient{}}
+	p := &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(),
+		clients: map[netip.AddrPort]*proxyClient{}}
 	if p.circular() {
 		_ = udp.Close()
 		return nil, fmt.Errorf("impair: %v would pass datagrams to itself", p.Addr())
 	}
-	_ = udp.SetReadBuffer(4 << 20) // as much of it as the system allows
+	_ = udp.SetReadBuffer(4 << 20) // up to the system's limit
 	return p, nil
 }
 
 // circular reports whether the server is the proxy.
 func (p *Proxy) circular() bool {
 	at, to := p.Addr(), netip.AddrPortFrom(p.to.Addr().Unmap(), p.to.Port())
-	return at == to || at.Port() == to.Port() && at.Addr().IsUnspecified() && (to.Addr().IsLoopback() || to.Addr().IsUnspecified())
+	return at == to || at.Port() == to.Port() && at.Addr().IsUnspecified() &&
+		(to.Addr().IsLoopback() || to.Addr().IsUnspecified())
 }
 
-// Addr is where clients send to.
+// Addr returns the address for clients.
 func (p *Proxy) Addr() netip.AddrPort {
 	at := p.udp.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
@@ -113,8 +117,8 @@ func (p *Proxy) Addr() netip.AddrPort {
 // Close releases the port and ends Run.
 func (p *Proxy) Close() error { return p.udp.Close() }
 
-// Run passes datagrams until the context ends or Close is called; then it closes every socket, waits for its
-// goroutines, and returns nil. It can run once.
+// Run passes datagrams until the context ends or Close is called. Then it closes every socket,
+// waits for its goroutines and returns nil. It can run once.
 func (p *Proxy) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = p.udp.Close() })
 	defer stop()
@@ -128,7 +132,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 // now is the clock of all links.
 func (p *Proxy) now() time.Duration { return time.Since(p.start) }
 
-// listen takes what clients send until the socket is closed.
+// listen takes the clients' datagrams until the socket is closed.
 func (p *Proxy) listen() {
 	var buf [MaxDatagram + 1]byte // a longer datagram is noticed
 	swept := p.now()
@@ -142,7 +146,7 @@ func (p *Proxy) listen() {
 			if g := p.client(from); g != nil {
 				g.push(&g.up, buf[:n])
 			}
-		case !isTimeout(err): // a passing ailment, such as a refusal from a client that has gone
+		case !isTimeout(err): // a transient error, such as a refusal by a former client
 			time.Sleep(time.Millisecond)
 		}
 		if now := p.now(); now-swept >= p.sweepEvery() {
@@ -152,6 +156,7 @@ func (p *Proxy) listen() {
 	}
 }
 
+// sweep removes the clients that have been silent for longer than idle.
 func (p *Proxy) sweepEvery() time.Duration { return min(time.Second, p.cfg.Idle) }
 
 func isTimeout(err error) bool {
@@ -159,7 +164,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// client finds the client at an address, or lets it in; nil if there is no room.
+// client finds the client at an address or adds it; nil if there is no room.
 func (p *Proxy) client(from netip.AddrPort) *proxyClient {
 	p.mu.Lock()
 	defer p.mu.Unlock()

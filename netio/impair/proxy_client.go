@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// client is one client of a Proxy. Three goroutines meet in it: the proxy's, which pushes what the client sends, a
-// reader, which pushes what the server answers, and the pump, which takes out of both links what has arrived.
+// proxyClient is one client of a Proxy. Three goroutines use it: the proxy's, which pushes the
+// client's datagrams; a reader, which pushes the server's answers; and the pump, which delivers
+// what has arrived from both links.
 type proxyClient struct {
 	proxy *Proxy
 	addr  netip.AddrPort
-	wake  chan struct{} // something may have become the next to arrive
+	wake  chan struct{} // the next arrival may have changed
 	quit  chan struct{}
 
 	mu       sync.Mutex
@@ -22,38 +23,39 @@ type proxyClient struct {
 	received time.Duration // when the client last sent
 	closed   bool
 
-	out     *net.UDPConn // to the server; the pump's, as is bound
-	binding uint32       // the binding that out stands for
+	out     *net.UDPConn // to the server; only the pump uses out and binding
+	binding uint32       // binding of out
 }
 
-// direction is one direction of one guest.
+// direction is one direction of a client.
 type direction struct {
 	link  *Link
-	count DirectionStats // less what the link counts
+	count DirectionStats // without what the link counts
 }
 
-// stats is what the lane and its link count.
+// stats returns the counts of the direction and its link.
 func (l *direction) stats() DirectionStats {
 	w := l.count
 	w.InFlight = uint64(l.link.Len())
 	rebound := w.Rebound
 	w.Stats = l.link.Stats()
-	w.Rebound = rebound // sockets changed, not addresses due
+	w.Rebound = rebound // counts sockets, the link's counts addresses
 	return w
 }
 
-// finalStats is way for the last time.
+// finalStats returns the stats of a direction that ends.
 func (l *direction) finalStats() DirectionStats {
 	w := l.stats()
 	w.Abandoned, w.InFlight = w.InFlight, 0
 	return w
 }
 
-// maxFreeEach is how many buffers a link of a proxy keeps for later.
+// maxFreeEach is the most buffers that a link of a proxy keeps for reuse.
 const maxFreeEach = 32
 
 func newProxyClient(p *Proxy, addr netip.AddrPort, number uint64) *proxyClient {
-	g := &proxyClient{proxy: p, addr: addr, wake: make(chan struct{}, 1), quit: make(chan struct{}), received: p.now()}
+	g := &proxyClient{proxy: p, addr: addr, wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		received: p.now()}
 	seeds := rng(p.cfg.Seed ^ number<<32)
 	g.up.link = New(p.cfg.Up, seeds.next())
 	g.down.link = New(p.cfg.Down, seeds.next())
@@ -61,7 +63,7 @@ func newProxyClient(p *Proxy, addr netip.AddrPort, number uint64) *proxyClient {
 	return g
 }
 
-// push puts a datagram on its way, which is one of the guest's.
+// push puts a datagram on one of the client's links.
 func (g *proxyClient) push(to *direction, data []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,12 +90,13 @@ func (g *proxyClient) push(to *direction, data []byte) {
 	if at, ok := to.link.Next(); ok && (!any || at < next) {
 		select {
 		case g.wake <- struct{}{}:
-		default: // it is awake already
+		default: // awake already
 		}
 	}
 }
 
-// pop takes what has arrived. The data is good until the next pop: only the pump pops.
+// pop takes a datagram that has arrived. The data is valid until the next pop, which only the
+// pump calls.
 func (g *proxyClient) pop(from *direction) (data []byte, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -106,7 +109,7 @@ func (g *proxyClient) pop(from *direction) (data []byte, ok bool) {
 	return data, ok
 }
 
-// pump delivers, and sleeps until there is more to deliver.
+// pump delivers datagrams and sleeps until the next one arrives.
 func (g *proxyClient) pump() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -127,7 +130,7 @@ func (g *proxyClient) pump() {
 	}
 }
 
-// untilNext is the time until something arrives.
+// untilNext returns the time until a datagram arrives.
 func (g *proxyClient) untilNext() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +149,7 @@ func (g *proxyClient) deliverUp() bool {
 	if !ok {
 		return false
 	}
-	g.rebind(g.up.link.Binding()) // as Pop left it, and only the pump pops
+	g.rebind(g.up.link.Binding()) // of the last Pop; only the pump pops
 	if g.out == nil {
 		g.countFailed(&g.up)
 	} else if _, err := g.out.Write(data); err != nil {
@@ -172,14 +175,15 @@ func (g *proxyClient) countFailed(l *direction) {
 	g.mu.Unlock()
 }
 
-// rebind opens the socket to the server, and another one, at another port, once the binding has moved on. What the
-// server still sends to the old one is lost, as behind a real NAT. Late datagrams of an older binding take the new one.
+// rebind opens the socket to the server, and a new one at another port when the binding has
+// changed. Answers to the old port are lost, as behind a real NAT. Late datagrams of an older
+// binding use the new port.
 func (g *proxyClient) rebind(bound uint32) {
 	if g.out != nil && int32(bound-g.binding) <= 0 {
 		return
 	}
 	out, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(g.proxy.to))
-	if err != nil { // out of sockets, for instance: the old one serves until the next try
+	if err != nil { // for instance no free socket: keep the old one until the next try
 		return
 	}
 	if g.out != nil {
@@ -192,7 +196,7 @@ func (g *proxyClient) rebind(bound uint32) {
 	g.proxy.routines.Go(func() { g.read(out) })
 }
 
-// read pushes what the server answers, until the socket is closed.
+// read pushes the server's answers until the socket is closed.
 func (g *proxyClient) read(from *net.UDPConn) {
 	var buf [MaxDatagram + 1]byte
 	for {
@@ -200,7 +204,7 @@ func (g *proxyClient) read(from *net.UDPConn) {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // nobody there, for instance; it may come
+		case err != nil: // for instance no server yet
 			time.Sleep(time.Millisecond)
 		default:
 			g.push(&g.down, buf[:n])

@@ -1,10 +1,10 @@
 package impair
 
-// ProxyStats counts what a Proxy did.
+// ProxyStats counts the traffic of a Proxy.
 type ProxyStats struct {
-	Clients int    // there now
-	Joined  uint64 // that ever came
-	Refused uint64 // datagrams of strangers while there was no room for another client
+	Clients int    // present clients
+	Joined  uint64 // clients since the start
+	Refused uint64 // datagrams of further clients while there was no room
 	Up      DirectionStats
 	Down    DirectionStats
 }
@@ -12,17 +12,17 @@ type ProxyStats struct {
 // DirectionStats counts one direction, of all clients.
 //
 //	Received             == Oversize + Overflow + Pushed
-//	Pushed + Duplicated  == Blackholed + Lost + Choked + Delivered + Flying + Stranded
+//	Pushed + Duplicated  == Blackholed + Lost + QueueDrops + Delivered + InFlight + Abandoned
 //
-// Rebound counts sockets changed, of the way up only.
+// Rebound counts changed sockets, in the direction to the server only.
 type DirectionStats struct {
 	Stats
 	Received   uint64
 	Oversize   uint64 // longer than MaxDatagram
-	Overflow   uint64 // came while as many were on their way as the proxy keeps
+	Overflow   uint64 // came while the most datagrams were on their way
 	InFlight   uint64 // on their way now
-	Abandoned  uint64 // were on their way when their client was forgotten or the proxy stopped
-	SendFailed uint64 // of those delivered, what the system did not take
+	Abandoned  uint64 // on their way when their client was removed or the proxy stopped
+	SendFailed uint64 // delivered, but not taken by the system
 }
 
 func (w *DirectionStats) add(o DirectionStats) {

@@ -93,7 +93,8 @@ func running(t *testing.T, cfg ProxyConfig) (*Proxy, func() ProxyStats) {
 func balanced(t *testing.T, s ProxyStats) {
 	t.Helper()
 	for _, w := range []DirectionStats{s.Up, s.Down} {
-		if w.Received != w.Oversize+w.Overflow+w.Pushed || !conserved(w.Stats, int(w.InFlight+w.Abandoned)) || w.InFlight != 0 {
+		if w.Received != w.Oversize+w.Overflow+w.Pushed ||
+			!conserved(w.Stats, int(w.InFlight+w.Abandoned)) || w.InFlight != 0 {
 			t.Errorf("a datagram is missing: %+v", w)
 		}
 	}
@@ -173,7 +174,8 @@ func TestProxyDelaysEachWay(t *testing.T) {
 func TestProxyImpairsBySeed(t *testing.T) {
 	e := newEcho(t)
 	hear := func(seed uint64) (heard string) {
-		p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Loss: 0.3}, Down: Profile{Duplicate: 0.3}, Seed: seed})
+		p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Loss: 0.3},
+			Down: Profile{Duplicate: 0.3}, Seed: seed})
 		c := client(t, p)
 		for i := range 200 {
 			send(t, c, i)
@@ -211,7 +213,8 @@ func TestProxyRebinds(t *testing.T) {
 
 func TestProxyIsBounded(t *testing.T) {
 	e := newEcho(t)
-	p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Delay: time.Minute}, Clients: 2, MaxInFlight: 50})
+	p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Delay: time.Minute}, Clients: 2,
+		MaxInFlight: 50})
 	until := func(what string, done func(s ProxyStats) bool) {
 		t.Helper()
 		for end := time.Now().Add(5 * time.Second); !done(p.Stats()); time.Sleep(ms) {
@@ -316,7 +319,8 @@ func TestProxyUnderLoad(t *testing.T) {
 	all.Wait()
 	s := stop()
 	balanced(t, s)
-	if s.Joined != 20 || s.Up.Received < 1500 || s.Up.Lost == 0 || s.Down.Delivered == 0 || s.Up.Rebound == 0 {
+	if s.Joined != 20 || s.Up.Received < 1500 || s.Up.Lost == 0 || s.Down.Delivered == 0 ||
+		s.Up.Rebound == 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -334,7 +338,8 @@ func TestProxyRefusesBadConfigurations(t *testing.T) {
 		{ProxyConfig{To: "127.0.0.1:1", Listen: "127.0.0.1:http3"}, "listen"},
 		{ProxyConfig{To: "127.0.0.1:1", Listen: taken.LocalAddr().String()}, taken.LocalAddr().String()},
 		{ProxyConfig{To: self, Listen: self}, "to itself"},
-		{ProxyConfig{To: "localhost" + self[len("127.0.0.1"):], Listen: "0.0.0.0" + self[len("127.0.0.1"):]}, "to itself"},
+		{ProxyConfig{To: "localhost" + self[len("127.0.0.1"):],
+			Listen: "0.0.0.0" + self[len("127.0.0.1"):]}, "to itself"},
 		{ProxyConfig{To: "127.0.0.1:1", Up: Profile{Loss: 2}}, "to the server"},
 		{ProxyConfig{To: "127.0.0.1:1", Down: Profile{Loss: 2}}, "to the clients"},
 		{ProxyConfig{To: "127.0.0.1:1", Clients: -1}, "clients"},

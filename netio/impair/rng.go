@@ -2,7 +2,7 @@ package impair
 
 import "math/bits"
 
-// rng is SplitMix64 (Steele, Lea, Flood 2014), written out so that a seed means the same for ever.
+// rng is SplitMix64 (Steele, Lea, Flood 2014), written out so that a seed always means the same.
 type rng uint64
 
 func (d *rng) next() uint64 {
@@ -13,10 +13,10 @@ func (d *rng) next() uint64 {
 	return z ^ z>>31
 }
 
-// float64 is uniform in [0, 1).
+// float64 returns a uniform number in [0, 1).
 func (d *rng) float64() float64 { return float64(d.next()>>11) / (1 << 53) }
 
-// intn is uniform in [0, n), but for less than n in 2^64.
+// intn returns a uniform number in [0, n), with a bias below n in 2^64.
 func (d *rng) intn(n int) int {
 	hi, _ := bits.Mul64(d.next(), uint64(n))
 	return int(hi)

@@ -15,7 +15,7 @@ const (
 // ErrToken: the bytes are not a token.
 var ErrToken = errors.New("netcode: malformed token")
 
-// appendServers writes a count and its addresses, each:
+// appendServers writes a count and the addresses:
 //
 //	1   type     1 IPv4, 2 IPv6
 //	4   IPv4     as written, a.b.c.d
@@ -36,8 +36,8 @@ func appendServers(dst []byte, servers []netip.AddrPort) []byte {
 	return dst
 }
 
-// parseServers reads what appendServers wrote into list and returns its length and what follows. An IPv4 address in IPv6
-// stays as it came.
+// parseServers reads what appendServers wrote into list and returns its length and what follows.
+// An IPv4 address in IPv6 keeps its form.
 func parseServers(src []byte, list *[MaxServers]netip.AddrPort) (n int, rest []byte, err error) {
 	if len(src) < 4 {
 		return 0, nil, ErrToken
@@ -50,10 +50,12 @@ func parseServers(src []byte, list *[MaxServers]netip.AddrPort) (n int, rest []b
 	for i := range list[:count] {
 		switch {
 		case len(src) >= 7 && src[0] == addressIPv4:
-			list[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte(src[1:5])), binary.LittleEndian.Uint16(src[5:]))
+			list[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte(src[1:5])),
+				binary.LittleEndian.Uint16(src[5:]))
 			src = src[7:]
 		case len(src) >= 19 && src[0] == addressIPv6:
-			list[i] = netip.AddrPortFrom(netip.AddrFrom16(swapped([16]byte(src[1:17]))), binary.LittleEndian.Uint16(src[17:]))
+			list[i] = netip.AddrPortFrom(netip.AddrFrom16(swapped([16]byte(src[1:17]))),
+				binary.LittleEndian.Uint16(src[17:]))
 			src = src[19:]
 		default:
 			return 0, nil, ErrToken
@@ -62,7 +64,7 @@ func parseServers(src []byte, list *[MaxServers]netip.AddrPort) (n int, rest []b
 	return int(count), src, nil
 }
 
-// swapped exchanges the bytes of each group.
+// swapped exchanges the two bytes of each group.
 func swapped(b [16]byte) [16]byte {
 	for i := 0; i < len(b); i += 2 {
 		b[i], b[i+1] = b[i+1], b[i]
@@ -70,7 +72,8 @@ func swapped(b [16]byte) [16]byte {
 	return b
 }
 
-// body is an address as it is compared: IPv4 in IPv6 is IPv4, and zones do not count.
+// canonical is the form in which addresses are compared: IPv4 in IPv6 is IPv4, and zones do not
+// count.
 func canonical(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }

@@ -28,8 +28,16 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		name string
 		run  func()
 	}{
-		{"server receives a payload", func() { d := p.c.sealNext(p.now, KindPayload, payload, buf); give(1, d) }},
-		{"server receives a keep-alive", func() { d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8], buf); give(1, d) }},
+		{"server receives a payload", func() {
+			d := p.c.sealNext(p.now, KindPayload, payload, buf)
+			give(1,
+				d)
+		}},
+		{"server receives a keep-alive", func() {
+			d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8],
+				buf)
+			give(1, d)
+		}},
 		{"server seals", func() { s.Seal(p.now, 0, payload, buf) }},
 		{"server sends", func() { out.Reset(); s.Send(p.now, 0, payload, &out) }},
 		{"server rejects a forgery", func() { give(1, forged) }},
@@ -56,8 +64,10 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
 	}
-	if s.counters.Accepted[KindPayload] < 200 || s.counters.Accepted[KindRequest] < 200 || s.counters.Drops[DropReqToken] < 200 ||
-		s.counters.Drops[DropAuth] < 200 || s.counters.Drops[DropUnknown] < 200 || p.c.counters.Accepted[KindPayload] < 200 {
+	if s.counters.Accepted[KindPayload] < 200 || s.counters.Accepted[KindRequest] < 200 ||
+		s.counters.Drops[DropReqToken] < 200 ||
+		s.counters.Drops[DropAuth] < 200 || s.counters.Drops[DropUnknown] < 200 ||
+		p.c.counters.Accepted[KindPayload] < 200 {
 		t.Errorf("not what was meant to happen: %+v", s.counters)
 	}
 }

@@ -2,12 +2,14 @@ package netcode
 
 import "time"
 
+// More than authFloodRate failures a second for authFloodSeconds in a row are an authentication
+// flood.
 const (
 	authFloodRate    = 100 // and more, for
 	authFloodSeconds = 5   // make an attack
 )
 
-// authFailures are the datagrams from a session's address that did not open.
+// authFailures counts the datagrams from a session's address that fail authentication.
 type authFailures struct {
 	total   uint64
 	flood   bool
@@ -16,7 +18,7 @@ type authFailures struct {
 	seconds int           // in a row before it with too many
 }
 
-// add counts one and says whether with it an attack has become certain.
+// add counts a failure and reports whether it makes a flood certain.
 func (f *authFailures) add(now time.Duration) bool {
 	f.total++
 	if elapsed := now - f.second; elapsed >= time.Second {
@@ -35,8 +37,8 @@ func (f *authFailures) add(now time.Duration) bool {
 	return true
 }
 
-// authFailures counts a datagram from a session's address that did not open. The session is left alone, as anybody could have
-// sent it in its name; only whoever looks is told.
+// countAuthFailure counts a datagram from a session's address that fails authentication. It does
+// not affect the session, because anybody can spoof its address; the counters show it.
 func (s *Server) countAuthFailure(now time.Duration, c *slot) {
 	if c.authFailures.add(now) {
 		s.counters.AuthFloods++

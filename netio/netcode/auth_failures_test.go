@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// More than a hundred forgeries a second for five seconds are told, once, and change nothing for the session.
+// More than a hundred forgeries a second for five seconds are told, once, and change nothing for
+// the session.
 func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -39,7 +40,8 @@ func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 				start += c.pause
 			}
 			now := start + time.Duration(n)*time.Second/time.Duration(c.perSecond)
-			if _, err := s.Receive(now, testUnix, p.at, append([]byte(nil), forged...), &out); err != DropAuth {
+			if _, err := s.Receive(now, testUnix, p.at, append([]byte(nil), forged...),
+				&out); err != DropAuth {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			p.now = now
@@ -50,8 +52,10 @@ func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 		if c.want {
 			want = 1
 		}
-		if !ok || v.AuthFlood != c.want || w.AuthFlood || s.counters.AuthFloods != want || v.AuthFailures != uint64(total) || out.Len() != 0 {
-			t.Errorf("%s: connected %v, attacked %v, %d flagged, %d forged", c.name, ok, v.AuthFlood, s.counters.AuthFloods, v.AuthFailures)
+		if !ok || v.AuthFlood != c.want || w.AuthFlood || s.counters.AuthFloods != want ||
+			v.AuthFailures != uint64(total) || out.Len() != 0 {
+			t.Errorf("%s: connected %v, attacked %v, %d flagged, %d forged", c.name, ok, v.AuthFlood,
+				s.counters.AuthFloods, v.AuthFailures)
 		}
 		p.refuse(p.at, forged, DropAuth) // and its payloads arrive
 	}

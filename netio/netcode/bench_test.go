@@ -7,8 +7,8 @@ import (
 
 var sinkBytes []byte
 
-// benchReceive gives the server datagrams that it opens, rejects or ignores; each is made anew, outside the clock's view, as
-// opening destroys it.
+// benchReceive gives the server datagrams that it opens, rejects or ignores; each is made anew,
+// outside the clock's view, as opening destroys it.
 func benchReceive(b *testing.B, players, size int) {
 	const batch = 256
 	s := newServer(b, func(c *ServerConfig) { c.Clients = players })

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// blaster throws damaged, recorded, misplaced and oddly sealed datagrams at a server, beside control clients who should not
-// notice. A round is blastRound datagrams and a millisecond; it allocates nothing.
+// blaster throws damaged, recorded, misplaced and oddly sealed datagrams at a server, beside
+// control clients who should not notice. A round is blastRound datagrams and a millisecond; it
+// allocates nothing.
 const (
 	blastRound   = 1000
 	blastVictims = 6
@@ -38,7 +39,10 @@ type blaster struct {
 
 func newBlaster(t testing.TB) *blaster {
 	b := &blaster{t: t, dice: 0x9e3779b97f4a7c15, work: make([]byte, 0, 4096), payload: make([]byte, 1300)}
-	b.s = newServer(t, func(c *ServerConfig) { c.Clients, c.HandshakesPerSecond, c.HandshakesPerNetwork = 16, 1<<24, 1<<24 })
+	b.s = newServer(t, func(c *ServerConfig) {
+		c.Clients, c.HandshakesPerSecond,
+			c.HandshakesPerNetwork = 16, 1<<24, 1<<24
+	})
 	forever := func(n int) *pair {
 		p := &pair{t: t, s: b.s, at: host(n), c: NewClient(mint(t, uint64(n), func(m *Mint) {
 			m.Expire, m.TimeoutSeconds = 1<<64-1, 3
@@ -82,7 +86,8 @@ func newBlaster(t testing.TB) *blaster {
 	return b
 }
 
-// roll is a number from 0 to n-1, of the xorshift generator: the dice must cost less than the server.
+// roll is a number from 0 to n-1, of the xorshift generator: the dice must cost less than the
+// server.
 func (b *blaster) roll(n int) int {
 	b.dice ^= b.dice << 13
 	b.dice ^= b.dice >> 7
@@ -96,8 +101,9 @@ func (b *blaster) receive(from int, datagram []byte) (Event, error) {
 	return b.s.Receive(b.now, testUnix, host(from), b.work, &b.out)
 }
 
-// blastKinds are the ways to make a bad datagram; each returns whom it seems to come from. All but the last are refused in
-// silence, or, of a request that is repeated, answered with another challenge.
+// blastKinds are the ways to make a bad datagram; each returns whom it seems to come from. All
+// but the last are refused in silence, or, of a request that is repeated, answered with another
+// challenge.
 var blastKinds = [...]struct {
 	name  string
 	times int // of 100
@@ -163,8 +169,8 @@ var blastKinds = [...]struct {
 
 func (b *blaster) load(d []byte) { b.work = append(b.work[:0], d...) }
 
-// sealed throws a body of random kind and length under the key of a victim. It returns how long a payload must be that comes
-// of it; 0: there must be none.
+// sealed throws a body of random kind and length under the key of a victim. It returns how long a
+// payload must be that comes of it; 0: there must be none.
 func (b *blaster) sealed(i int) (from, payload int) {
 	p := b.victims[i%blastVictims]
 	kind := Kind(b.roll(16))
@@ -197,7 +203,8 @@ func (b *blaster) throw(kind int) {
 	switch {
 	case err != nil && !legal && e.Kind == EventNone:
 		b.refused++
-	case err == nil && want > 0 && e.Kind == EventPayload && e.Client == from && bytes.Equal(e.Payload, b.payload[:want]):
+	case err == nil && want > 0 && e.Kind == EventPayload && e.Client == from &&
+		bytes.Equal(e.Payload, b.payload[:want]):
 		b.taken++
 	case legal && want == 0 && e.Kind == EventNone: // a keep-alive, perhaps of a length that it cannot have
 		if err == nil {
@@ -206,7 +213,8 @@ func (b *blaster) throw(kind int) {
 			b.refused++
 		}
 	default:
-		b.t.Fatalf("%s, from %d: %v, event %v, %d bytes", blastKinds[kind].name, from, err, e.Kind, len(e.Payload))
+		b.t.Fatalf("%s, from %d: %v, event %v, %d bytes", blastKinds[kind].name, from, err, e.Kind,
+			len(e.Payload))
 	}
 	if b.out.Len() != 0 {
 		_, d := b.out.At(0)
@@ -244,7 +252,8 @@ func (b *blaster) pay(p *pair) {
 	binary.LittleEndian.PutUint64(b.payload[1280:], b.paid)
 	b.work = p.c.sealNext(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
 	e, err := b.s.Receive(b.now, testUnix, p.at, b.work, &b.out)
-	if err != nil || e.Kind != EventPayload || e.Client != int(p.c.Index()) || binary.LittleEndian.Uint64(e.Payload) != b.paid {
+	if err != nil || e.Kind != EventPayload || e.Client != int(p.c.Index()) ||
+		binary.LittleEndian.Uint64(e.Payload) != b.paid {
 		b.t.Fatalf("a control client's payload: %v, event %v", err, e.Kind)
 	}
 }
@@ -280,8 +289,9 @@ func (b *blaster) update() {
 	}
 }
 
-// TestBlast throws TICKRATE_BLAST datagrams, 200,000 if that is not set, outside of the fuzzer's engine. None may be delivered
-// damaged, each is counted once, no control client loses a datagram, and nothing allocates.
+// TestBlast throws TICKRATE_BLAST datagrams, 200,000 if that is not set, outside of the fuzzer's
+// engine. None may be delivered damaged, each is counted once, no control client loses a
+// datagram, and nothing allocates.
 func TestBlast(t *testing.T) {
 	total := 200_000
 	if text := os.Getenv("TICKRATE_BLAST"); text != "" {
@@ -312,11 +322,13 @@ func TestBlast(t *testing.T) {
 	if b.s.Connected() != blastVictims+blastControl || b.s.PendingHandshakes() > 1 {
 		t.Errorf("%d sessions", b.s.Connected())
 	}
-	for _, want := range []Drop{DropSize, DropType, DropSequence, DropReqSize, DropReqToken, DropUnknown, DropTooOld, DropAuth, DropBody} {
+	for _, want := range []Drop{DropSize, DropType, DropSequence, DropReqSize, DropReqToken, DropUnknown,
+		DropTooOld, DropAuth, DropBody} {
 		if b.s.counters.Drops[want] == 0 {
 			t.Errorf("no datagram was dropped for %v", want)
 		}
 	}
-	t.Logf("%d datagrams, %d refused, %d taken, %d payloads of control clients; %.2f M/s; %v", b.thrown, b.refused, b.taken, b.paid,
+	t.Logf("%d datagrams, %d refused, %d taken, %d payloads of control clients; %.2f M/s; %v", b.thrown,
+		b.refused, b.taken, b.paid,
 		float64(b.thrown)/took.Seconds()/1e6, b.s.counters.Drops)
 }

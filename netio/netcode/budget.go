@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	networkBuckets = 4096            // for networks; two that share one share its budget
-	provenBits     = 1 << 17         // for hosts that have answered a challenge
+	networkBuckets = 4096            // for networks; two networks may share one
+	provenBits     = 1 << 17         // for hosts that answered a challenge
 	provenFor      = 2 * time.Minute // at least
-	deferAfter     = time.Second     // of refusals
+	deferAfter     = time.Second     // of refusals, hosts that are not proven are deferred
 )
 
-// budget decides how many tokens are opened for strangers.
+// budget limits how many tokens are opened for addresses without a session.
 //
-// Above half of the burst it refuses at random, ever more, so that a flood takes no client's chance away for good. Once it
-// has refused for a second, three quarters of the burst are kept for hosts that have answered a challenge in the last
-// minutes; strangers share what is paid off.
+// Above half of the burst it refuses requests at random, with growing probability, so that a
+// flood does not shut out every client. After a second of refusals it keeps three quarters of the
+// burst for hosts that answered a challenge in the last minutes; other hosts share what the rate
+// gives.
 type budget struct {
 	all             ratelimit.Bucket
 	burst           int // of all
@@ -31,7 +32,8 @@ type budget struct {
 	lastAdmit       time.Duration // when admit was last called
 }
 
-// newBudget returns a budget of perSecond opened tokens, half of that at once, and of perNetwork for each network.
+// newBudget returns a budget of perSecond tokens, half of them at once, and of perNetwork for
+// each network.
 func newBudget(perSecond, perNetwork int, seed [2]uint64) *budget {
 	b := &budget{all: ratelimit.NewBurst(perSecond, perSecond/2), burst: perSecond / 2, seed: seed}
 	for i := range b.networks {
@@ -40,7 +42,8 @@ func newBudget(perSecond, perNetwork int, seed [2]uint64) *budget {
 	return b
 }
 
-// admit says whether a token from an address may be opened: DropNone, DropReqPrefix, DropReqDeferred or DropReqBudget.
+// admit reports whether a token from an address may be opened: DropNone, DropReqPrefix,
+// DropReqDeferred or DropReqBudget.
 func (b *budget) admit(now time.Duration, from tableKey, dice *rand.ChaCha8) Drop {
 	b.lastAdmit = now
 	if !b.networks[from.network().hash(b.seed)%networkBuckets].Allow(now, 1) {
@@ -65,12 +68,12 @@ func (b *budget) admit(now time.Duration, from tableKey, dice *rand.ChaCha8) Dro
 
 const millionths = 1_000_000
 
-// used is how many millionths of a token are not paid for yet.
+// spent returns how many millionths of a token are not paid for.
 func (b *budget) spent(now time.Duration) int64 {
 	return int64(b.all.Spent(now)) * int64(b.all.Rate()) / (int64(time.Second) / millionths)
 }
 
-// markProven notes a host that has answered a challenge.
+// markProven records a host that has answered a challenge.
 func (b *budget) markProven(now time.Duration, from tableKey) {
 	b.rotate(now)
 	i := from.host().hash(b.seed) % provenBits
@@ -83,7 +86,7 @@ func (b *budget) isProven(now time.Duration, from tableKey) bool {
 	return (b.proven[0][i/64]|b.proven[1][i/64])>>(i%64)&1 != 0
 }
 
-// rotate forgets the older half.
+// rotate forgets the older half of the proven hosts.
 func (b *budget) rotate(now time.Duration) {
 	if now-b.rotated < provenFor {
 		return
@@ -96,7 +99,7 @@ func (b *budget) rotate(now time.Duration) {
 	b.rotated = now
 }
 
-// pressure is how much of the burst was spent when admit was last called: 0 to 1.
+// pressure returns the share of the burst, 0 to 1, that was spent when admit was last called.
 func (b *budget) pressure() float64 {
 	return min(1, float64(b.spent(b.lastAdmit))/(float64(b.burst)*millionths))
 }

@@ -10,13 +10,16 @@ import (
 
 // ClientConfig configures a Client.
 type ClientConfig struct {
-	Roam       bool          // keep the session when our address changes; a server that cannot do that ignores it
-	ProbeAfter time.Duration // of silence, before a probe; at least two send intervals of the server; 0: 250 ms
+	// keep the session when our address changes; a server that cannot do that ignores it
+	Roam bool
+	// of silence, before a probe; at least two send intervals of the server; 0: 250 ms
+	ProbeAfter time.Duration
 	Linger     time.Duration // after the server ended the session, late payloads are still opened; 0: none
 }
 
-// Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
-// A Client is good for one attempt and a token for one Client, because the same keys must not seal twice.
+// Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is
+// called at least every 50 ms. A Client is good for one attempt and a token for one Client,
+// because the same keys must not seal twice.
 type Client struct {
 	state         State
 	endedByServer bool
@@ -31,7 +34,8 @@ type Client struct {
 	token    PublicToken
 }
 
-// channel seals and opens the datagrams of a session, and says when the last ones were sent and received.
+// channel seals and opens the datagrams of a session, and says when the last ones were sent and
+// received.
 type channel struct {
 	open       cipher.AEAD
 	seal       cipher.AEAD
@@ -53,7 +57,8 @@ type attempt struct {
 	answer      [bodySize]byte // the challenge, to be sent back
 }
 
-// NewClient takes a token of TokenSize bytes. If it is malformed, the client's state says so.
+// NewClient takes a token of TokenSize bytes. If it is malformed, the client's state is
+// InvalidToken.
 func NewClient(token []byte, cfg ClientConfig) *Client {
 	if cfg.ProbeAfter == 0 {
 		cfg.ProbeAfter = 250 * time.Millisecond
@@ -69,7 +74,7 @@ func NewClient(token []byte, cfg ClientConfig) *Client {
 	return c
 }
 
-// Update sends what is due and notices when time is up.
+// Update sends what is due and ends the session or the attempt when its time is up.
 func (c *Client) Update(now time.Duration, out *Outbox) {
 	if c.state <= Disconnected {
 		return
@@ -92,13 +97,14 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 	c.send(now, out)
 }
 
-// lifetime is how long the whole attempt may take by the client's own clock.
+// lifetime returns how long the attempt may take by the client's clock.
 func (c *Client) lifetime() time.Duration {
 	const longest = uint64(math.MaxInt64 / int64(time.Second))
 	return time.Duration(min(c.token.Expire-c.token.Create, longest)) * time.Second
 }
 
-// dial begins with a server. Sequences go on: all servers of a token share its keys.
+// dial starts with a server of the token. Sequences continue, because all servers of a token
+// share its keys.
 func (c *Client) dial(now time.Duration, server int) {
 	c.serverIndex, c.serverAddr = server, c.token.Servers[server]
 	c.state = SendingRequest
@@ -106,7 +112,7 @@ func (c *Client) dial(now time.Duration, server int) {
 	c.window = ReplayWindow{}
 }
 
-// nextServerOr goes to the next server, or into an error.
+// nextServerOr dials the next server of the token, or fails with a state.
 func (c *Client) nextServerOr(now time.Duration, s State) {
 	if c.serverIndex+1 < c.token.NumServers {
 		c.dial(now, c.serverIndex+1)
@@ -140,7 +146,8 @@ func (c *Client) send(now time.Duration, out *Outbox) {
 	}
 }
 
-// request sends what Server.request draws. It takes a sequence, though it is not sealed.
+// request sends a connection request, see Server.request. It uses up a sequence, although it is
+// not sealed.
 func (c *Client) request(now time.Duration, out *Outbox) {
 	b := append(out.bytes, byte(KindRequest))
 	b = append(b, version...)
@@ -167,8 +174,8 @@ func (c *Client) sealNext(now time.Duration, kind Kind, body, dst []byte) []byte
 	return dst
 }
 
-// Seal appends a payload to dst as one datagram for Server, at most MaxDatagram bytes. The payload must not overlap the
-// room behind dst.
+// Seal appends a payload to dst as one datagram for Server, at most MaxDatagram bytes. The
+// payload must not overlap the room behind dst.
 func (c *Client) Seal(now time.Duration, payload, dst []byte) ([]byte, error) {
 	switch {
 	case c.state != Connected:
@@ -190,7 +197,8 @@ func (c *Client) Send(now time.Duration, payload []byte, out *Outbox) error {
 	return err
 }
 
-// Disconnect ends the session, or the attempt, and tells the server if it may know of us: ten times.
+// Disconnect ends the session or the attempt, and sends ten disconnects if the server may know of
+// it.
 func (c *Client) Disconnect(now time.Duration, out *Outbox) {
 	if c.state == Connected || c.state == SendingResponse {
 		for range disconnectRepeats {
@@ -200,15 +208,17 @@ func (c *Client) Disconnect(now time.Duration, out *Outbox) {
 	c.state = min(c.state, Disconnected)
 }
 
-// Lingering reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
+// Lingering reports whether the server has ended the session and late payloads may still come,
+// see ClientConfig.Linger.
 func (c *Client) Lingering(now time.Duration) bool {
 	return c.endedByServer && now-c.endedAt < c.cfg.Linger
 }
 
-// State is how far the client has come.
+// State returns the client's state.
 func (c *Client) State() State { return c.state }
 
-// Err is why the client failed, a StateError; nil while it has not, and after a disconnect.
+// Err returns why the client failed, as a StateError; nil while it has not failed and after a
+// disconnect.
 func (c *Client) Err() error {
 	if c.state < Disconnected {
 		return StateError(c.state)
@@ -216,14 +226,15 @@ func (c *Client) Err() error {
 	return nil
 }
 
-// Server is the address being dialled or connected to; not valid without a valid token.
+// Server returns the address that the client dials or is connected to. It is invalid without a
+// valid token.
 func (c *Client) Server() netip.AddrPort { return c.serverAddr }
 
-// Index is our slot at the server, once Connected.
+// Index returns the client's slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }
 
-// Slots is how many slots the server has.
+// Slots returns the number of slots of the server.
 func (c *Client) Slots() uint32 { return c.slots }
 
-// Counters are the client's own; read them between calls.
+// Counters returns the client's counters; read them between calls.
 func (c *Client) Counters() *Counters { return &c.counters }

@@ -6,18 +6,19 @@ import (
 )
 
 const (
-	hellos     = 5 // and no more: a server of the standard never answers
+	hellos     = 5 // at most: a server of the standard never answers
 	helloEvery = time.Second
 )
 
-// roaming is what a client knows about keeping its session at another address.
+// roaming is the state of a client that keeps its session when its address changes.
 type roaming struct {
-	id     uint64 // of the session; 0: none granted
+	id     uint64 // session id; 0: none granted
 	hellos int
-	at     time.Duration // of the newest hello or probe
+	at     time.Duration // when the newest hello or probe was sent
 }
 
-// roam asks for a session id, and when the server has been silent, probes: our address may be another by now.
+// roam asks for a session id. When the server has been silent, it sends probes, because our
+// address may have changed.
 func (c *Client) roam(now time.Duration, out *Outbox) {
 	r := &c.roaming
 	switch {
@@ -40,7 +41,7 @@ func (c *Client) sendPath(now time.Duration, body []byte, out *Outbox) {
 	c.counters.Sent[KindPath]++
 }
 
-// path takes a grant, or echoes a challenge.
+// path takes a grant of a session id, or echoes a challenge.
 func (c *Client) path(now time.Duration, h header, datagram []byte, out *Outbox) Drop {
 	id, fits := pathID(h, datagram)
 	if !fits {

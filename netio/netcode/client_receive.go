@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Receive takes a datagram, decrypts it in place and appends what is to be answered to out. A payload, in the datagram's
-// memory, is nil unless there is one. The error is a Drop.
-func (c *Client) Receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) (payload []byte, err error) {
+// Receive takes a datagram, decrypts it in place and appends answers to out. It returns the
+// payload, which lies in the datagram's memory, or nil if there is none. The error is a Drop.
+func (c *Client) Receive(now time.Duration, from netip.AddrPort, datagram []byte,
+	out *Outbox) (payload []byte, err error) {
 	payload, why := c.receive(now, from, datagram, out)
 	c.counters.count(KindOf(datagram), why)
 	if why != DropNone {
@@ -17,7 +18,8 @@ func (c *Client) Receive(now time.Duration, from netip.AddrPort, datagram []byte
 	return payload, nil
 }
 
-func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) ([]byte, Drop) {
+func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) ([]byte,
+	Drop) {
 	h, why := parseHeader(datagram)
 	switch {
 	case why != DropNone:
@@ -50,7 +52,7 @@ func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte
 	return c.handle(now, h.kind, body, out), DropNone
 }
 
-// expects says whether a kind means anything now.
+// expects reports whether the client takes a kind in its present state.
 func (c *Client) expects(now time.Duration, k Kind) bool {
 	switch c.state {
 	case SendingRequest:
@@ -65,7 +67,7 @@ func (c *Client) expects(now time.Duration, k Kind) bool {
 	return false
 }
 
-// handle does what a datagram says that has passed every check.
+// handle acts on a datagram that has passed every check.
 func (c *Client) handle(now time.Duration, kind Kind, body []byte, out *Outbox) (payload []byte) {
 	if c.state == Connected && kind != KindDisconnect {
 		c.received = now

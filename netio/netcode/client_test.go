@@ -24,12 +24,14 @@ func silent(c *Client, from, limit time.Duration) (gaveUp time.Duration, sent []
 	return limit, sent
 }
 
-var testServers = []netip.AddrPort{testServer, netip.MustParseAddrPort("192.0.2.2:40000"), netip.MustParseAddrPort("[2001:db8::3]:40000")}
+var testServers = []netip.AddrPort{testServer, netip.MustParseAddrPort("192.0.2.2:40000"),
+	netip.MustParseAddrPort("[2001:db8::3]:40000")}
 
 func TestClientRequestTimesOut(t *testing.T) {
 	c := NewClient(mint(t, 1, nil), ClientConfig{})
 	at, sent := silent(c, time.Hour, 2*time.Hour)
-	if c.State() != RequestTimedOut || at != 5010*time.Millisecond || len(sent) != 51 || c.Err() != StateError(RequestTimedOut) {
+	if c.State() != RequestTimedOut || at != 5010*time.Millisecond || len(sent) != 51 ||
+		c.Err() != StateError(RequestTimedOut) {
 		t.Errorf("%v after %v and %d requests", c.State(), at, len(sent))
 	}
 }
@@ -41,7 +43,8 @@ func TestClientTriesAllServers(t *testing.T) {
 	for _, to := range sent {
 		counts[to]++
 	}
-	if c.State() != RequestTimedOut || at < 15*time.Second || at > 15100*time.Millisecond || len(counts) != 3 || counts[testServers[2]] != 51 {
+	if c.State() != RequestTimedOut || at < 15*time.Second || at > 15100*time.Millisecond ||
+		len(counts) != 3 || counts[testServers[2]] != 51 {
 		t.Errorf("%v after %v, %v", c.State(), at, counts)
 	}
 	if c.sequence != uint64(len(sent)) {
@@ -51,7 +54,8 @@ func TestClientTriesAllServers(t *testing.T) {
 
 // The clock of the whole attempt runs over all addresses.
 func TestClientTokenExpires(t *testing.T) {
-	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers, m.Expire = testServers, testUnix+7 }), ClientConfig{})
+	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers, m.Expire = testServers, testUnix+7 }),
+		ClientConfig{})
 	if at, _ := silent(c, 0, time.Hour); c.State() != TokenExpired || at != 7*time.Second {
 		t.Errorf("%v after %v", c.State(), at)
 	}
@@ -77,17 +81,20 @@ func TestClientInvalidToken(t *testing.T) {
 	}{
 		{"empty", nil}, {"short", good[:2047]}, {"long", append(bytes.Clone(good), 0)},
 		{"version", set(11, '3')},
-		{"no address", set(1089, 0)}, {"33 addresses", set(1089, 33)}, {"2^32-1 addresses", set(1089, 255, 255, 255, 255)},
+		{"no address", set(1089, 0)}, {"33 addresses", set(1089, 33)},
+		{"2^32-1 addresses", set(1089, 255, 255, 255, 255)},
 		{"address type 0", set(1093, 0)}, {"address type 3", set(1093, 3)},
 		{"expires before it begins", set(29, 0, 0, 0, 0, 0)},
 	} {
 		v := NewClient(c.token, ClientConfig{})
 		var out Outbox
 		v.Update(0, &out)
-		if _, err := v.Receive(0, testServer, make([]byte, 40), &out); v.State() != InvalidToken || out.Len() != 0 || err == nil {
+		if _, err := v.Receive(0, testServer, make([]byte, 40), &out); v.State() != InvalidToken ||
+			out.Len() != 0 || err == nil {
 			t.Errorf("%s: %v, %d datagrams, %v", c.name, v.State(), out.Len(), err)
 		}
-		if v.Disconnect(0, &out); v.State() != InvalidToken || out.Len() != 0 || v.Server().IsValid() && len(c.token) != TokenSize {
+		if v.Disconnect(0, &out); v.State() != InvalidToken || out.Len() != 0 || v.Server().IsValid() &&
+			len(c.token) != TokenSize {
 			t.Errorf("%s: disconnect: %v", c.name, v.State())
 		}
 	}
@@ -106,7 +113,8 @@ func challenged(t *testing.T, token []byte) *Client {
 	out.Reset()
 	_, d = back.At(0)
 	again := bytes.Clone(d)
-	if _, err := c.Receive(0, testServer, d, &out); err != nil || c.State() != SendingResponse || out.Len() != 1 {
+	if _, err := c.Receive(0, testServer, d, &out); err != nil || c.State() != SendingResponse ||
+		out.Len() != 1 {
 		t.Fatalf("%v, %v", err, c.State())
 	}
 	if _, err := c.Receive(0, testServer, again, &out); err != DropState {
@@ -122,7 +130,8 @@ func TestClientResponseTimesOut(t *testing.T) {
 		t.Errorf("%v after %v and %d responses", c.State(), at, len(sent))
 	}
 	c = challenged(t, mint(t, 1, func(m *Mint) { m.Servers = testServers[:2] }))
-	if _, sent := silent(c, 0, time.Hour); c.State() != RequestTimedOut || sent[len(sent)-1] != testServers[1] {
+	if _, sent := silent(c, 0, time.Hour); c.State() != RequestTimedOut ||
+		sent[len(sent)-1] != testServers[1] {
 		t.Errorf("with a second server: %v", c.State())
 	}
 	c = challenged(t, mint(t, 1, func(m *Mint) { m.Expire = testUnix + 3 }))
@@ -133,7 +142,8 @@ func TestClientResponseTimesOut(t *testing.T) {
 
 func TestClientConnectionTimesOut(t *testing.T) {
 	p := connected(t, newServer(t, nil), 1)
-	if at, sent := silent(p.c, p.now, time.Hour); p.c.State() != ConnectionTimedOut || at < 5*time.Second || at > 5010*time.Millisecond || len(sent) < 49 {
+	if at, sent := silent(p.c, p.now, time.Hour); p.c.State() != ConnectionTimedOut || at < 5*time.Second ||
+		at > 5010*time.Millisecond || len(sent) < 49 {
 		t.Errorf("%v after %v and %d keep-alives", p.c.State(), at, len(sent))
 	}
 }
@@ -180,7 +190,8 @@ func TestClientRefuses(t *testing.T) {
 	check := func(name string, from netip.AddrPort, d []byte, want Drop) {
 		t.Helper()
 		state, heard := c.State(), c.received
-		if _, err := c.Receive(p.now+time.Second, from, bytes.Clone(d), &out); err != want || c.State() != state || c.received != heard || out.Len() != 0 {
+		if _, err := c.Receive(p.now+time.Second, from, bytes.Clone(d), &out); err != want ||
+			c.State() != state || c.received != heard || out.Len() != 0 {
 			t.Errorf("%s: %v instead of %v, %v, %d answers", name, err, want, c.State(), out.Len())
 		}
 	}
@@ -224,7 +235,8 @@ func TestStatesAndNames(t *testing.T) {
 		}
 		seen[d.String()], seen[d.Error()] = true, true
 	}
-	if State(9).String() != "invalid" || NumDrops.String() != "invalid" || Kind(9).String() != "invalid" || EventKind(99).String() != "invalid" {
+	if State(9).String() != "invalid" || NumDrops.String() != "invalid" || Kind(9).String() != "invalid" ||
+		EventKind(99).String() != "invalid" {
 		t.Error("names of what does not exist")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The wall clock jumps by an hour, back, and by a day: sessions do not notice, newcomers do only while it is wrong, and no
-// token becomes good a second time.
+// The wall clock jumps by an hour, back, and by a day: sessions do not notice, newcomers do only
+// while it is wrong, and no token becomes good a second time.
 func TestThreat03WallClockJumps(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -33,7 +33,10 @@ func TestThreat03WallClockJumps(t *testing.T) {
 		return err
 	}
 	fresh := func() []byte {
-		return request(mint(t, 2, func(m *Mint) { m.Create, m.Expire = uint64(p.unix()), uint64(p.unix()+45) }))
+		return request(mint(t, 2, func(m *Mint) {
+			m.Create, m.Expire = uint64(p.unix()),
+				uint64(p.unix()+45)
+		}))
 	}
 	jumps := uint64(0)
 	for _, c := range []struct {
@@ -54,12 +57,14 @@ func TestThreat03WallClockJumps(t *testing.T) {
 		run(3 * time.Second)
 		if c.step > 1 || c.step < -1 {
 			jumps++
-			if off := s.counters.ClockJump - time.Duration(c.step)*time.Second; off < -2*time.Second || off > 2*time.Second {
+			if off := s.counters.ClockJump - time.Duration(c.step)*time.Second; off < -2*time.Second ||
+				off > 2*time.Second {
 				t.Errorf("%s: a jump of %v", c.name, s.counters.ClockJump)
 			}
 		}
 		if s.counters.ClockJumps != jumps || p.c.State() != Connected || s.Connected() != 1 {
-			t.Errorf("%s: %d jumps, want %d; client %v, %d connected", c.name, s.counters.ClockJumps, jumps, p.c.State(), s.Connected())
+			t.Errorf("%s: %d jumps, want %d; client %v, %d connected", c.name, s.counters.ClockJumps, jumps,
+				p.c.State(), s.Connected())
 		}
 		if err := ask(2, fresh()); err != c.want {
 			t.Errorf("%s: a newcomer: %v, want %v", c.name, err, c.want)
@@ -85,12 +90,21 @@ func TestClock(t *testing.T) {
 		{"wall rounded down", func(n int64) (time.Duration, int64) {
 			return time.Duration(n)*time.Second + time.Duration(n*n%1000)*time.Millisecond, n
 		}, 0, 0},
-		{"a drift of 1 in 100", func(n int64) (time.Duration, int64) { return time.Duration(n) * 990 * time.Millisecond, n }, 4, 2 * time.Second},
-		{"asleep for a minute", func(n int64) (time.Duration, int64) { return time.Duration(n) * time.Second, n + n/500*60 }, 1, time.Minute},
+		{"a drift of 1 in 100", func(n int64) (time.Duration,
+			int64) {
+			return time.Duration(n) * 990 * time.Millisecond, n
+		}, 4, 2 * time.Second},
+		{"asleep for a minute", func(n int64) (time.Duration,
+			int64) {
+			return time.Duration(n) * time.Second, n + n/500*60
+		}, 1, time.Minute},
 		{"the wall clock stands for ten seconds", func(n int64) (time.Duration, int64) {
 			return time.Duration(n) * time.Second, max(min(n, 500), n-10)
 		}, 1, -10 * time.Second},
-		{"to the end of time", func(n int64) (time.Duration, int64) { return 0, []int64{0, math.MaxInt64, math.MinInt64}[n/334] }, 2, -250 * 365 * 24 * time.Hour},
+		{"to the end of time", func(n int64) (time.Duration, int64) {
+			return 0,
+				[]int64{0, math.MaxInt64, math.MinInt64}[n/334]
+		}, 2, -250 * 365 * 24 * time.Hour},
 	} {
 		var k clock
 		var n Counters
@@ -98,7 +112,8 @@ func TestClock(t *testing.T) {
 			now, unix := c.second(i)
 			k.observe(now, unix, &n)
 		}
-		if off := n.ClockJump - c.far; n.ClockJumps != c.jumps || off < -100*time.Millisecond || off > 100*time.Millisecond {
+		if off := n.ClockJump - c.far; n.ClockJumps != c.jumps || off < -100*time.Millisecond ||
+			off > 100*time.Millisecond {
 			t.Errorf("%s: %d jumps, the last of %v", c.name, n.ClockJumps, n.ClockJump)
 		}
 	}

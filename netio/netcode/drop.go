@@ -1,21 +1,21 @@
 package netcode
 
-// Drop is a reason for which a datagram was refused: an error and an index of counters at once, so that no reason can be
-// returned that nobody counts. Zero is none.
+// Drop is the reason for which a datagram was refused: an error and an index of counters at once,
+// so that every reason is counted. Zero is none.
 type Drop uint8
 
 // The reasons, in the order in which a datagram meets them.
 const (
 	DropNone          Drop = iota
 	DropSize               // empty, too long, or shorter than its header and tag
-	DropType               // a kind that does not exist or that this end does not take
+	DropType               // a kind that is unknown or not for this end
 	DropSequence           // a sequence of 0 or of 9 to 15 bytes
 	DropReqSize            // a request that is not 1078 B
 	DropReqVersion         // a request of another version
 	DropReqProtocol        // a request of another protocol
 	DropReqExpired         // its token has expired
 	DropReqStart           // its token was issued before this server started
-	DropReqLifetime        // its token lives longer than this server's tokens do
+	DropReqLifetime        // its token lives longer than TokenLifetime
 	DropReqPrefix          // too many requests from this network
 	DropReqBudget          // too many requests in all
 	DropReqDeferred        // too many requests for too long, and this source never answered a challenge
@@ -29,19 +29,19 @@ const (
 	DropPending            // no room to remember its keys
 	DropFull               // denied: no free slot
 	DropClosing            // denied: the server is closing
-	DropUnknown            // sealed, from a source without session
-	DropState              // a kind that nobody waits for now
+	DropUnknown            // sealed, from an address without session
+	DropState              // a kind that is not expected now
 	DropRespConnected      // a response from a source that is connected
 	DropTooOld             // a sequence behind the replay window
 	DropReplay             // a sequence received before
-	DropAuth               // does not open
-	DropBody               // opens, but has a length that its kind cannot have
-	DropRespToken          // a response whose challenge is forged, from another start or for another client
+	DropAuth               // fails authentication
+	DropBody               // authentic, but of a length that its kind cannot have
+	DropRespToken          // a response whose challenge is forged or for another client
 	DropRespClient         // a response for a client that is connected
 	DropRate               // more datagrams than a session may send
-	DropMigration          // a path datagram that moves nobody
+	DropMigration          // a path datagram that does not move a session
 	DropSource             // client: not from the server being dialled
-	NumDrops               // how many reasons there are, none included
+	NumDrops               // number of reasons, DropNone included
 )
 
 var drops = [NumDrops]struct{ name, text string }{
@@ -69,7 +69,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropFull:          {"conn_denied_full", "denied: server full"},
 	DropClosing:       {"conn_denied_closing", "denied: server is closing"},
 	DropUnknown:       {"drop_unknown", "datagram: no session at this address"},
-	DropState:         {"drop_state", "datagram: nobody waits for it"},
+	DropState:         {"drop_state", "datagram: not expected now"},
 	DropRespConnected: {"drop_resp_connected", "response: address is connected"},
 	DropTooOld:        {"drop_too_old", "datagram: sequence behind the replay window"},
 	DropReplay:        {"drop_replay", "datagram: sequence received before"},
@@ -82,7 +82,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropSource:        {"drop_source", "datagram: not from our server"},
 }
 
-// String is the counter's name.
+// String returns the name of the reason's counter.
 func (d Drop) String() string {
 	if d >= NumDrops {
 		return "invalid"

@@ -1,19 +1,20 @@
 package netcode
 
-// EventKind says what an Event is.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // The events of a Server.
 const (
-	EventNone       EventKind = iota // nothing to be done: a handshake goes on, a keep-alive came
+	EventNone       EventKind = iota // nothing to do: part of a handshake, or a keep-alive
 	EventConnected                   // Client has a new session
-	EventTakeover                    // Client has a new session in the place of a silent one of the same client id
+	EventTakeover                    // Client has a new session that replaces a silent one of its client id
 	EventPayload                     // Client sent Payload
 	EventMigrated                    // Client has another address
 	EventDisconnect                  // Client has left; its slot is free
 	EventTimeout                     // Client was silent for too long; its slot is free
-	EventKick                        // Client sent far too much, and nothing of it is taken any more: say why, if you like, and Disconnect it, or the next Update does
-	EventExhausted                   // Client's sequences were used up; its slot is free
+	// Client floods; its datagrams are dropped, and the next Update disconnects it
+	EventKick
+	EventExhausted // Client's sequences were used up; its slot is free
 )
 
 // String names the event.
@@ -21,10 +22,11 @@ func (k EventKind) String() string {
 	if k > EventExhausted {
 		return "invalid"
 	}
-	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "kick", "exhausted"}[k]
+	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "kick",
+		"exhausted"}[k]
 }
 
-// Event is what a datagram, or the passing of time, means to the owner of a Server.
+// Event is what a datagram or the passing of time means to the owner of a Server.
 type Event struct {
 	Kind    EventKind
 	Client  int    // its slot, 0 to Clients-1

@@ -10,11 +10,13 @@ import (
 )
 
 func Example() {
-	address, player := netip.MustParseAddrPort("192.0.2.1:40000"), netip.MustParseAddrPort("198.51.100.7:51234")
+	address, player := netip.MustParseAddrPort("192.0.2.1:40000"),
+		netip.MustParseAddrPort("198.51.100.7:51234")
 	key, protocol, clock := netcode.Key{1, 2, 3}, uint64(0x7469636b), int64(1_800_000_000)
 
 	// The backend.
-	mint := netcode.Mint{ProtocolID: protocol, ClientID: 42, Create: uint64(clock), Expire: uint64(clock) + 45,
+	mint := netcode.Mint{ProtocolID: protocol, ClientID: 42, Create: uint64(clock),
+		Expire:         uint64(clock) + 45,
 		TimeoutSeconds: 10, Servers: []netip.AddrPort{address}}
 	token, err := mint.Append(nil, &key, rand.Reader)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
-// floodLimit limits the datagrams of a session and finds out when it floods: when it sends floodFactor times its rate
-// for kickAfter.
+// floodLimit limits the datagrams of a session and finds out when it floods: when it sends
+// floodFactor times its rate for kickAfter.
 type floodLimit struct {
 	bucket ratelimit.Bucket
 	count  int           // datagrams since
@@ -18,8 +18,8 @@ type floodLimit struct {
 // floodFactor times its rate is what a session sends when it floods.
 const floodFactor = 10
 
-// add counts a datagram. It reports kick when the session floods from now on, and returns DropRate for a datagram that is
-// one too many.
+// add counts a datagram. It reports kick when the session floods from now on, and returns
+// DropRate for a datagram that is one too many.
 func (f *floodLimit) add(now time.Duration, perSecond int) (kick bool, why Drop) {
 	if f.kicked {
 		return false, DropRate

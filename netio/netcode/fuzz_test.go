@@ -59,7 +59,8 @@ func FuzzPublicToken(f *testing.F) {
 			}
 			return
 		}
-		if c.State() == SendingRequest && out.Len() != 1 || c.State() != SendingRequest && (c.State() != TokenExpired || out.Len() != 0) {
+		if c.State() == SendingRequest && out.Len() != 1 || c.State() != SendingRequest &&
+			(c.State() != TokenExpired || out.Len() != 0) {
 			t.Fatalf("%v, %d datagrams", c.State(), out.Len())
 		}
 		w := p.Append(nil)
@@ -72,7 +73,8 @@ func FuzzPublicToken(f *testing.F) {
 	})
 }
 
-// FuzzChallenge is the challenge token opened, and the same bytes sealed as a response of a client that waits.
+// FuzzChallenge is the challenge token opened, and the same bytes sealed as a response of a
+// client that waits.
 func FuzzChallenge(f *testing.F) {
 	c := challenge{clientID: 5}
 	f.Add(c.append(nil))
@@ -98,14 +100,15 @@ func FuzzChallenge(f *testing.F) {
 		s.Receive(time.Second, testUnix, from, d, &back)
 		before, connected := s.counters.Received, s.Connected()
 		e, err := s.Receive(time.Second, testUnix, from, client.sealNext(0, KindResponse, b, nil), &back)
-		if err == nil || e.Kind != EventNone || s.counters.Received != before+1 || s.Connected() != connected || !s.counters.Balanced() {
+		if err == nil || e.Kind != EventNone || s.counters.Received != before+1 ||
+			s.Connected() != connected || !s.counters.Balanced() {
 			t.Fatalf("%v, event %v", err, e.Kind)
 		}
 	})
 }
 
-// FuzzDatagram throws raw bytes at a server and a client, from a stranger and from a player's address: one counter moves, nothing is sent,
-// nobody comes or goes.
+// FuzzDatagram throws raw bytes at a server and a client, from a stranger and from a player's
+// address: one counter moves, nothing is sent, nobody comes or goes.
 func FuzzDatagram(f *testing.F) {
 	s := newServer(f, nil)
 	p := connected(f, s, 1)
@@ -115,7 +118,8 @@ func FuzzDatagram(f *testing.F) {
 	f.Add([]byte{0x95, 1, 2, 3})
 	f.Add(append([]byte{0x17, 9}, make([]byte, 40)...))
 	f.Add(append([]byte{0x85, 255, 255, 255, 255, 255, 255, 255, 255}, make([]byte, 40)...))
-	// What the corpus holds was made with other keys but the same random seed may make a good datagram: keep a fresh pair.
+	// What the corpus holds was made with other keys but the same random seed may make a good
+	// datagram: keep a fresh pair.
 	s = newServer(f, func(c *ServerConfig) { c.Entropy[0] = 99 })
 	p = connected(f, s, 1)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -124,13 +128,16 @@ func FuzzDatagram(f *testing.F) {
 			before := s.counters
 			e, err := s.Receive(p.now, testUnix, host(from), bytes.Clone(b), &out)
 			d, dropped := err.(Drop)
-			if !dropped || e.Kind != EventNone || out.Len() != 0 || s.counters.Received != before.Received+1 ||
-				s.counters.Drops[d] != before.Drops[d]+1 || !s.counters.Balanced() || s.Connected() != 1 || s.PendingHandshakes() != 0 {
+			if !dropped || e.Kind != EventNone || out.Len() != 0 ||
+				s.counters.Received != before.Received+1 ||
+				s.counters.Drops[d] != before.Drops[d]+1 || !s.counters.Balanced() || s.Connected() != 1 ||
+				s.PendingHandshakes() != 0 {
 				t.Fatalf("%v, event %v, %d answers", err, e.Kind, out.Len())
 			}
 		}
 		var out Outbox
-		if _, err := p.c.Receive(p.now, testServer, bytes.Clone(b), &out); err == nil || out.Len() != 0 || p.c.State() != Connected || !p.c.counters.Balanced() {
+		if _, err := p.c.Receive(p.now, testServer, bytes.Clone(b), &out); err == nil || out.Len() != 0 ||
+			p.c.State() != Connected || !p.c.counters.Balanced() {
 			t.Fatalf("client: %v, %v", err, p.c.State())
 		}
 		if h, why := parseHeader(b); why == DropNone {
@@ -142,7 +149,8 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-// FuzzAuthenticated seals its bytes with a real session's keys, so that they come past the cipher: as every kind, both ways.
+// FuzzAuthenticated seals its bytes with a real session's keys, so that they come past the
+// cipher: as every kind, both ways.
 func FuzzAuthenticated(f *testing.F) {
 	f.Add(byte(KindPayload), uint64(5), uint64(0), []byte("payload"))
 	f.Add(byte(KindKeepAlive), uint64(5), uint64(0), make([]byte, 8))
@@ -182,7 +190,8 @@ func FuzzAuthenticated(f *testing.F) {
 			}
 			fits := bodyFits(k, len(body)) && k >= KindKeepAlive
 			switch {
-			case n == 0 && e.Kind == EventPayload && !(k == KindPayload && fits && bytes.Equal(e.Payload, body)):
+			case n == 0 && e.Kind == EventPayload && !(k == KindPayload && fits &&
+				bytes.Equal(e.Payload, body)):
 				t.Fatalf("payload %q of a %v", e.Payload, k)
 			case n == 0 && e.Kind == EventDisconnect && !(k == KindDisconnect && fits):
 				t.Fatalf("disconnected by a %v", k)
@@ -204,7 +213,8 @@ func FuzzAuthenticated(f *testing.F) {
 		mirror := &Client{channel: channel{seal: packetAEAD(&p.c.token.ServerToClient)}}
 		out.Reset()
 		payload, err := p.c.Receive(p.now, testServer, seal(mirror), &out)
-		if payload != nil && (err != nil || k != KindPayload || len(payload) > MaxPayload || !bytes.Equal(payload, body)) || !p.c.counters.Balanced() {
+		if payload != nil && (err != nil || k != KindPayload || len(payload) > MaxPayload ||
+			!bytes.Equal(payload, body)) || !p.c.counters.Balanced() {
 			t.Fatalf("client: %v, %q", err, payload)
 		}
 		if out.Len() > 1 || out.Len() == 1 && k != KindPath {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// handshake holds the keys for an address that has shown a token and not answered its challenge yet.
+// handshake holds the keys for an address that has shown a token and not answered its challenge
+// yet.
 type handshake struct {
 	used     bool
 	address  netip.AddrPort
@@ -19,9 +20,9 @@ type handshake struct {
 	expire   uint64 // of the token
 }
 
-const handshakeLife = 30 * time.Second // at most: a token may ask for years
+const handshakeLife = 30 * time.Second // at most; a token may ask for more
 
-// timeoutDuration is a token's timeout as a duration; 0 never.
+// timeoutDuration returns a token's timeout as a duration; 0 never.
 func timeoutDuration(seconds int32) time.Duration { return max(0, time.Duration(seconds)*time.Second) }
 
 // handshakeTable holds the handshakes and finds them by address.
@@ -33,7 +34,8 @@ type handshakeTable struct {
 }
 
 func newHandshakeTable(n int, seed [2]uint64) handshakeTable {
-	return handshakeTable{handshakes: make([]handshake, n), freeHandshakes: freeStack(n), handshakeAt: newTable(n, seed)}
+	return handshakeTable{handshakes: make([]handshake, n), freeHandshakes: freeStack(n),
+		handshakeAt: newTable(n, seed)}
 }
 
 // place returns the handshake of an address, a free one if it has none, and nil if all are in use.

@@ -36,8 +36,8 @@ func (f flights) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
 func (f *flights) Push(x any)   { *f = append(*f, x.(flight)) }
 func (f *flights) Pop() any     { x := (*f)[len(*f)-1]; *f = (*f)[:len(*f)-1]; return x }
 
-// send loses 30 %, doubles 10 %, damages 5 %, delays by 0 to 80 ms, so that many overtake, and now and then keeps a path
-// blocked for up to half a second.
+// send loses 30 %, doubles 10 %, damages 5 %, delays by 0 to 80 ms, so that many overtake, and
+// now and then keeps a path blocked for up to half a second.
 func (l *link) send(now time.Duration, client int, data []byte) {
 	if l.rng.Float64() < 0.002 {
 		l.burst[client] = now + time.Duration(l.rng.Int64N(int64(500*time.Millisecond)))
@@ -118,7 +118,8 @@ func (h *hell) once(client int, down bool, d []byte) {
 }
 
 func newHell(t *testing.T, n int, loss float64, change func(*ServerConfig)) *hell {
-	h := &hell{t: t, slots: map[int]int{}, entered: make([]time.Duration, n), bytes: map[netip.AddrPort][2]int{}, nonces: map[nonce]bool{}}
+	h := &hell{t: t, slots: map[int]int{}, entered: make([]time.Duration, n),
+		bytes: map[netip.AddrPort][2]int{}, nonces: map[nonce]bool{}}
 	h.s = newServer(t, func(c *ServerConfig) {
 		c.Clients = n
 		if change != nil {
@@ -138,7 +139,8 @@ func (h *hell) clientOf(a netip.AddrPort) int {
 	return int(b[1])<<16 | int(b[2])<<8 | int(b[3])
 }
 
-// sendSealed puts what the server sends on the link, and holds it to its share while the address is unproven.
+// sendSealed puts what the server sends on the link, and holds it to its share while the address
+// is unproven.
 func (h *hell) emit(out *Outbox) {
 	for i := range out.Len() {
 		to, d := out.At(i)
@@ -218,8 +220,9 @@ func (h *hell) step() {
 	h.now += 10 * time.Millisecond
 }
 
-// A thousand clients come at once through hell. All are in within three seconds, nothing damaged is delivered, nobody gets what
-// is another's, no unproven address gets more than its share, and no key seals two datagrams with one sequence.
+// A thousand clients come at once through hell. All are in within three seconds, nothing damaged
+// is delivered, nobody gets what is another's, no unproven address gets more than its share, and
+// no key seals two datagrams with one sequence.
 func TestThousandClientsThroughHell(t *testing.T) {
 	n := 1000
 	if testing.Short() {
@@ -245,11 +248,13 @@ func TestThousandClientsThroughHell(t *testing.T) {
 	if h.s.Connected() != n || h.received < 20*n/2 {
 		t.Errorf("%d connected, %d payloads", h.s.Connected(), h.received)
 	}
-	t.Logf("%d clients: %v on the mean, the slowest %v; server: %d datagrams, %d dropped", n, sum/time.Duration(n), slowest,
+	t.Logf("%d clients: %v on the mean, the slowest %v; server: %d datagrams, %d dropped", n,
+		sum/time.Duration(n), slowest,
 		h.s.counters.Received, h.s.counters.Dropped())
 }
 
-// Ten thousand at once on a good link: the budget spreads them out, and all are in within three seconds.
+// Ten thousand at once on a good link: the budget spreads them out, and all are in within three
+// seconds.
 func TestTenThousandAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of work")

@@ -18,8 +18,8 @@ func restarted(t testing.TB, start byte, tokens int, unix int64, memory []byte) 
 	})
 }
 
-// A server is killed in the middle of its sessions. The next one refuses the tokens of all that it had let in, wherever they
-// come from, and takes the others.
+// A server is killed in the middle of its sessions. The next one refuses the tokens of all that
+// it had let in, wherever they come from, and takes the others.
 func TestThreat06JournalOutlivesTheServer(t *testing.T) {
 	memory := make([]byte, 8*JournalRecord)
 	before := restarted(t, 1, 8, testUnix, memory)
@@ -66,13 +66,14 @@ func TestJournalIsWrittenBeforeTheAccept(t *testing.T) {
 	}
 	v, _ := s.Session(0)
 	tag, expire, ok := journal(memory).read(0)
-	if !ok || tag != v.Token || expire != v.Expire || !bytes.Equal(memory[JournalRecord:], make([]byte, 3*JournalRecord)) {
+	if !ok || tag != v.Token || expire != v.Expire || !bytes.Equal(memory[JournalRecord:],
+		make([]byte, 3*JournalRecord)) {
 		t.Errorf("record %x until %d, %v", tag, expire, ok)
 	}
 }
 
-// Whatever part of a record was written, over zeros or over an older record, and whatever byte of it is damaged: no token is
-// refused for it but the one that it names.
+// Whatever part of a record was written, over zeros or over an older record, and whatever byte of
+// it is damaged: no token is refused for it but the one that it names.
 func TestTornRecordsSayNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	record := func(tag TokenTag, expire uint64) []byte {
@@ -98,8 +99,10 @@ func TestTornRecordsSayNothing(t *testing.T) {
 		}
 		for _, under := range [][]byte{make([]byte, JournalRecord), record(old, testUnix-1)} {
 			for n := 1; n < JournalRecord; n++ {
-				for _, torn := range [][]byte{append(bytes.Clone(whole[:n]), under[n:]...), append(bytes.Clone(under[:n]), whole[n:]...)} {
-					if _, _, ok := journal(torn).read(0); ok && !bytes.Equal(torn, whole) && !bytes.Equal(torn, under) {
+				for _, torn := range [][]byte{append(bytes.Clone(whole[:n]), under[n:]...),
+					append(bytes.Clone(under[:n]), whole[n:]...)} {
+					if _, _, ok := journal(torn).read(0); ok && !bytes.Equal(torn, whole) &&
+						!bytes.Equal(torn, under) {
 						t.Fatalf("%d bytes of a record say something: %x", n, torn)
 					}
 				}
@@ -137,7 +140,8 @@ func TestJournalFullAndReused(t *testing.T) {
 	full := bytes.Clone(memory)
 	p.refuse(host(5), request(mint(t, 5, nil)), DropTokenTable)
 	again := restarted(t, 2, 3, testUnix+1, memory)
-	if n, err := ask(again, 0, host(5), mint(t, 5, nil)); err != DropTokenTable || n != 0 || !bytes.Equal(full, memory) {
+	if n, err := ask(again, 0, host(5), mint(t, 5, nil)); err != DropTokenTable || n != 0 ||
+		!bytes.Equal(full, memory) {
 		t.Errorf("after a restart: %v, %d answers", err, n)
 	}
 	for _, s := range []*Server{s, restarted(t, 3, 3, testUnix+45, memory)} {
@@ -147,7 +151,8 @@ func TestJournalFullAndReused(t *testing.T) {
 			s.Update(at, testUnix+46, &out)
 		}
 		q := &pair{t: t, s: s, now: 48 * time.Second, at: host(7),
-			c: NewClient(mint(t, 7, func(m *Mint) { m.Create, m.Expire = testUnix+46, testUnix+99 }), ClientConfig{})}
+			c: NewClient(mint(t, 7, func(m *Mint) { m.Create, m.Expire = testUnix+46, testUnix+99 }),
+				ClientConfig{})}
 		if q.step(time.Millisecond); q.c.State() != Connected {
 			t.Errorf("later: %v", q.c.State())
 		}
@@ -176,7 +181,8 @@ func TestJournalOfALargerServer(t *testing.T) {
 			t.Errorf("%x is forgotten", tag)
 		}
 	}
-	c := ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1}, Clients: 1, MaxTokens: 2, StartUnix: testUnix, Journal: memory}
+	c := ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1},
+		Clients: 1, MaxTokens: 2, StartUnix: testUnix, Journal: memory}
 	if _, err := NewServer(c); err == nil {
 		t.Error("three in the room of two")
 	}
@@ -196,7 +202,8 @@ func TestJournalConfig(t *testing.T) {
 		{"half a record", 4*JournalRecord + 16, testUnix, false},
 		{"no time", 4 * JournalRecord, 0, false},
 	} {
-		_, err := NewServer(ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1}, Clients: 1,
+		_, err := NewServer(ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testServer},
+			Entropy: [32]byte{1}, Clients: 1,
 			MaxTokens: 4, StartUnix: c.started, Journal: make([]byte, c.size)})
 		if (err == nil) != c.good {
 			t.Errorf("%s: %v", c.name, err)
@@ -204,7 +211,8 @@ func TestJournalConfig(t *testing.T) {
 	}
 }
 
-// tokenMap is what usedTokens means, in the words of a map: every token that was seen and has not expired, and which are spent.
+// tokenMap is what usedTokens means, in the words of a map: every token that was seen and has not
+// expired, and which are spent.
 type tokenMap map[TokenTag]struct {
 	expire uint64
 	spent  bool
@@ -222,8 +230,9 @@ func (m tokenMap) valid(unix uint64) (n int) {
 // kept is how many tokens have not expired, or not yet been found to have.
 func (u *usedTokens) kept() int { return len(u.entries) - u.free }
 
-// Whatever is seen, spent, expires, and however often the server is killed: no valid token is forgotten, a spent one is never
-// taken for another, none is refused while there is room, and there is room for as many as are promised.
+// Whatever is seen, spent, expires, and however often the server is killed: no valid token is
+// forgotten, a spent one is never taken for another, none is refused while there is room, and
+// there is room for as many as are promised.
 func TestUsedTokensAgreeWithMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 12).Draw(t, "capacity")
@@ -239,7 +248,8 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 		u, twin := start(unix), tokenMap{}
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			tag := TokenTag{byte(rapid.IntRange(0, 40).Draw(t, "token")), 1}
-			binary.LittleEndian.PutUint64(tag[8:], unix/20) // a tag is not used again when its token has long expired
+			// a tag is not used again when its token has long expired
+			binary.LittleEndian.PutUint64(tag[8:], unix/20)
 			v, seen := twin[tag]
 			switch rapid.IntRange(0, 8).Draw(t, "do") {
 			case 0, 1, 2, 3:
@@ -273,7 +283,8 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 				u = start(unix)
 			}
 			for tag, v := range twin {
-				if e := u.find(tag); v.expire > unix && (e == nil || e.used != v.spent || e.expire != v.expire) {
+				if e := u.find(tag); v.expire > unix && (e == nil || e.used != v.spent ||
+					e.expire != v.expire) {
 					t.Fatalf("%x until %d at %d, spent %v: %+v", tag[:2], v.expire, unix, v.spent, e)
 				}
 			}

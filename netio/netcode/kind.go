@@ -3,16 +3,16 @@ package netcode
 // Kind is the low half of a datagram's first byte.
 type Kind uint8
 
-// The kinds of the standard, and one of ours, which others ignore.
+// The kinds of the standard, and KindPath, which other implementations ignore.
 const (
-	KindRequest    Kind = iota // client: the sealed token; the only datagram that is not sealed itself
-	KindDenied                 // server: no place
-	KindChallenge              // server: prove that you hear me
-	KindResponse               // client: the challenge again
+	KindRequest    Kind = iota // client: the sealed token; the only datagram that is not sealed
+	KindDenied                 // server: no slot
+	KindChallenge              // server: asks for proof of the client's address
+	KindResponse               // client: returns the challenge
 	KindKeepAlive              // both
 	KindPayload                // both: 1 to MaxPayload bytes of the application
 	KindDisconnect             // both
-	KindPath                   // both: a client has moved to another address, see Path
+	KindPath                   // both: a client's address has changed
 	numKinds
 )
 
@@ -21,10 +21,11 @@ func (k Kind) String() string {
 	if k >= numKinds {
 		return "invalid"
 	}
-	return [numKinds]string{"request", "denied", "challenge", "response", "keep-alive", "payload", "disconnect", "path"}[k]
+	return [numKinds]string{"request", "denied", "challenge", "response", "keep-alive", "payload",
+		"disconnect", "path"}[k]
 }
 
-// KindOf returns what a datagram claims to be; an empty one claims an invalid kind.
+// KindOf returns the kind that a datagram claims to be; an invalid kind for an empty one.
 func KindOf(datagram []byte) Kind {
 	if len(datagram) == 0 {
 		return 0xff
@@ -32,14 +33,14 @@ func KindOf(datagram []byte) Kind {
 	return Kind(datagram[0] & 15)
 }
 
-// IsHandshake reports whether a datagram may be from a stranger: it looks at the first byte alone. An owner goes through every
-// received batch twice: first it gives the Server the datagrams for which this is false, which are of established
-// sessions or cost no cryptography, then the others. So a flood of strangers, whose tokens cost five times as much to
-// open, does not delay the players of the same batch.
+// IsHandshake reports whether a datagram may be from an address without a session, by its first
+// byte alone. An owner passes over every received batch twice: first it gives the Server the
+// datagrams for which IsHandshake is false, then the others. So a flood of tokens, which cost
+// five times as much to open, does not delay the players of the same batch.
 func IsHandshake(datagram []byte) bool {
 	k := KindOf(datagram)
 	return k < KindKeepAlive || k > KindDisconnect
 }
 
-// replayProtected says for which kinds a replay window decides.
+// replayProtected reports whether the replay window applies to a kind.
 func (k Kind) replayProtected() bool { return k >= KindKeepAlive && k <= KindPath }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Inputs with a name that the other tables do not have: of players, by their length, kind and sequence.
+// Inputs with a name that the other tables do not have: of players, by their length, kind and
+// sequence.
 func TestNamedDatagrams(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 9)
@@ -72,7 +73,8 @@ func TestNamedDatagrams(t *testing.T) {
 	}
 }
 
-// Each datagram of a session again and again, in all its states: taken once, or, of a request, answered the same way.
+// Each datagram of a session again and again, in all its states: taken once, or, of a request,
+// answered the same way.
 func TestNamedReplays(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<20, 1<<20 })
 	control := connected(t, s, 9)
@@ -85,8 +87,10 @@ func TestNamedReplays(t *testing.T) {
 				want = first
 			}
 			out.Reset()
-			if e, err := s.Receive(0, testUnix, host(from), bytes.Clone(d), &out); err != want || n > 0 && then != nil && (e.Kind != EventNone || out.Len() > 0) {
-				t.Fatalf("%s, time %d: %v, want %v; event %v, %d answers", name, n, err, want, e.Kind, out.Len())
+			if e, err := s.Receive(0, testUnix, host(from), bytes.Clone(d), &out); err != want || n > 0 &&
+				then != nil && (e.Kind != EventNone || out.Len() > 0) {
+				t.Fatalf("%s, time %d: %v, want %v; event %v, %d answers", name, n, err, want, e.Kind,
+					out.Len())
 			}
 		}
 	}
@@ -94,14 +98,17 @@ func TestNamedReplays(t *testing.T) {
 	c.Update(0, &up)
 	_, d := up.At(0)
 	// Nothing but a request opens the door.
-	again("response before the request", 1, c.sealNext(0, KindResponse, make([]byte, bodySize), nil), DropUnknown, DropUnknown)
+	again("response before the request", 1, c.sealNext(0, KindResponse, make([]byte, bodySize), nil),
+		DropUnknown, DropUnknown)
 	again("request", 1, d, nil, nil)
 	_, challenge := out.At(0)
 	if _, err := c.Receive(0, testServer, bytes.Clone(challenge), &back); err != nil {
 		t.Fatal(err)
 	}
-	again("payload before the response", 1, c.sealNext(0, KindPayload, []byte("x"), nil), DropState, DropState)
-	again("keep-alive before the response", 1, c.sealNext(0, KindKeepAlive, zeros[:8], nil), DropState, DropState)
+	again("payload before the response", 1, c.sealNext(0, KindPayload, []byte("x"), nil), DropState,
+		DropState)
+	again("keep-alive before the response", 1, c.sealNext(0, KindKeepAlive, zeros[:8], nil), DropState,
+		DropState)
 	again("disconnect before the response", 1, c.sealNext(0, KindDisconnect, nil, nil), DropState, DropState)
 	_, response := back.At(0)
 	again("response", 1, response, nil, DropRespConnected)
@@ -122,13 +129,15 @@ func TestNamedReplays(t *testing.T) {
 
 // Sequences about the place where a window's sum would overflow.
 func TestNamedSequences(t *testing.T) {
-	for _, first := range []uint64{1 << 63, math.MaxUint64 - 256, math.MaxUint64 - 255, math.MaxUint64 - 254, math.MaxUint64} {
+	for _, first := range []uint64{1 << 63, math.MaxUint64 - 256, math.MaxUint64 - 255,
+		math.MaxUint64 - 254, math.MaxUint64} {
 		s := newServer(t, nil)
 		p := connected(t, s, 1)
 		for _, c := range []struct {
 			sequence uint64
 			want     error
-		}{{first, nil}, {first, DropReplay}, {first - 1, nil}, {first - 1023, nil}, {first - 1024, DropTooOld}, {0, DropTooOld}} {
+		}{{first, nil}, {first, DropReplay}, {first - 1, nil}, {first - 1023, nil},
+			{first - 1024, DropTooOld}, {0, DropTooOld}} {
 			d := s.sealer.seal(p.c.seal, nil, KindPayload, c.sequence, []byte("x"))
 			if _, err := s.Receive(p.now, testUnix, p.at, d, &Outbox{}); err != c.want {
 				t.Errorf("%d after %d: %v, want %v", c.sequence, first, err, c.want)
@@ -147,8 +156,10 @@ func TestNamedBeforeConfirmation(t *testing.T) {
 			body, want, in = nil, EventDisconnect, 0
 		}
 		e, err := s.Receive(p.now, testUnix, p.at, p.grab(kind, body), &Outbox{})
-		if v, _ := s.Session(0); err != nil || e.Kind != want || s.Connected() != in || v.Confirmed != (in == 1) {
-			t.Errorf("%v: %v, event %v, %d connected, confirmed %v", kind, err, e.Kind, s.Connected(), v.Confirmed)
+		if v, _ := s.Session(0); err != nil || e.Kind != want || s.Connected() != in ||
+			v.Confirmed != (in == 1) {
+			t.Errorf("%v: %v, event %v, %d connected, confirmed %v", kind, err, e.Kind, s.Connected(),
+				v.Confirmed)
 		}
 	}
 }
@@ -175,7 +186,8 @@ func TestNamedTokens(t *testing.T) {
 		if err := public.Parse(mint(t, 0, nil)); err != nil {
 			t.Fatal(err)
 		}
-		private.ClientToServer, private.ServerToClient, public.TimeoutSeconds = public.ClientToServer, public.ServerToClient, c.timeout
+		private.ClientToServer, private.ServerToClient, public.TimeoutSeconds = public.ClientToServer,
+			public.ServerToClient, c.timeout
 		sealPrivate(&public, &private, &testKey)
 		s := newServer(t, nil)
 		p := &pair{t: t, s: s, c: NewClient(public.Append(nil), ClientConfig{}), at: host(1)}
@@ -186,7 +198,8 @@ func TestNamedTokens(t *testing.T) {
 		var out Outbox
 		s.Update(c.wait, testUnix, &out)
 		if (s.Connected() == 1) != c.in {
-			t.Errorf("client %d, timeout %d: %d connected after %v", c.clientID, c.timeout, s.Connected(), c.wait)
+			t.Errorf("client %d, timeout %d: %d connected after %v", c.clientID, c.timeout, s.Connected(),
+				c.wait)
 		}
 	}
 }

@@ -1,9 +1,10 @@
 package netcode
 
-// Datagrams of KindPath carry a client's session to another address. They are sealed with the keys and counted with
-// the sequences of the session, and have between header and body, authenticated with it:
+// Datagrams of KindPath move a client's session to another address. They are sealed with the keys
+// and counted with the sequences of the session. Between header and body they carry a session id
+// that is authenticated with it:
 //
-//	8  session id  0 while the client has none; a key to look up, and no proof
+//	8  session id  0 while the client has none; it finds the session and proves nothing
 //
 // The body:
 //
@@ -13,8 +14,9 @@ package netcode
 //	           3 challenge  server, to the new address: 16 unpredictable bytes
 //	           4 echo       client, new address: the same bytes
 //
-// The old address serves until the echo has come. A probe or echo from a new address counts only if it has the highest
-// sequence that the session has seen: so no delayed or recorded one can pull it back.
+// The old address serves until the echo has come. A probe or echo from a new address counts only
+// if it has the highest sequence of the session, so that no delayed or recorded one can move it
+// back.
 const (
 	pathHello = iota
 	pathGrant
@@ -25,10 +27,10 @@ const (
 
 const proofSize = 16
 
-// probeBody is how long the body of a probe is behind a header of the given size.
+// probeBody returns the length of a probe's body behind a header of the given size.
 func probeBody(header int) int { return probeSize - header - 8 - tagSize }
 
-// pathFits says whether a body of this length, op included, is what its op carries.
+// pathFits reports whether a body of n bytes, op included, has the length of its op.
 func pathFits(op byte, n int) bool {
 	switch op {
 	case pathHello:

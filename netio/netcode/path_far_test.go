@@ -15,9 +15,11 @@ type airborne struct {
 	data []byte
 }
 
-// A session moves over any path shorter than a challenge's life, however many challenges that path holds at a time.
+// A session moves over any path shorter than a challenge's life, however many challenges that
+// path holds at a time.
 func TestThreat17MigrationOverALongPath(t *testing.T) {
-	for _, way := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, 450 * time.Millisecond} {
+	for _, way := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 150 * time.Millisecond,
+		200 * time.Millisecond, 300 * time.Millisecond, 450 * time.Millisecond} {
 		s := newServer(t, nil)
 		c := NewClient(mint(t, 1, nil), ClientConfig{Roam: true})
 		at, now := host(1), time.Duration(0)
@@ -32,7 +34,8 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 					case f.at > now:
 						rest = append(rest, f)
 					case f.to == testServer:
-						if e, _ := s.Receive(now, testUnix, f.from, f.data, &down); e.Kind == EventMigrated && moved == 0 {
+						if e, _ := s.Receive(now, testUnix, f.from, f.data,
+							&down); e.Kind == EventMigrated && moved == 0 {
 							moved = now
 						}
 					case f.to == at:
@@ -59,15 +62,18 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 		at = host(2)
 		begun := now
 		run(4 * time.Second)
-		if v, ok := s.Session(0); !ok || v.Address != at || c.State() != Connected || s.counters.Migrations != 1 {
-			t.Errorf("%v one way: session at %v, client %v, %d moves", way, v.Address, c.State(), s.counters.Migrations)
+		if v, ok := s.Session(0); !ok || v.Address != at || c.State() != Connected ||
+			s.counters.Migrations != 1 {
+			t.Errorf("%v one way: session at %v, client %v, %d moves", way, v.Address, c.State(),
+				s.counters.Migrations)
 		} else if took := moved - begun; took > 4*way+250*time.Millisecond+200*time.Millisecond {
 			t.Errorf("%v one way: moved after %v", way, took)
 		}
 	}
 }
 
-// The bytes of a challenge are the same for one address while they are good, others for another, and new when they are stale.
+// The bytes of a challenge are the same for one address while they are good, others for another,
+// and new when they are stale.
 func TestThreat17ChallengesDiffer(t *testing.T) {
 	s := newServer(t, nil)
 	p := roamer(t, s, mint(t, 1, nil), host(1))

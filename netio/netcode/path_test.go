@@ -133,7 +133,8 @@ func TestThreat17MigrationRefused(t *testing.T) {
 		t.Fatalf("probe: %v, %d answers", err, out.Len())
 	}
 	to, d := out.At(0)
-	if sent := 2 + 8 + 200 + 16; to != away || len(d) < 43 || len(d) > 50 || float64(len(d)) > amplification*float64(sent) {
+	if sent := 2 + 8 + 200 + 16; to != away || len(d) < 43 || len(d) > 50 ||
+		float64(len(d)) > amplification*float64(sent) {
 		t.Errorf("challenge of %d bytes to %v", len(d), to)
 	}
 	control.refuse(away, seal(id, probe), DropMigration) // a second within 250 ms

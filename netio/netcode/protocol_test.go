@@ -36,15 +36,16 @@ func run(first byte, n int) []byte {
 
 func runKey(first byte) (k Key) { copy(k[:], run(first, KeySize)); return k }
 
-// page reads the golden datagrams of PROTOCOL.md, and the packages and sections that they hold. A name stands at the margin,
-// its bytes below it, indented: hexadecimal, or in brackets the name of other bytes or up to where zeros follow.
+// page reads the golden datagrams of PROTOCOL.md, and the packages and sections that they hold. A
+// name stands at the margin, its bytes below it, indented: hexadecimal, or in brackets the name
+// of other bytes or up to where zeros follow.
 func page(t *testing.T) map[string][]byte {
 	text, err := os.ReadFile("../../PROTOCOL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string][]byte{}
-	for _, fence := range []string{"golden-packages", "golden-sections", "golden"} {
+	for _, fence := range []string{"golden-packets", "golden-sections", "golden"} {
 		_, block, _ := strings.Cut(string(text), "```"+fence+"\n")
 		block, _, found := strings.Cut(block, "```")
 		if !found {
@@ -106,8 +107,8 @@ func (c cutter) aead(key []byte, extended bool) cipher.AEAD {
 	return a
 }
 
-// open returns the sequence and body of a sealed datagram, and seals them again to the same bytes. A path datagram has its
-// session id open.
+// open returns the sequence and body of a sealed datagram, and seals them again to the same
+// bytes. A path datagram has its session id open.
 func (c cutter) open(name string, key []byte, kind byte) (sequence uint64, body []byte) {
 	c.t.Helper()
 	d := c.doc[name]
@@ -160,10 +161,12 @@ func TestPageByHand(t *testing.T) {
 	c.same("private token", c.aead(run(0x00, 32), true).Seal(nil, token[37:61], private, data))
 	sealed, challenge := c.open("challenge", run(0x40, 32), 2)
 	answered, response := c.open("response", run(0x20, 32), 3)
-	if !bytes.Equal(challenge, response) || sealed != 0x8000000000000009 || answered != 1 || len(challenge) != 308 {
+	if !bytes.Equal(challenge, response) || sealed != 0x8000000000000009 || answered != 1 ||
+		len(challenge) != 308 {
 		t.Errorf("challenge %x and response %x: not the same", sealed, answered)
 	}
-	inner, err := c.aead(run(0x80, 32), false).Open(nil, append(make([]byte, 4), challenge[:8]...), challenge[8:], nil)
+	inner, err := c.aead(run(0x80, 32), false).Open(nil, append(make([]byte, 4), challenge[:8]...),
+		challenge[8:], nil)
 	if err != nil || len(inner) != 284 {
 		t.Fatalf("challenge token: %d bytes, %v", len(inner), err)
 	}
@@ -257,8 +260,10 @@ func TestPageByHand(t *testing.T) {
 			t.Errorf("%d %s: %x, want %x", i, f.name, f.got, f.want)
 		}
 	}
-	for name, size := range map[string]int{"token": 2048, "private token": 1024, "request": 1078, "challenge": 333, "response": 326,
-		"keep-alive": 26, "payload": 18 + len(c.doc["package"]), "path hello": 27, "path grant": 35, "path probe": 192,
+	for name, size := range map[string]int{"token": 2048, "private token": 1024, "request": 1078,
+		"challenge": 333, "response": 326,
+		"keep-alive": 26, "payload": 18 + len(c.doc["package"]), "path hello": 27, "path grant": 35,
+		"path probe":     192,
 		"path challenge": 43, "path echo": 43, "disconnect": 18, "denied": 25} {
 		if len(c.doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(c.doc[name]), size)
@@ -266,14 +271,16 @@ func TestPageByHand(t *testing.T) {
 	}
 }
 
-// TestPageIsASession lets a real server and a real client play the session of the page: every datagram that one of them makes
-// is the page's, and the other takes the page's.
+// TestPageIsASession lets a real server and a real client play the session of the page: every
+// datagram that one of them makes is the page's, and the other takes the page's.
 func TestPageIsASession(t *testing.T) {
 	c := cutter{t, page(t)}
 	home, away := netip.MustParseAddrPort("198.51.100.7:50000"), netip.MustParseAddrPort("198.51.100.8:50001")
-	addresses := []netip.AddrPort{netip.MustParseAddrPort("203.0.113.5:7913"), netip.MustParseAddrPort("[2001:db8::5]:7913")}
+	addresses := []netip.AddrPort{netip.MustParseAddrPort("203.0.113.5:7913"),
+		netip.MustParseAddrPort("[2001:db8::5]:7913")}
 	key := runKey(0x00)
-	mint := Mint{ProtocolID: pageProtocol, ClientID: pageClient, Create: pageCreate, Expire: pageExpire, TimeoutSeconds: 10, Servers: addresses}
+	mint := Mint{ProtocolID: pageProtocol, ClientID: pageClient, Create: pageCreate, Expire: pageExpire,
+		TimeoutSeconds: 10, Servers: addresses}
 	copy(mint.UserData[:], "Ada")
 	random := append(append(run(0x20, 32), run(0x40, 32)...), run(0x60, 24)...)
 	token, err := mint.Append(nil, &key, bytes.NewReader(random))
@@ -369,7 +376,8 @@ func TestPageIsASession(t *testing.T) {
 	full, late := start(), NewClient(token, ClientConfig{})
 	full.globalSequence = pageGlobal + 1
 	full.StopAccepting()
-	if _, err := full.Receive(now, pageCreate, home, bytes.Clone(c.doc["request"]), &down); err != DropClosing {
+	if _, err := full.Receive(now, pageCreate, home, bytes.Clone(c.doc["request"]),
+		&down); err != DropClosing {
 		t.Fatal(err)
 	}
 	made("denied", &down)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// arrayWindow is the reference's: an entry for each sequence modulo the size, and a flag instead of its "empty" number.
+// arrayWindow is the reference's: an entry for each sequence modulo the size, and a flag instead
+// of its "empty" number.
 type arrayWindow struct {
 	newest  uint64
 	entries [windowSize]uint64
@@ -25,7 +26,8 @@ func (w *arrayWindow) receive(s uint64) Drop {
 	return DropNone
 }
 
-// rfcWindow is that of RFC 6479, appendix A: a ring of words with one to spare, which is cleared as a whole.
+// rfcWindow is that of RFC 6479, appendix A: a ring of words with one to spare, which is cleared
+// as a whole.
 type rfcWindow struct {
 	newest uint64
 	words  [2 * windowSize / 64]uint64
@@ -85,7 +87,8 @@ type windows struct {
 func (w *windows) agree(t *testing.T, s uint64) Drop {
 	own, array, rfc, all := receive(&w.own, s), w.array.receive(s), w.rfc.receive(s), w.all.receive(s)
 	if own != all || own != array || own != rfc || w.own.Newest() != w.all.newest {
-		t.Fatalf("sequence %d, newest %d: %v; map %v, reference %v, RFC 6479 %v", s, w.all.newest, own, all, array, rfc)
+		t.Fatalf("sequence %d, newest %d: %v; map %v, reference %v, RFC 6479 %v", s, w.all.newest, own, all,
+			array, rfc)
 	}
 	return own
 }
@@ -114,7 +117,8 @@ func TestWindowAgreesWithItsTwins(t *testing.T) {
 		}
 	}
 	if counts[DropNone] < 200_000 || counts[DropReplay] < 100_000 || counts[DropTooOld] < 50_000 {
-		t.Errorf("too few of a kind: %d taken, %d replayed, %d too old", counts[DropNone], counts[DropReplay], counts[DropTooOld])
+		t.Errorf("too few of a kind: %d taken, %d replayed, %d too old", counts[DropNone],
+			counts[DropReplay], counts[DropTooOld])
 	}
 }
 

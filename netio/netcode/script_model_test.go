@@ -52,7 +52,8 @@ func (w *script) up(a *actor, out *Outbox) error {
 	return nil
 }
 
-// down sends what the server has in its outbox, after it has found out whose keys it was sealed with.
+// down sends what the server has in its outbox, after it has found out whose keys it was sealed
+// with.
 func (w *script) down(out *Outbox) error {
 	for i := range out.Len() {
 		to, d := out.At(i)
@@ -167,7 +168,8 @@ func (w *script) server(f flying) error {
 	switch e.Kind {
 	case EventConnected, EventTakeover:
 		if (e.Kind == EventTakeover) != (old[e.Client] != nil) || f.by.entered {
-			return fmt.Errorf("%v in slot %d, where there was %v; its token has had a session: %v", e.Kind, e.Client, old[e.Client], f.by.entered)
+			return fmt.Errorf("%v in slot %d, where there was %v; its token has had a session: %v", e.Kind,
+				e.Client, old[e.Client], f.by.entered)
 		}
 		if e.Kind == EventTakeover {
 			if b := old[e.Client]; b.c.token.Private == f.by.c.token.Private {
@@ -213,7 +215,8 @@ func (w *script) server(f flying) error {
 	return w.down(&out)
 }
 
-// fair says whether a datagram was taken that must not be, or refused that must be taken: whatever others did before.
+// fair says whether a datagram was taken that must not be, or refused that must be taken:
+// whatever others did before.
 func (w *script) fair(f flying, old [4]*actor, err error) error {
 	kind := KindOf(f.data)
 	if kind == KindRequest && err == nil && f.by.entered {
@@ -226,7 +229,8 @@ func (w *script) fair(f flying, old [4]*actor, err error) error {
 	}
 	if err == nil || err == DropRate {
 		f.by.heard = w.now
-	} else if s := &w.s.slots[slot]; h.sequence > f.by.newest && canonical(s.address) == canonical(f.from) && err != DropBody {
+	} else if s := &w.s.slots[slot]; h.sequence > f.by.newest &&
+		canonical(s.address) == canonical(f.from) && err != DropBody {
 		return fmt.Errorf("a new %v of a session was refused: %w", kind, err)
 	}
 	if err == nil || err == DropRate || err == DropBody {
@@ -235,7 +239,8 @@ func (w *script) fair(f flying, old [4]*actor, err error) error {
 	return nil
 }
 
-// tamper changes a datagram that was sent to the server before and delivers it: it must be refused in silence.
+// tamper changes a datagram that was sent to the server before and delivers it: it must be
+// refused in silence.
 func (w *script) tamper(i int, change func(b []byte) []byte) error {
 	if len(w.history) == 0 {
 		return nil
@@ -339,9 +344,12 @@ func (w *script) check() error {
 		}
 	}
 	n := len(w.slots)
-	if s.Connected() != n || s.slotAt.length != n || s.slotOfClient.length != n || s.slotOfPath.length != ids || len(s.freeSlots) != len(s.slots)-n ||
-		knocking != s.PendingHandshakes() || knocking != s.handshakeAt.length || len(s.freeHandshakes) != len(s.handshakes)-knocking {
-		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d", n, s.slotAt.length,
+	if s.Connected() != n || s.slotAt.length != n || s.slotOfClient.length != n ||
+		s.slotOfPath.length != ids || len(s.freeSlots) != len(s.slots)-n ||
+		knocking != s.PendingHandshakes() || knocking != s.handshakeAt.length ||
+		len(s.freeHandshakes) != len(s.handshakes)-knocking {
+		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d",
+			n, s.slotAt.length,
 			s.slotOfClient.length, s.slotOfPath.length, ids, knocking, s.handshakeAt.length)
 	}
 	if s.counters.Amplification != 0 || !s.counters.Balanced() {
@@ -352,7 +360,8 @@ func (w *script) check() error {
 
 // clientOf reads the client id that only the server can.
 func (t *PublicToken) clientOf(w *script) uint64 {
-	plaintext, err := privateAEAD(&testKey).Open(nil, t.Nonce[:], t.Private[:], privateData(nil, t.ProtocolID, t.Expire))
+	plaintext, err := privateAEAD(&testKey).Open(nil, t.Nonce[:], t.Private[:],
+		privateData(nil, t.ProtocolID, t.Expire))
 	if err != nil {
 		panic(err)
 	}

@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// A script is bytes: the first says how the server is set up, then every three are a step: what is done, by whom, and how. The model
-// beside the server knows who sealed what, who was let in, and what each address has sent; after every step the server is
-// compared with it. Whatever the bytes are, a script runs to its end or finds a fault.
+// A script is bytes: the first says how the server is set up, then every three are a step: what
+// is done, by whom, and how. The model beside the server knows who sealed what, who was let in,
+// and what each address has sent; after every step the server is compared with it. Whatever the
+// bytes are, a script runs to its end or finds a fault.
 const (
 	actors     = 5
 	historyMax = 64
@@ -71,13 +72,16 @@ type scriptCounts struct {
 
 // runScript plays a script and returns the first fault.
 func runScript(b []byte) (counts scriptCounts, err error) {
-	w := &script{slots: map[int]*actor{}, nonces: map[sealing]bool{}, bytes: map[netip.AddrPort][2]int{}, mints: rand.NewChaCha8([32]byte{4})}
+	w := &script{slots: map[int]*actor{}, nonces: map[sealing]bool{}, bytes: map[netip.AddrPort][2]int{},
+		mints: rand.NewChaCha8([32]byte{4})}
 	var setup byte
 	if len(b) > 0 {
 		setup, b = b[0], b[1:]
 	}
-	w.cfg = ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Clients: 1 + int(setup&3),
-		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix, AllowTokenReuse: true}
+	w.cfg = ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol,
+		Addresses: []netip.AddrPort{testServer}, Clients: 1 + int(setup&3),
+		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix,
+		AllowTokenReuse: true}
 	if setup>>4&1 != 0 {
 		w.cfg.PacketsPerSecond = 5
 	}
@@ -117,14 +121,16 @@ func (w *script) start() (err error) {
 
 // mint gives an actor's place to a new one with a fresh token.
 func (w *script) mint(i int, how byte) error {
-	m := Mint{ProtocolID: testProtocol, ClientID: uint64(how & 3), Create: uint64(testUnix), Expire: uint64(w.unix()) + 1 + uint64(how)/8,
+	m := Mint{ProtocolID: testProtocol, ClientID: uint64(how & 3), Create: uint64(testUnix),
+		Expire:         uint64(w.unix()) + 1 + uint64(how)/8,
 		TimeoutSeconds: 1 + int32(how>>2&3), Servers: []netip.AddrPort{testServer}}
 	m.Expire = max(m.Expire, m.Create)
 	token, err := m.Append(nil, &testKey, w.mints)
 	if err != nil {
 		return err
 	}
-	a := &actor{c: NewClient(token, ClientConfig{Roam: how>>4&1 != 0}), at: host(i), owed: map[uint32]bool{}, promised: map[uint32]bool{}}
+	a := &actor{c: NewClient(token, ClientConfig{Roam: how>>4&1 != 0}), at: host(i),
+		owed: map[uint32]bool{}, promised: map[uint32]bool{}}
 	a.tag = TokenTag(a.c.token.Private[sealedPrivateSize-tagSize:])
 	w.actors[i] = a
 	w.all = append(w.all, a)
@@ -204,7 +210,8 @@ func (w *script) step(op byte, who int, how byte) error {
 			kind := Kind(1 + who)
 			b := w.s.sealer.seal(a.c.seal, nil, kind, a.c.sequence, body)
 			if kind == KindPath {
-				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.sequence, a.c.roaming.id, append([]byte{how % 6}, body...))
+				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.sequence, a.c.roaming.id,
+					append([]byte{how % 6}, body...))
 			}
 			a.c.sequence++
 			if bodyFits(kind, len(body)) && kind == KindPayload {
@@ -244,7 +251,8 @@ func (w *script) step(op byte, who int, how byte) error {
 	return nil
 }
 
-// smooth lets a client and the server talk until nothing is left to be said. From a silent session's client it is a takeover.
+// smooth lets a client and the server talk until nothing is left to be said. From a silent
+// session's client it is a takeover.
 func (w *script) smooth(a *actor) error {
 	for range 3 {
 		var out Outbox
@@ -280,7 +288,8 @@ func shrink(b []byte) []byte {
 	return b
 }
 
-// scriptSeeds: a session with replays and forgeries, a takeover, one that sends too much, a move, a restart.
+// scriptSeeds: a session with replays and forgeries, a takeover, one that sends too much, a move,
+// a restart.
 var scriptSeeds = [][]byte{
 	{0x0b, 23, 0, 0, 9, 0, 5, 3, 0, 0, 11, 0, 0, 3, 0, 0, 19, 1, 1, 17, 1, 2, 21, 0, 0, 3, 0, 0, 19, 1, 0},
 	{0x0b, 0, 0, 0xfc, 23, 0, 0, 15, 0, 70, 0, 1, 0xfc, 23, 1, 0, 9, 1, 1, 3, 0, 0},
@@ -300,15 +309,18 @@ func FuzzSessionScript(f *testing.F) {
 	})
 }
 
-// scriptSteps is how often each step is thrown, of 64: all of them, but sessions should live long enough to have a story.
+// scriptSteps is how often each step is thrown, of 64: all of them, but sessions should live long
+// enough to have a story.
 var scriptSteps = func() (list []byte) {
-	for op, weight := range [24]int{0: 2, 1: 4, 3: 4, 6: 2, 7: 2, 8: 1, 9: 8, 11: 6, 12: 2, 14: 5, 15: 1, 16: 2, 17: 2, 18: 2, 19: 4, 20: 2, 21: 1, 22: 1, 23: 13} {
+	for op, weight := range [24]int{0: 2, 1: 4, 3: 4, 6: 2, 7: 2, 8: 1, 9: 8, 11: 6, 12: 2, 14: 5, 15: 1,
+		16: 2, 17: 2, 18: 2, 19: 4, 20: 2, 21: 1, 22: 1, 23: 13} {
 		list = append(list, bytes.Repeat([]byte{byte(op)}, weight)...)
 	}
 	return list
 }()
 
-// Thousands of scripts by the dice. What fails is shrunk to what a seed of FuzzSessionScript should be.
+// Thousands of scripts by the dice. What fails is shrunk to what a seed of FuzzSessionScript
+// should be.
 func TestSessionScripts(t *testing.T) {
 	n := 3000
 	if testing.Short() {
@@ -316,7 +328,8 @@ func TestSessionScripts(t *testing.T) {
 	}
 	for i, b := range scriptSeeds {
 		c, err := runScript(b)
-		if reached := []int{c.tampered, c.takeovers, c.delivered, c.moved, c.restarts}[i]; err != nil || reached == 0 {
+		if reached := []int{c.tampered, c.takeovers, c.delivered, c.moved, c.restarts}[i]; err != nil ||
+			reached == 0 {
 			t.Errorf("seed %d: %v, %+v", i, err, c)
 		}
 	}
@@ -348,7 +361,8 @@ func TestSessionScripts(t *testing.T) {
 		}
 	}
 	t.Logf("%d scripts: %+v", n, sum)
-	if sum.connected < n || sum.takeovers < n/50 || sum.delivered < n || sum.received < n || sum.moved < n/200 || sum.ended < n/2 ||
+	if sum.connected < n || sum.takeovers < n/50 || sum.delivered < n || sum.received < n ||
+		sum.moved < n/200 || sum.ended < n/2 ||
 		sum.tampered < n || sum.restarts < n/10 {
 		t.Errorf("%d scripts that do too little: %+v", n, sum)
 	}

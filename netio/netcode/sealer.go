@@ -8,10 +8,10 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// minSealed is an empty body behind the shortest header.
+// minSealed is the size of an empty body behind the shortest header.
 const minSealed = 2 + tagSize
 
-// header is what stands open before a sealed body.
+// header is the part of a sealed datagram that is not encrypted.
 type header struct {
 	prefix   byte
 	kind     Kind
@@ -19,8 +19,8 @@ type header struct {
 	size     int // of prefix and sequence
 }
 
-// parseHeader reads the header of a sealed datagram and makes sure that a tag fits behind it. Sequences written longer
-// than needed are taken.
+// parseHeader reads the header of a sealed datagram and checks that a tag fits behind it. It
+// accepts sequences that are written longer than needed.
 func parseHeader(datagram []byte) (h header, why Drop) {
 	if len(datagram) < minSealed || len(datagram) > maxReceived {
 		return h, DropSize
@@ -38,7 +38,8 @@ func parseHeader(datagram []byte) (h header, why Drop) {
 	if len(datagram) < h.size+tagSize {
 		return h, DropSize
 	}
-	h.sequence = binary.LittleEndian.Uint64(datagram[1:]) & (^uint64(0) >> (64 - 8*n)) // minSealed covers the eight bytes
+	// minSealed covers eight bytes
+	h.sequence = binary.LittleEndian.Uint64(datagram[1:]) & (^uint64(0) >> (64 - 8*n))
 	return h, DropNone
 }
 
@@ -51,12 +52,12 @@ func appendHeader(dst []byte, kind Kind, sequence uint64) []byte {
 	return append(dst, b[:1+n]...)
 }
 
-// sealer holds what goes beside a body into the cipher. It is memory to be used again: arguments of a cipher.AEAD
-// escape, and here they have escaped already.
+// sealer holds nonce and associated data for a cipher. It is reused memory: arguments of a
+// cipher.AEAD escape to the heap, and a sealer is there already.
 type sealer struct {
 	nonce      [chacha20poly1305.NonceSize]byte
 	associated [13 + 8 + 1 + 8]byte // version, protocol id, prefix; of a path datagram also the session id
-	body       [bodySize]byte       // a small body in the making
+	body       [bodySize]byte       // room for a small body
 }
 
 const dataSize = 13 + 8 + 1 // without session id
@@ -67,7 +68,7 @@ func newSealer(protocolID uint64) (s sealer) {
 	return s
 }
 
-// nonceOf makes the nonce of a sequence: four zero bytes, then the sequence.
+// nonceOf returns the nonce of a sequence: four zero bytes, then the sequence.
 func (s *sealer) nonceOf(sequence uint64) []byte {
 	binary.LittleEndian.PutUint64(s.nonce[4:], sequence)
 	return s.nonce[:]
@@ -81,7 +82,7 @@ func (s *sealer) seal(aead cipher.AEAD, dst []byte, kind Kind, sequence uint64, 
 	return aead.Seal(dst, s.nonceOf(sequence), body, s.associated[:dataSize])
 }
 
-// open decrypts a datagram in place. If it does not open, its body is wiped.
+// open decrypts a datagram in place. It wipes the body of a datagram that fails authentication.
 func (s *sealer) open(aead cipher.AEAD, h header, datagram []byte) (body []byte, ok bool) {
 	s.associated[dataSize-1] = h.prefix
 	sealed := datagram[h.size:]
@@ -99,7 +100,7 @@ func (s *sealer) sealPath(aead cipher.AEAD, dst []byte, sequence, id uint64, bod
 	return aead.Seal(dst, s.nonceOf(sequence), body, s.associated[:])
 }
 
-// openPath decrypts a path datagram in place; pathID has said that it is long enough.
+// openPath decrypts a path datagram in place, of a length that pathID has checked.
 func (s *sealer) openPath(aead cipher.AEAD, h header, id uint64, datagram []byte) (body []byte, ok bool) {
 	s.associated[dataSize-1] = h.prefix
 	binary.LittleEndian.PutUint64(s.associated[dataSize:], id)
@@ -116,7 +117,7 @@ func pathID(h header, datagram []byte) (id uint64, ok bool) {
 	return binary.LittleEndian.Uint64(datagram[h.size:]), true
 }
 
-// bodyFits says whether a body of n bytes is what a kind carries.
+// bodyFits reports whether n bytes are a body of a kind.
 func bodyFits(kind Kind, n int) bool {
 	switch kind {
 	case KindDenied, KindDisconnect:

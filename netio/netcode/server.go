@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// ErrNoSession: nobody is connected there.
+// ErrNoSession: the slot has no session.
 var ErrNoSession = errors.New("netcode: no session")
 
 // ErrPayload: a payload has 1 to MaxPayload bytes.
@@ -20,10 +20,12 @@ var ErrPayload = errors.New("netcode: payload of 0 or more than 1200 bytes")
 // ErrExhausted: the session has used up its sequences and is about to end.
 var ErrExhausted = errors.New("netcode: sequences used up")
 
-// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every
-// 50 ms. Nothing on these paths allocates, but for the two ciphers of a token that is seen for the first time.
+// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is
+// called at least every 50 ms. Nothing on these paths allocates, but for the two ciphers of a
+// token that is seen for the first time.
 //
-// Times are durations since any instant that stays the same; unix is the wall clock, to which only tokens are compared.
+// Times are durations since any instant that stays the same; unix is the wall clock, to which
+// only tokens are compared.
 type Server struct {
 	cfg ServerConfig
 	rng *rand.ChaCha8
@@ -66,10 +68,11 @@ func NewServer(c ServerConfig) (*Server, error) {
 
 const never = time.Duration(math.MaxInt64)
 
-// Receive takes a datagram that came from an address, decrypts it in place, appends answers to out and returns what
-// happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed. Of a batch,
-// give it the datagrams first for which IsHandshake is false.
-func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
+// Receive takes a datagram that came from an address, decrypts it in place, appends answers to
+// out and returns what happened. The error is a Drop; then there is no event, and the session, if
+// there is one, goes on. Of a batch, give it the datagrams first for which IsHandshake is false.
+func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte,
+	out *Outbox) (Event, error) {
 	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
 	if why != DropAuth || !planted.On(planted.DropUncounted) {
@@ -81,7 +84,8 @@ func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	return e, nil
 }
 
-func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, Drop) {
+func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte,
+	out *Outbox) (Event, Drop) {
 	if len(datagram) == 0 || len(datagram) > maxReceived || !from.IsValid() {
 		return Event{}, DropSize
 	}
@@ -107,7 +111,7 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	return s.session(now, i, h, datagram)
 }
 
-// unknownSource says why a sealed datagram is of no use.
+// unknownSource returns why a sealed datagram from an address without session is dropped.
 func (s *Server) unknownSource(from netip.AddrPort) Drop {
 	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
 		return DropState
@@ -133,7 +137,7 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	if !bodyFits(h.kind, len(body)) {
 		return Event{}, DropBody
 	}
-	if h.kind == KindDisconnect { // never too many
+	if h.kind == KindDisconnect { // is never one too many
 		s.freeSlot(i)
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
@@ -148,8 +152,8 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
 }
 
-// charge counts a datagram against its session's rate. It returns a drop for one too many, and an EventKick once for a
-// session that floods.
+// charge counts a datagram against its session's rate. It returns a drop for one too many, and an
+// EventKick once for a session that floods.
 func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
 	if s.cfg.PacketsPerSecond == 0 {
 		return Event{}, DropNone
@@ -163,8 +167,9 @@ func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
 	return Event{Kind: EventKick, Client: i}, DropNone
 }
 
-// Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The payload must not overlap the room
-// behind dst. While the client's session is not Confirmed, use Send.
+// Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The
+// payload must not overlap the room behind dst. While the client's session is not Confirmed, use
+// Send.
 func (s *Server) Seal(now time.Duration, client int, payload, dst []byte) ([]byte, error) {
 	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
 		return dst, ErrNoSession
@@ -179,8 +184,8 @@ func (s *Server) Seal(now time.Duration, client int, payload, dst []byte) ([]byt
 	return s.seal(now, c, KindPayload, payload, dst), nil
 }
 
-// Send appends a payload for a client to out. Until the client has been heard, which proves that it knows of its
-// session, a keep-alive goes before every payload.
+// Send appends a payload for a client to out. Until a datagram from the client proves that it
+// knows of its session, a keep-alive goes before every payload.
 func (s *Server) Send(now time.Duration, client int, payload []byte, out *Outbox) error {
 	if client >= 0 && client < len(s.slots) && s.slots[client].used && !s.slots[client].confirmed &&
 		len(payload) >= 1 && len(payload) <= MaxPayload {
@@ -193,7 +198,7 @@ func (s *Server) Send(now time.Duration, client int, payload []byte, out *Outbox
 	return err
 }
 
-// seal makes the next datagram of a session.
+// seal appends the next datagram of a session to dst.
 func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) []byte {
 	dst = s.sealer.seal(c.seal, dst, kind, c.sequence, body)
 	c.sequence++
@@ -202,7 +207,7 @@ func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) [
 	return dst
 }
 
-// keepAlive tells a client its index and how many there may be.
+// keepAlive sends a client its index and the number of slots.
 func (s *Server) keepAlive(now time.Duration, i int, out *Outbox) {
 	body := binary.LittleEndian.AppendUint32(s.sealer.body[:0], uint32(i))
 	body = binary.LittleEndian.AppendUint32(body, uint32(len(s.slots)))
@@ -210,7 +215,7 @@ func (s *Server) keepAlive(now time.Duration, i int, out *Outbox) {
 	out.commit(s.seal(now, c, KindKeepAlive, body, out.bytes), c.address)
 }
 
-// Disconnect ends a session and tells its client, ten times.
+// Disconnect ends a session and sends its client ten disconnects.
 func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
 	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
 		return ErrNoSession
@@ -223,33 +228,37 @@ func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
 	return nil
 }
 
-// StopAccepting makes the server deny everybody who comes from now on, with a good token; sessions go on.
+// StopAccepting makes the server deny all new clients from now on; sessions go on.
 func (s *Server) StopAccepting() { s.stopped = true }
 
-// PauseAccepting makes the server deny all clients with a good token until ResumeAccepting; sessions go on.
+// PauseAccepting makes the server deny all clients with a good token until ResumeAccepting;
+// sessions go on.
 func (s *Server) PauseAccepting() { s.paused = true }
 
 // ResumeAccepting ends a PauseAccepting, but not a StopAccepting.
 func (s *Server) ResumeAccepting() { s.paused = false }
 
-// MarkTokenUsed marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
-// False: no room.
+// MarkTokenUsed marks a token as used until it expires, and writes it to the journal. It is for a
+// token that was used at another server. It reports false when there is no room.
 func (s *Server) MarkTokenUsed(tag TokenTag, expire uint64) bool {
-	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire, uint64(max(0, s.clock.unix))) == nil {
+	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire,
+		uint64(max(0, s.clock.unix))) == nil {
 		return false
 	}
 	s.tokens.markUsed(tag)
 	return true
 }
 
-// Session shows who is connected in a slot.
+// Session returns the session in a slot.
 func (s *Server) Session(client int) (v Session, ok bool) {
 	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
 		return v, false
 	}
 	c := &s.slots[client]
-	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.userData[client], Confirmed: c.confirmed, LastReceived: c.received,
-		Token: c.token, Expire: c.expire, AuthFailures: c.authFailures.total, AuthFlood: c.authFailures.flood}, true
+	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.userData[client],
+		Confirmed: c.confirmed, LastReceived: c.received,
+		Token: c.token, Expire: c.expire, AuthFailures: c.authFailures.total,
+		AuthFlood: c.authFailures.flood}, true
 }
 
 // Find returns the slot of a client id.
@@ -262,22 +271,23 @@ func (s *Server) At(address netip.AddrPort) (client int, ok bool) {
 	return s.slotAt.get(addressKey(address))
 }
 
-// Clients is the number of slots.
+// Clients returns the number of slots.
 func (s *Server) Clients() int { return len(s.slots) }
 
-// Connected is the number of sessions.
+// Connected returns the number of sessions.
 func (s *Server) Connected() int { return len(s.slots) - len(s.freeSlots) }
 
-// IndexedSessions is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
+// IndexedSessions returns how many addresses and how many client ids lead to a session. Both
+// equal Connected, or the server has a bug.
 func (s *Server) IndexedSessions() (addresses, clients int) {
 	return s.slotAt.length, s.slotOfClient.length
 }
 
-// PendingHandshakes is the number of handshakes under way.
+// PendingHandshakes returns the number of handshakes under way.
 func (s *Server) PendingHandshakes() int { return len(s.handshakes) - len(s.freeHandshakes) }
 
-// Pressure is the part of the handshake budget that is spent, 0 to 1 (handshake_pressure).
+// Pressure returns the share of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }
 
-// Counters are the server's own; read them between calls.
+// Counters returns the server's counters; read them between calls.
 func (s *Server) Counters() *Counters { return &s.counters }

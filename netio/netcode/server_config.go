@@ -7,46 +7,51 @@ import (
 	"time"
 )
 
-// ServerConfig of a Server.
+// ServerConfig configures a Server.
 type ServerConfig struct {
 	PrivateKey Key
 	ProtocolID uint64
-	Addresses  []netip.AddrPort // as tokens name this server: its public addresses, never 0.0.0.0
-	Entropy    [32]byte         // random, secret, new at every start: all the server's randomness comes from it
+	Addresses  []netip.AddrPort // public addresses of this server, as tokens name it; never 0.0.0.0
+	Entropy    [32]byte         // random, secret and new at every start: the seed of all randomness
 
 	Clients       int // slots, up to MaxClients; 0: 256
 	MaxHandshakes int // handshakes at a time; 0: four a slot
-	MaxTokens     int // tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at least 16,384
+	// tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at
+	// least 16,384
+	MaxTokens int
 
-	// A token is good for one session, also when the server is killed and starts again: a second session would seal
-	// the first sequences again under the same keys. So a server needs one of Journal and TokenLifetime.
+	// A token is good for one session, also when the server is killed and starts again: a second
+	// session would seal the first sequences again under the same keys. So a server needs one of
+	// Journal and TokenLifetime.
 	//
-	// Journal is memory that the next start is given again, such as a mapped file: at least MaxTokens records of
-	// JournalRecord bytes, used by one server at a time. NewServer reads it; after that the server writes 32 bytes for
-	// each session, with no system call. It refuses tokens while all records are of tokens that have not expired.
+	// Journal is memory that the next start is given again, such as a mapped file: at least
+	// MaxTokens records of JournalRecord bytes, used by one server at a time. NewServer reads it;
+	// after that the server writes 32 bytes for each session, with no system call. It refuses
+	// tokens while all records are of tokens that have not expired.
 	//
-	// TokenLifetime makes the server refuse tokens that were issued before or in the second of StartUnix, and tokens
-	// that live longer. All tokens must then be minted with Expire - Create = TokenLifetime. The server refuses a token
-	// of a backend whose clock is ahead until its own clock shows the same; the client keeps asking.
+	// TokenLifetime makes the server refuse tokens that were issued before or in the second of
+	// StartUnix, and tokens that live longer. All tokens must then be minted with Expire - Create
+	// = TokenLifetime. The server refuses a token of a backend whose clock is ahead until its own
+	// clock shows the same; the client keeps asking.
 	Journal         []byte        // nil: none
 	TokenLifetime   time.Duration // whole seconds; 0: tokens of any age
 	StartUnix       int64         // Unix seconds of the start: no earlier process may use tokens after it
 	AllowTokenReuse bool          // take neither, for tests: a restarted server takes a used token again
 
-	HandshakesPerSecond  int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
-	HandshakesPerNetwork int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
-	PacketsPerSecond     int  // a session may send, 64 more at once; 0: no limit
-	AllowTestKey         bool // take a PrivateKey that everybody knows, for tests
+	HandshakesPerSecond  int  // requests whose token is opened; half of it at once; 0: 20,000
+	HandshakesPerNetwork int  // of these, from one /24 or /48, all at once; 0: a quarter
+	PacketsPerSecond     int  // datagrams that a session may send, 64 more at once; 0: no limit
+	AllowTestKey         bool // accept a published PrivateKey, for tests
 }
 
 var (
 	errPublicKey  = errors.New("netcode: refusing the well-known test key or a key of zeros")
 	errEntropy    = errors.New("netcode: server without entropy")
-	errTokenReuse = errors.New("netcode: server needs a Journal or a TokenLifetime: after a restart it would take used tokens again")
+	errTokenReuse = errors.New("netcode: server needs a Journal or a TokenLifetime against reused tokens")
 	errAddresses  = fmt.Errorf("netcode: server needs 1 to %d valid public addresses", MaxServers)
 )
 
-// withDefaults checks the configuration and fills in what was left open.
+// withDefaults checks the configuration and fills in defaults.
 func (c ServerConfig) withDefaults() (ServerConfig, error) {
 	c.Clients = or(c.Clients, 256)
 	c.MaxHandshakes = or(c.MaxHandshakes, 4*c.Clients)
@@ -62,8 +67,9 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 		return c, errAddresses
 	case c.Clients < 1 || c.Clients > MaxClients:
 		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
-	case c.MaxHandshakes < 1 || c.MaxTokens < 1 || c.HandshakesPerSecond < 2 || c.HandshakesPerNetwork < 1 || c.PacketsPerSecond < 0:
-		return c, fmt.Errorf("netcode: a limit that lets nobody in")
+	case c.MaxHandshakes < 1 || c.MaxTokens < 1 || c.HandshakesPerSecond < 2 ||
+		c.HandshakesPerNetwork < 1 || c.PacketsPerSecond < 0:
+		return c, fmt.Errorf("netcode: MaxHandshakes, MaxTokens and Handshakes limits must be positive")
 	case c.Journal == nil && c.TokenLifetime == 0 && !c.AllowTokenReuse:
 		return c, errTokenReuse
 	case c.StartUnix <= 0 && (c.Journal != nil || c.TokenLifetime != 0):

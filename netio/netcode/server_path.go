@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// path takes a datagram of KindPath: from a client that is where it was, or from where one wants to be.
-func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram []byte, out *Outbox) (Event, Drop) {
+// path takes a datagram of KindPath, from the session's address or from a new one.
+func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram []byte,
+	out *Outbox) (Event, Drop) {
 	id, fits := pathID(h, datagram)
 	if !fits {
 		return Event{}, DropSize
@@ -24,7 +25,7 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
 	}
-	if !home { // it is a stranger's datagram until it has opened
+	if !home { // the address is unproven
 		if why := s.budget.admit(now, addressKey(from), s.rng); why != DropNone {
 			return Event{}, why
 		}
@@ -58,7 +59,7 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 	return Event{}, DropMigration
 }
 
-// pathSlot finds the session by its id, or, while the client has none, by its address.
+// pathSlot finds the session by its id, or by its address while the client has no id.
 func (s *Server) pathSlot(id uint64, from netip.AddrPort) (i int, known bool) {
 	if id == 0 {
 		return s.slotAt.get(addressKey(from))
@@ -66,7 +67,8 @@ func (s *Server) pathSlot(id uint64, from netip.AddrPort) (i int, known bool) {
 	return s.slotOfPath.get(numberKey(id))
 }
 
-// pathFromSlot takes a hello, which is answered with a session id, or a probe, which was not needed.
+// pathFromSlot answers a hello with a session id. A probe or echo from the session's address was
+// not needed.
 func (s *Server) pathFromSlot(now time.Duration, i int, id uint64, op byte, out *Outbox) Drop {
 	c, p := &s.slots[i], &s.paths[i]
 	switch {
@@ -109,7 +111,8 @@ func (s *Server) pathProbed(now time.Duration, i int, from netip.AddrPort, recei
 }
 
 // pathEchoed moves a session to a new address that has echoed its challenge.
-func (s *Server) pathEchoed(now time.Duration, i int, from netip.AddrPort, proof []byte, out *Outbox) (Event, Drop) {
+func (s *Server) pathEchoed(now time.Duration, i int, from netip.AddrPort, proof []byte,
+	out *Outbox) (Event, Drop) {
 	c, p := &s.slots[i], &s.paths[i]
 	if !p.waitsFor(now, from) || subtle.ConstantTimeCompare(proof, p.proof[:]) != 1 {
 		return Event{}, DropMigration

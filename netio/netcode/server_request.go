@@ -18,8 +18,9 @@ import (
 //	24    nonce of the token
 //	1024  sealed private token
 //
-// The order of the checks is the standard's; what only costs a comparison comes before what costs cryptography.
-func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) Drop {
+// The checks have the order of the standard; comparisons come before cryptography.
+func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, datagram []byte,
+	out *Outbox) Drop {
 	if len(datagram) != requestSize {
 		return DropReqSize
 	}
@@ -59,10 +60,11 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 	return DropNone
 }
 
-// checkTimes compares a token's expire time with the wall clock. A request does not carry the time at which its token was
-// issued, so that follows from the lifetime that all tokens share. One that seems to be issued in the second of the start may be
-// from before it; and one from the future, of a backend whose clock is ahead, must wait until ours has come there: a server that
-// starts meanwhile would take it for a token of after its start, and let it in twice.
+// checkTimes compares a token's expire time with the wall clock. A request does not carry the
+// time at which its token was issued, so that follows from TokenLifetime. A token issued in the
+// second of the start may be older than the start. A token that seems to be issued in the future,
+// by a backend whose clock is ahead, must wait until our clock is there: a server that starts in
+// the meantime would take it a second time.
 func (s *Server) checkTimes(clock, expire uint64) Drop {
 	if expire <= clock {
 		return DropReqExpired
@@ -80,7 +82,8 @@ func (s *Server) checkTimes(clock, expire uint64) Drop {
 	return DropNone
 }
 
-// openToken decrypts the private token of a request into s.token and makes sure that it is for this server.
+// openToken decrypts the private token of a request into s.token and checks that it names this
+// server.
 func (s *Server) openToken(datagram []byte, expire uint64) Drop {
 	data := privateData(s.tokenData[:0], s.cfg.ProtocolID, expire)
 	plaintext, err := s.private.Open(s.opened[:0], datagram[30:54], datagram[54:], data)
@@ -98,9 +101,10 @@ func (s *Server) openToken(datagram []byte, expire uint64) Drop {
 	return DropReqAddress
 }
 
-// checkClient says whether the client of an opened token may go on from an address, and whether it has a slot that it may
-// take over. A token that has been seen from here is remembered.
-func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag, expire uint64) (taken bool, why Drop) {
+// checkClient reports whether the client of an opened token may go on from an address, and
+// whether it takes over a slot. It remembers a new token and its address.
+func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag,
+	expire uint64) (taken bool, why Drop) {
 	if i, connected := s.slotAt.get(addressKey(from)); connected && !s.canTakeOver(now, i, s.token.ClientID) {
 		return false, DropReqConnected
 	}
@@ -115,16 +119,18 @@ func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPor
 	if e == nil {
 		return false, DropTokenTable
 	}
-	spent, elsewhere := e.used && !planted.On(planted.TokenReused), e.from != canonical(from) && !planted.On(planted.TokenAnywhere)
+	spent, elsewhere := e.used && !planted.On(planted.TokenReused), e.from != canonical(from) &&
+		!planted.On(planted.TokenAnywhere)
 	if spent || elsewhere {
 		return false, DropReqTokenUsed
 	}
 	return taken, DropNone
 }
 
-// beginHandshake keeps the keys of s.token for an address, in the place of older ones; nil when there is no room. A
-// repeated token keeps its ciphers.
-func (s *Server) beginHandshake(now time.Duration, from netip.AddrPort, tag TokenTag, expire uint64) *handshake {
+// beginHandshake keeps the keys of s.token for an address, in the place of older ones; nil when
+// there is no room. A repeated token keeps its ciphers.
+func (s *Server) beginHandshake(now time.Duration, from netip.AddrPort, tag TokenTag,
+	expire uint64) *handshake {
 	p := s.place(from)
 	if p == nil {
 		return nil
@@ -136,12 +142,14 @@ func (s *Server) beginHandshake(now time.Duration, from netip.AddrPort, tag Toke
 	if timeout > 0 {
 		life = min(life, timeout)
 	}
-	*p = handshake{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID, timeout: timeout,
-		until: now + life, token: tag, expire: expire}
+	*p = handshake{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID,
+		timeout: timeout,
+		until:   now + life, token: tag, expire: expire}
 	return p
 }
 
-// challenge asks an address to prove that it hears us. Body: 8 sequence of the challenge, 300 sealed challenge token.
+// challenge asks an address to prove that it receives. Body: 8 sequence of the challenge, 300
+// sealed challenge token.
 func (s *Server) challenge(p *handshake, request []byte, out *Outbox) {
 	s.echoed.clientID, s.echoed.userData = s.token.ClientID, s.token.UserData
 	plaintext := s.echoed.append(s.opened[:0])
@@ -157,15 +165,15 @@ func (s *Server) challenge(p *handshake, request []byte, out *Outbox) {
 	}
 }
 
-// deny tells the client of s.token that there is no place.
+// deny tells the client of s.token that there is no slot.
 func (s *Server) deny(from netip.AddrPort, request []byte, out *Outbox) {
 	b := s.sealer.seal(packetAEAD(&s.token.ServerToClient), out.bytes, KindDenied, s.globalSequence, nil)
 	s.globalSequence++
 	s.answer(KindDenied, b, len(request), from, out)
 }
 
-// answer sends what was appended to out.bytes to an address that has proved nothing yet, unless it is too long beside what
-// came from there.
+// answer sends what was appended to out.bytes to an unproven address, unless it is too long
+// compared with what came from there.
 func (s *Server) answer(kind Kind, b []byte, received int, to netip.AddrPort, out *Outbox) {
 	if float64(len(b)-len(out.bytes)) > amplification*float64(received) {
 		s.counters.Amplification++

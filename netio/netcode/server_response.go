@@ -9,11 +9,12 @@ import (
 )
 
 // response takes the answer to a challenge and fills a slot.
-func (s *Server) response(now time.Duration, from netip.AddrPort, h header, datagram []byte, out *Outbox) (Event, Drop) {
+func (s *Server) response(now time.Duration, from netip.AddrPort, h header, datagram []byte,
+	out *Outbox) (Event, Drop) {
 	w, knocking := s.handshakeAt.get(addressKey(from))
 	if !knocking {
 		if _, connected := s.slotAt.get(addressKey(from)); connected {
-			return Event{}, DropRespConnected // a repetition; keep-alives tell the client that it is in
+			return Event{}, DropRespConnected // a repeat; keep-alives tell the client that it is connected
 		}
 		return Event{}, DropUnknown
 	}
@@ -29,7 +30,8 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	if !bodyFits(KindResponse, len(body)) {
 		return Event{}, DropBody
 	}
-	if !s.openChallenge(body) || s.echoed.clientID != p.clientID { // or it answers the challenge of another token
+	// else it answers the challenge of another token
+	if !s.openChallenge(body) || s.echoed.clientID != p.clientID {
 		return Event{}, DropRespToken
 	}
 	s.budget.markProven(now, addressKey(from))
@@ -49,7 +51,7 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 		}
 		return Event{}, DropFull
 	}
-	if s.tokens.find(p.token) == nil { // it has expired since, and its place was needed
+	if s.tokens.find(p.token) == nil { // it has expired, and its entry was reused
 		s.dropHandshake(w)
 		return Event{}, DropTokenTable
 	}
@@ -63,7 +65,8 @@ func (s *Server) openChallenge(body []byte) bool {
 	return err == nil && s.echoed.parse(plaintext) == nil
 }
 
-// connect turns handshake w into a session: in slot i, which is taken over, or in a free slot if i is negative.
+// connect turns handshake w into a session: in slot i, which is taken over, or in a free slot if
+// i is negative.
 func (s *Server) connect(now time.Duration, w, i int, out *Outbox) Event {
 	p := &s.handshakes[w]
 	e := Event{Kind: EventConnected}
@@ -77,12 +80,14 @@ func (s *Server) connect(now time.Duration, w, i int, out *Outbox) Event {
 		s.slotOfClient.put(numberKey(p.clientID), i)
 	}
 	e.Client = i
-	s.slots[i] = slot{used: true, open: p.open, seal: p.seal, received: now, timeout: p.timeout, address: p.address,
+	s.slots[i] = slot{used: true, open: p.open, seal: p.seal, received: now, timeout: p.timeout,
+		address:  p.address,
 		clientID: p.clientID, token: p.token, expire: p.expire}
 	s.slots[i].flood.bucket = ratelimit.NewBurst(s.cfg.PacketsPerSecond, packetBurst)
 	s.userData[i] = s.echoed.userData
 	s.slotAt.put(addressKey(p.address), i)
-	s.tokens.markUsed(p.token) // from now on no recorded handshake can open a second session under the same keys
+	// from now on no recorded handshake can open a second session under the same keys
+	s.tokens.markUsed(p.token)
 	s.dropHandshake(w)
 	s.keepAlive(now, i, out)
 	s.updateAt[i] = now

@@ -18,10 +18,12 @@ func TestSession(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 7)
 	v, ok := s.Session(p.last.Client)
-	if !ok || v.ClientID != 1007 || v.UserData[0] != byte(1007%256) || v.Address != p.at || v.Confirmed || v.Expire != testUnix+45 {
+	if !ok || v.ClientID != 1007 || v.UserData[0] != byte(1007%256) || v.Address != p.at || v.Confirmed ||
+		v.Expire != testUnix+45 {
 		t.Errorf("session %+v", v)
 	}
-	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 || s.PendingHandshakes() != 0 {
+	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 ||
+		s.PendingHandshakes() != 0 {
 		t.Errorf("index %d of %d, %d connected", p.c.Index(), p.c.Slots(), s.Connected())
 	}
 	payload := pattern(make([]byte, MaxPayload), 3, 1)
@@ -142,7 +144,8 @@ func TestServerTimesOut(t *testing.T) {
 
 func TestNegativeTimeoutNeverEnds(t *testing.T) {
 	s := newServer(t, nil)
-	p := &pair{t: t, s: s, c: NewClient(mint(t, 1, func(m *Mint) { m.TimeoutSeconds = -1 }), ClientConfig{}), at: host(1)}
+	p := &pair{t: t, s: s, c: NewClient(mint(t, 1, func(m *Mint) { m.TimeoutSeconds = -1 }),
+		ClientConfig{}), at: host(1)}
 	p.step(time.Millisecond)
 	var out Outbox
 	if ev := s.Update(1000*time.Hour, testUnix, &out); len(ev) != 0 || s.Connected() != 1 {
@@ -210,8 +213,10 @@ func requestsRefused(t *testing.T, reasons ...Drop) {
 		{"type 0 with a sequence", altered(0, 0x10), DropType},
 		{"version 1.01", altered(12, 3), DropReqVersion},
 		{"another protocol", altered(14, 1), DropReqProtocol},
-		{"expired", request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix-60, testUnix-15 })), DropReqExpired},
-		{"expires now", request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix-45, testUnix })), DropReqExpired},
+		{"expired", request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix-60, testUnix-15 })),
+			DropReqExpired},
+		{"expires now", request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix-45, testUnix })),
+			DropReqExpired},
 		{"expire time altered", altered(22, 1), DropReqToken},
 		{"nonce altered", altered(30, 1), DropReqToken},
 		{"token altered", altered(54, 0x80), DropReqToken},
@@ -219,11 +224,16 @@ func requestsRefused(t *testing.T, reasons ...Drop) {
 		{"tag zero", append(good()[:1062], make([]byte, 16)...), DropReqToken},
 		{"no addresses", plaintext(func(b []byte) { b[12] = 0 }), DropReqContent},
 		{"33 addresses", plaintext(func(b []byte) { b[12] = 33 }), DropReqContent},
-		{"2^32-1 addresses", plaintext(func(b []byte) { binary.LittleEndian.PutUint32(b[12:], math.MaxUint32) }), DropReqContent},
+		{"2^32-1 addresses", plaintext(func(b []byte) {
+			binary.LittleEndian.PutUint32(b[12:],
+				math.MaxUint32)
+		}), DropReqContent},
 		{"address type 0", plaintext(func(b []byte) { b[16] = 0 }), DropReqContent},
 		{"address type 3", plaintext(func(b []byte) { b[16] = 3 }), DropReqContent},
 		{"address list runs into keys", plaintext(func(b []byte) { b[12] = 2 }), DropReqContent},
-		{"another server", request(mint(t, 1, func(m *Mint) { m.Servers = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:40001")} })), DropReqAddress},
+		{"another server", request(mint(t, 1,
+			func(m *Mint) { m.Servers = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:40001")} })),
+			DropReqAddress},
 		{"client is connected", request(mint(t, 1009, nil)), DropReqClient},
 	} {
 		if !slices.Contains(reasons, c.want) {
@@ -307,7 +317,8 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"stranger", theirs, payload(), DropUnknown},
 		{"stranger's response", theirs, reseal(KindResponse, 1, make([]byte, bodySize)), DropUnknown},
 		{"another player's address", q.at, reseal(KindPayload, q.c.sequence+50, []byte("x")), DropAuth},
-		{"response again", own, reseal(KindResponse, p.c.sequence, make([]byte, bodySize)), DropRespConnected},
+		{"response again", own, reseal(KindResponse, p.c.sequence, make([]byte, bodySize)),
+			DropRespConnected},
 		{"received before", own, again, DropReplay},
 		{"behind the window", own, late, DropTooOld},
 		{"far behind the window", own, mine, DropTooOld},
@@ -336,7 +347,8 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 	}
 }
 
-// The server's datagram sent back to it under a sequence that is new to it does not open: each direction has its key.
+// The server's datagram sent back to it under a sequence that is new to it does not open: each
+// direction has its key.
 func TestThreat14Reflected(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -363,7 +375,8 @@ func TestLongSequencesAreTaken(t *testing.T) {
 func TestThreat13SequencesNearTheEnd(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
-	for _, sequence := range []uint64{1 << 63, math.MaxUint64 - 257, math.MaxUint64 - 255, math.MaxUint64 - 256, math.MaxUint64 - 1, math.MaxUint64} {
+	for _, sequence := range []uint64{1 << 63, math.MaxUint64 - 257, math.MaxUint64 - 255,
+		math.MaxUint64 - 256, math.MaxUint64 - 1, math.MaxUint64} {
 		d := s.sealer.seal(p.c.seal, nil, KindPayload, sequence, []byte("x"))
 		for _, want := range []error{nil, DropReplay, DropReplay} {
 			if _, err := s.Receive(p.now, testUnix, p.at, bytes.Clone(d), &Outbox{}); err != want {
@@ -378,7 +391,8 @@ func TestThreat15SessionEndsBeforeItsSequences(t *testing.T) {
 	p := connected(t, s, 1)
 	s.slots[0].sequence = sequenceLimit - disconnectRepeats - 1
 	var out Outbox
-	if ev := s.Update(p.now+time.Second, testUnix, &out); len(ev) != 1 || ev[0].Kind != EventExhausted || out.Len() != disconnectRepeats {
+	if ev := s.Update(p.now+time.Second, testUnix, &out); len(ev) != 1 || ev[0].Kind != EventExhausted ||
+		out.Len() != disconnectRepeats {
 		t.Errorf("%v, %d datagrams", ev, out.Len())
 	}
 	p.c.sequence = sequenceLimit
@@ -426,7 +440,8 @@ func TestThreat11FullAtResponse(t *testing.T) {
 	}
 	ps[0].up(&ups[0])
 	ps[1].up(&ups[1])
-	if ps[0].c.State() != Connected || ps[1].c.State() != ConnectionDenied || s.counters.Drops[DropFull] != 1 {
+	if ps[0].c.State() != Connected || ps[1].c.State() != ConnectionDenied ||
+		s.counters.Drops[DropFull] != 1 {
 		t.Errorf("%v, %v", ps[0].c.State(), ps[1].c.State())
 	}
 }
@@ -442,14 +457,17 @@ func TestThreat38Keys(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if _, err := NewServer(ServerConfig{PrivateKey: k, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}}); err != errPublicKey {
+	if _, err := NewServer(ServerConfig{PrivateKey: k, Entropy: [32]byte{1},
+		Addresses: []netip.AddrPort{testServer}}); err != errPublicKey {
 		t.Errorf("server with the well-known key: %v", err)
 	}
 }
 
 func TestSecretsDoNotPrint(t *testing.T) {
-	text := fmt.Sprintf("%v %s %#v %+v %v", testKey, testKey, testKey, &ServerConfig{PrivateKey: testKey}, &PublicToken{ClientToServer: testKey})
-	for _, bad := range []string{fmt.Sprint(testKey[3]) + " " + fmt.Sprint(testKey[4]), hex.EncodeToString(testKey[:4]), "0x24"} {
+	text := fmt.Sprintf("%v %s %#v %+v %v", testKey, testKey, testKey, &ServerConfig{PrivateKey: testKey},
+		&PublicToken{ClientToServer: testKey})
+	for _, bad := range []string{fmt.Sprint(testKey[3]) + " " + fmt.Sprint(testKey[4]),
+		hex.EncodeToString(testKey[:4]), "0x24"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q shows the key", text)
 		}
@@ -484,7 +502,8 @@ func TestServerConfig(t *testing.T) {
 		{"a lifetime without the time of the start", func(c *ServerConfig) { c.TokenLifetime = time.Minute }},
 		{"a key of zeros", func(c *ServerConfig) { c.PrivateKey = Key{} }},
 	} {
-		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1}, Addresses: []netip.AddrPort{testServer}, AllowTokenReuse: true}
+		good := ServerConfig{PrivateKey: testKey, Entropy: [32]byte{1},
+			Addresses: []netip.AddrPort{testServer}, AllowTokenReuse: true}
 		if _, err := NewServer(good); err != nil {
 			t.Fatal(err)
 		}

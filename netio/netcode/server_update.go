@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Update sends what is due and ends what is over. Its events are valid until the next call.
+// Update sends what is due and ends sessions and handshakes whose time is up. Its events are
+// valid until the next call.
 func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
 	s.clock.observe(now, unix, &s.counters)
 	s.events = s.events[:0]
@@ -24,7 +25,8 @@ func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
 	return s.events
 }
 
-// updateSlot decides about a session whose time has come, or may have come.
+// updateSlot ends a session that timed out, flooded or used up its sequences, and sends
+// keep-alives that are due.
 func (s *Server) updateSlot(now time.Duration, i int, out *Outbox) {
 	c := &s.slots[i]
 	if c.timeout > 0 && now-c.received >= c.timeout && !planted.On(planted.NeverTimesOut) {
@@ -51,7 +53,7 @@ func (s *Server) updateSlot(now time.Duration, i int, out *Outbox) {
 	}
 }
 
-// Close disconnects everybody and denies who comes later.
+// Close disconnects all clients and denies new ones.
 func (s *Server) Close(now time.Duration, out *Outbox) {
 	s.StopAccepting()
 	for i := range s.slots {

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// slot is one session. Its number is the client's index on the wire. What each datagram needs comes first.
+// slot is one session. Its number is the client's index on the wire. What each datagram needs
+// comes first.
 type slot struct {
 	used         bool
 	confirmed    bool // the client knows that it is connected
@@ -42,13 +43,13 @@ type path struct {
 type Session struct {
 	ClientID     uint64
 	Address      netip.AddrPort
-	UserData     *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
-	Confirmed    bool                // the client has been heard since it was let in
+	UserData     *[UserDataSize]byte // from its token; valid while the session lasts
+	Confirmed    bool                // a datagram from the client has come
 	LastReceived time.Duration       // when
-	Token        TokenTag            // of the token it came with
+	Token        TokenTag            // of the client's token
 	Expire       uint64              // of that token
-	AuthFailures uint64              // datagrams from its address that did not open; anybody can send those
-	AuthFlood    bool                // there were more than 100 of those a second for five seconds; no reason to end it
+	AuthFailures uint64              // datagrams from its address that failed; anybody can spoof those
+	AuthFlood    bool                // more than 100 of those a second for 5 s; no reason to end the session
 }
 
 // slotTable holds the sessions and finds them by address, client id and session id.
@@ -75,8 +76,8 @@ func newSlotTable(n int, seed [2]uint64) slotTable {
 	return t
 }
 
-// freeSlot ends the session in a slot. Its token is not good for another session: the same keys would seal the same
-// sequences again.
+// freeSlot ends the session in a slot. Its token is not good for another session: the same keys
+// would seal the same sequences again.
 func (t *slotTable) freeSlot(i int) {
 	c := &t.slots[i]
 	t.unindex(i)
@@ -98,7 +99,8 @@ func (t *slotTable) unindex(i int) {
 	t.paths[i] = path{}
 }
 
-// canTakeOver reports whether a new token of a client may end the session in a slot: it is the client's own and silent.
+// canTakeOver reports whether a new token of a client may end the session in a slot: it is the
+// client's own and silent.
 func (t *slotTable) canTakeOver(now time.Duration, i int, clientID uint64) bool {
 	c := &t.slots[i]
 	return c.clientID == clientID && now-c.received >= takeoverAfter

@@ -1,16 +1,17 @@
 package netcode
 
-// State is how far a Client has come, with the numbers of the standard: below zero are errors, and final.
+// State is the state of a Client, with the numbers of the standard. States below zero are errors
+// and final.
 type State int8
 
 // The states of a Client.
 const (
-	TokenExpired       State = -6 // the attempt took longer than the token lives
+	TokenExpired       State = -6 // the attempt outlived the token
 	InvalidToken       State = -5 // nothing was sent
-	ConnectionTimedOut State = -4 // the server fell silent
-	ResponseTimedOut   State = -3 // the server challenged us and then fell silent
+	ConnectionTimedOut State = -4 // the server stopped sending
+	ResponseTimedOut   State = -3 // the server stopped after its challenge
 	RequestTimedOut    State = -2 // the server never answered
-	ConnectionDenied   State = -1 // the server has no place
+	ConnectionDenied   State = -1 // the server has no slot
 	Disconnected       State = 0  // one side has ended the session
 	SendingRequest     State = 1
 	SendingResponse    State = 2
@@ -22,7 +23,8 @@ func (s State) String() string {
 	if s < TokenExpired || s > Connected {
 		return "invalid"
 	}
-	return [...]string{"connect token expired", "invalid connect token", "connection timed out", "connection response timed out",
+	return [...]string{"connect token expired", "invalid connect token", "connection timed out",
+		"connection response timed out",
 		"connection request timed out", "connection denied", "disconnected", "sending connection request",
 		"sending connection response", "connected"}[s-TokenExpired]
 }

@@ -12,8 +12,9 @@ type storming struct {
 	out Outbox
 }
 
-// Two hundred play when 9,800 come within a second. All are in within three, no player's datagram waits for a newcomer's, no tick
-// opens more tokens than the budget lets it, and what the server has afterwards is the ciphers of its sessions.
+// Two hundred play when 9,800 come within a second. All are in within three, no player's datagram
+// waits for a newcomer's, no tick opens more tokens than the budget lets it, and what the server
+// has afterwards is the ciphers of its sessions.
 func TestStormBesidePlayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of work")
@@ -102,7 +103,8 @@ func TestStormBesidePlayers(t *testing.T) {
 	if limit := 20_000/2 + 20_000*int(tick)/int(time.Second); longest > limit {
 		t.Errorf("%d tokens opened in a tick, the budget allows %d", longest, limit)
 	}
-	// Two ciphers of 32 B each for a session, and both ends' outboxes: a request and a response for a client.
+	// Two ciphers of 32 B each for a session, and both ends' outboxes: a request and a response
+	// for a client.
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > MaxClients*6<<10 {
 		t.Errorf("%d bytes more for each", grown/MaxClients)
 	} else {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// sweep goes over a long list bit by bit: once a second, in steps as long as the time between them.
+// sweep visits the entries of a long list once a second, a share of them in each call.
 type sweep struct {
 	at   int
 	last time.Duration
 }
 
-// sequence gives the indexes of n entries that are due now.
+// next yields the indexes of n entries that are due now.
 func (s *sweep) next(now time.Duration, n int) iter.Seq[int] {
 	step := min(max(now-s.last, 0), time.Second)
 	count := min(n, int(int64(n)*int64(step)/int64(time.Second))+1)

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// table finds a small number by a name: an open-addressed table of fixed size with linear probing, for addresses, client
-// ids, session ids and token tags. The hash is seeded, so nobody can choose names that collide; deletion moves
-// entries back, so years of joins and leaves leave no tombstones.
+// table finds a small number by a key: a hash table of fixed size with linear probing, for
+// addresses, client ids, session ids and token tags. The hash is seeded, so that nobody can
+// choose keys that collide. Deletion moves entries back, so there are no tombstones.
 type table struct {
 	entries []entry // a power of two, at most half full
 	seed    [2]uint64
@@ -16,7 +16,7 @@ type table struct {
 	limit   int
 }
 
-// tableKey is what is looked up: the 16 bytes and the port of an address, or a number.
+// tableKey is the 16 bytes and the port of an address, a number, or a tag.
 type tableKey struct {
 	high, low uint64
 	port      uint16
@@ -51,7 +51,8 @@ func (t *table) get(n tableKey) (value int, ok bool) {
 	}
 }
 
-// put sets the value of a name. False, and nothing changed: the name is new and the table full.
+// put sets the value of a key. It reports false and changes nothing when the key is new and the
+// table full.
 func (t *table) put(n tableKey, value int) bool {
 	i, found := t.find(n)
 	if !found {
@@ -64,7 +65,7 @@ func (t *table) put(n tableKey, value int) bool {
 	return true
 }
 
-// remove takes a name out and reports whether it was in.
+// remove deletes a key and reports whether it was there.
 func (t *table) remove(n tableKey) bool {
 	hole, found := t.find(n)
 	if !found {
@@ -83,7 +84,7 @@ func (t *table) remove(n tableKey) bool {
 	return true
 }
 
-// find returns the place of a name, or the free one where it belongs.
+// find returns the place of a key, or the free place where it belongs.
 func (t *table) find(n tableKey) (i int, found bool) {
 	mask, tag := len(t.entries)-1, uint32(n.port)|entryUsed
 	for i = t.home(n) & mask; t.entries[i].tag != 0; i = (i + 1) & mask {
@@ -94,19 +95,19 @@ func (t *table) find(n tableKey) (i int, found bool) {
 	return i, false
 }
 
-// home is where the search begins, to be taken modulo the size.
+// home returns where the search begins, to be taken modulo the size.
 func (t *table) home(n tableKey) int { return int(n.hash(t.seed)) }
 
-// hash is the folded 128-bit product of wyhash, twice: one fold leaves rows of neighbouring addresses in rows under an
-// unlucky seed.
+// hash is the folded 128-bit product of wyhash, twice: a single fold maps neighbouring addresses
+// to neighbouring places under an unlucky seed.
 func (n tableKey) hash(seed [2]uint64) uint64 {
 	h, l := bits.Mul64(n.low^seed[0], n.high^uint64(n.port)<<32^seed[1])
 	h, l = bits.Mul64(h^l, 0x9e3779b97f4a7c15)
 	return h ^ l
 }
 
-// addressKey names an address. IPv4 goes by itself: As16 returns through memory in a way that costs 8 ns of stalled
-// loads. IPv4 in IPv6 is IPv4, and zones do not count.
+// addressKey returns the key of an address. IPv4 has its own branch: As16 returns through memory
+// and costs 8 ns of stalled loads. IPv4 in IPv6 is IPv4, and zones do not count.
 func addressKey(a netip.AddrPort) tableKey {
 	ip := a.Addr()
 	if ip.Is4() {
@@ -117,7 +118,7 @@ func addressKey(a netip.AddrPort) tableKey {
 	return tableKey{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]), a.Port()}
 }
 
-// network is the /24 of an IPv4 address and the /48 of an IPv6 one.
+// network returns the key of the /24 of an IPv4 address or the /48 of an IPv6 address.
 func (n tableKey) network() tableKey {
 	if n.high == 0 && n.low>>32 == 0xffff {
 		return tableKey{low: n.low &^ 0xff}
@@ -125,7 +126,7 @@ func (n tableKey) network() tableKey {
 	return tableKey{high: n.high &^ 0xffff}
 }
 
-// host is the address without its port.
+// host returns the key of an address without its port.
 func (n tableKey) host() tableKey { return tableKey{high: n.high, low: n.low} }
 
 func numberKey(id uint64) tableKey { return tableKey{low: id} }

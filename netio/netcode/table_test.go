@@ -80,7 +80,8 @@ func TestNames(t *testing.T) {
 		{"[fe80::1]:5", "[fe80:0:1::1]:5", false},
 		{"[::10.0.0.1]:5", "10.0.0.1:5", false},
 	} {
-		if (addressKey(a(c.one)) == addressKey(a(c.two))) != c.same || (canonical(a(c.one)) == canonical(a(c.two))) != c.same {
+		if (addressKey(a(c.one)) == addressKey(a(c.two))) != c.same ||
+			(canonical(a(c.one)) == canonical(a(c.two))) != c.same {
 			t.Errorf("%s and %s: want same %v", c.one, c.two, c.same)
 		}
 	}

@@ -7,7 +7,8 @@ const (
 	sealedChallengeSize = challengeSize + tagSize
 )
 
-// challenge is what a server says to itself by way of the client, so that it need not remember it.
+// challenge is state that a server sends to itself by way of the client, so that it need not keep
+// it.
 //
 //	8    client id
 //	256  user data

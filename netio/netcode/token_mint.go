@@ -7,19 +7,21 @@ import (
 	"net/netip"
 )
 
-// Mint is what a backend decides about a token. Its zero values are no defaults: ClientID 0 is client 0.
+// Mint is the content of a token that a backend issues. Its zero values are no defaults: ClientID
+// 0 is client 0.
 type Mint struct {
 	ProtocolID     uint64
 	ClientID       uint64
 	Create, Expire uint64           // Unix seconds; Expire 2^64-1: never
-	TimeoutSeconds int32            // of silence, both ways; negative never; 0 is refused, as the handshake would expire at once
-	Servers        []netip.AddrPort // to dial; one is best, as several servers would seal under the same key
+	TimeoutSeconds int32            // of silence, both ways; negative: never; 0 is an error
+	Servers        []netip.AddrPort // to dial; one is best, because all of them seal under the same key
 	Internal       []netip.AddrPort // as the servers know themselves; nil: the same as Servers
 	UserData       [UserDataSize]byte
 }
 
-// Append draws two packet keys and a nonce from random (crypto/rand.Reader, but for tests) and appends the TokenSize
-// bytes of a public token to dst. Every session needs a token of its own.
+// Append draws two packet keys and a nonce from random, which is crypto/rand.Reader outside
+// tests, and appends the TokenSize bytes of a public token to dst. Every session needs its own
+// token.
 func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	internal := m.Internal
 	if internal == nil {
@@ -27,10 +29,11 @@ func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	}
 	switch {
 	case !validServers(m.Servers) || !validServers(internal):
-		return dst, fmt.Errorf("netcode: mint token: a list of %d and one of %d addresses: 1 to %d valid ones needed",
+		return dst, fmt.Errorf("netcode: mint token: %d and %d addresses: 1 to %d valid ones needed",
 			len(m.Servers), len(internal), MaxServers)
 	case m.Create > m.Expire:
-		return dst, fmt.Errorf("netcode: mint token: expires at %d, before its creation at %d", m.Expire, m.Create)
+		return dst, fmt.Errorf("netcode: mint token: expires at %d, before its creation at %d", m.Expire,
+			m.Create)
 	case m.TimeoutSeconds == 0:
 		return dst, fmt.Errorf("netcode: mint token: timeout of 0 s")
 	case m.Expire > math.MaxInt64 && m.Expire != math.MaxUint64:
@@ -40,9 +43,11 @@ func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(random, fresh[:]); err != nil {
 		return dst, fmt.Errorf("netcode: mint token: %w", err)
 	}
-	private := PrivateToken{ClientID: m.ClientID, TimeoutSeconds: m.TimeoutSeconds, NumServers: len(internal), UserData: m.UserData}
+	private := PrivateToken{ClientID: m.ClientID, TimeoutSeconds: m.TimeoutSeconds,
+		NumServers: len(internal), UserData: m.UserData}
 	copy(private.Servers[:], internal)
-	public := PublicToken{ProtocolID: m.ProtocolID, Create: m.Create, Expire: m.Expire, TimeoutSeconds: m.TimeoutSeconds, NumServers: len(m.Servers)}
+	public := PublicToken{ProtocolID: m.ProtocolID, Create: m.Create, Expire: m.Expire,
+		TimeoutSeconds: m.TimeoutSeconds, NumServers: len(m.Servers)}
 	copy(public.Servers[:], m.Servers)
 	rest := fresh[copy(public.ClientToServer[:], fresh[:]):]
 	rest = rest[copy(public.ServerToClient[:], rest):]
@@ -52,7 +57,8 @@ func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	return public.Append(dst), nil
 }
 
-// sealPrivate puts the private token into the public one, whose nonce, protocol id and expire time are set.
+// sealPrivate seals the private token into the public one, whose nonce, protocol id and expire
+// time are set.
 func sealPrivate(public *PublicToken, private *PrivateToken, key *Key) {
 	plaintext := private.Append(make([]byte, 0, privateSize))
 	data := privateData(nil, public.ProtocolID, public.Expire)

@@ -14,7 +14,7 @@ const (
 	nonceSize         = chacha20poly1305.NonceSizeX
 )
 
-// PrivateToken is what a backend tells a server about a client, and the client cannot read.
+// PrivateToken is what a backend tells a server about a client. The client cannot read it.
 //
 //	8     client id
 //	4     timeout    seconds, signed; negative: never
@@ -34,7 +34,8 @@ type PrivateToken struct {
 	UserData       [UserDataSize]byte
 }
 
-// Append writes the 1008 bytes of an opened token. NumServers must be 1 to MaxServers and the addresses valid.
+// Append writes the 1008 bytes of an opened token. NumServers must be 1 to MaxServers and the
+// addresses valid.
 func (t *PrivateToken) Append(dst []byte) []byte {
 	end := len(dst) + privateSize
 	dst = binary.LittleEndian.AppendUint64(dst, t.ClientID)
@@ -46,7 +47,8 @@ func (t *PrivateToken) Append(dst []byte) []byte {
 	return append(dst, zeros[:end-len(dst)]...)
 }
 
-// Parse reads the 1008 bytes of an opened token; it does not look at the zeros. After an error t is not to be used.
+// Parse reads the 1008 bytes of an opened token and ignores the zeros. After an error t is
+// undefined.
 func (t *PrivateToken) Parse(src []byte) (err error) {
 	if len(src) != privateSize {
 		return ErrToken
@@ -62,14 +64,15 @@ func (t *PrivateToken) Parse(src []byte) (err error) {
 	return nil
 }
 
-// privateData is what a sealed token authenticates besides itself: version, protocol id and expire time.
+// privateData appends the associated data of a sealed token: version, protocol id and expire
+// time.
 func privateData(dst []byte, protocolID, expire uint64) []byte {
 	dst = append(dst, version...)
 	dst = binary.LittleEndian.AppendUint64(dst, protocolID)
 	return binary.LittleEndian.AppendUint64(dst, expire)
 }
 
-// privateAEAD makes the cipher for private tokens.
+// privateAEAD returns the cipher for private tokens.
 func privateAEAD(key *Key) cipher.AEAD {
 	a, err := chacha20poly1305.NewX(key[:])
 	if err != nil {
@@ -78,7 +81,7 @@ func privateAEAD(key *Key) cipher.AEAD {
 	return a
 }
 
-// packetAEAD makes the cipher for datagrams of one direction and for challenges.
+// packetAEAD returns the cipher for datagrams of one direction, or for challenges.
 func packetAEAD(key *Key) cipher.AEAD {
 	a, err := chacha20poly1305.New(key[:])
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"net/netip"
 )
 
-// PublicToken is what a client is given: whom to dial, the keys of one session, and a private token it cannot read.
+// PublicToken is what a client gets: the servers to dial, the keys of one session, and a private
+// token it cannot read.
 //
 //	13    version
 //	8     protocol id
@@ -47,8 +48,8 @@ func (t *PublicToken) Append(dst []byte) []byte {
 	return append(dst, zeros[:end-len(dst)]...)
 }
 
-// Parse reads TokenSize bytes; it does not look at the zeros. A token that expires before its creation is malformed.
-// After an error t is not to be used.
+// Parse reads TokenSize bytes and ignores the zeros. A token that expires before its creation is
+// malformed. After an error t is undefined.
 func (t *PublicToken) Parse(src []byte) (err error) {
 	if len(src) != TokenSize || string(src[:13]) != version {
 		return ErrToken

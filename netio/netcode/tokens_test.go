@@ -39,7 +39,8 @@ func TestThreat06FirstAddressWins(t *testing.T) {
 	}
 }
 
-// The address that had the session cannot use its token again either: the keys would seal the same sequences.
+// The address that had the session cannot use its token again either: the keys would seal the
+// same sequences.
 func TestThreat06TokenIsSpentWithItsSession(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
@@ -77,7 +78,8 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 	ask(s, p.now, host(1), mint(t, 1, nil))
 	ask(s, p.now, host(2), mint(t, 2, nil))
 	p.refuse(host(3), request(mint(t, 3, nil)), DropPending)
-	if n, err := ask(s, p.now, host(2), mint(t, 4, nil)); err != nil || n != 1 { // another token in the place of the first
+	// another token in the place of the first
+	if n, err := ask(s, p.now, host(2), mint(t, 4, nil)); err != nil || n != 1 {
 		t.Errorf("replacement: %v, %d", err, n)
 	}
 	p.run(7 * time.Second)
@@ -106,25 +108,30 @@ func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	}
 }
 
-// A server without a journal is killed and starts again. The client of its session comes back with the same token: the new
-// server seals nothing for it, so no sequence is sealed twice under the token's keys. A client with a new token gets in.
+// A server without a journal is killed and starts again. The client of its session comes back
+// with the same token: the new server seals nothing for it, so no sequence is sealed twice under
+// the token's keys. A client with a new token gets in.
 func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
 	start := func(entropy byte, unix int64) *Server {
 		return newServer(t, func(c *ServerConfig) {
-			c.Entropy[0], c.AllowTokenReuse, c.TokenLifetime, c.StartUnix = entropy, false, 45*time.Second, unix
+			c.Entropy[0], c.AllowTokenReuse, c.TokenLifetime, c.StartUnix = entropy, false, 45*time.Second,
+				unix
 		})
 	}
 	for _, later := range []time.Duration{0, time.Second, 40 * time.Second} { // until the second start
 		token := mint(t, 1, nil)
 		before := &pair{t: t, s: start(1, testUnix-1), c: NewClient(token, ClientConfig{}), at: host(1)}
-		if before.run(100 * time.Millisecond); before.c.State() != Connected || before.s.slots[0].sequence == 0 {
+		if before.run(100 * time.Millisecond); before.c.State() != Connected ||
+			before.s.slots[0].sequence == 0 {
 			t.Fatalf("the first server: %v", before.c.State())
 		}
 		after := start(2, testUnix+int64(later/time.Second))
 		p := &pair{t: t, s: after, c: NewClient(token, ClientConfig{}), at: host(1), now: later + time.Second}
 		p.run(4 * time.Second)
-		if p.c.State() != SendingRequest || after.counters.Sent != [numKinds]uint64{} || after.counters.Drops[DropReqStart] == 0 {
-			t.Errorf("after %v: client %v; server sent %v, refused %v", later, p.c.State(), after.counters.Sent, after.counters.Drops)
+		if p.c.State() != SendingRequest || after.counters.Sent != [numKinds]uint64{} ||
+			after.counters.Drops[DropReqStart] == 0 {
+			t.Errorf("after %v: client %v; server sent %v, refused %v", later, p.c.State(),
+				after.counters.Sent, after.counters.Drops)
 		}
 		fresh := mint(t, 1, func(m *Mint) { m.Create, m.Expire = uint64(p.unix()), uint64(p.unix())+45 })
 		q := &pair{t: t, s: after, c: NewClient(fresh, ClientConfig{}), at: host(1), now: p.now}
@@ -134,12 +141,14 @@ func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
 	}
 }
 
-// A server that is killed and starts again within a second, or whose backend's clock is ahead, lets no token in twice.
+// A server that is killed and starts again within a second, or whose backend's clock is ahead,
+// lets no token in twice.
 func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 	for ahead := range uint64(8) {
 		token := mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix+ahead, testUnix+ahead+45 })
 		first := int64(-1)
-		for unix := range int64(10) { // the client asks until it is let in; each time another server has just started
+		// the client asks until it is let in; each time another server has just started
+		for unix := range int64(10) {
 			s := newServer(t, func(c *ServerConfig) {
 				c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix-100
 				if first >= 0 {
@@ -150,10 +159,14 @@ func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 			_, err := s.Receive(0, testUnix+unix, host(1), request(token), &out)
 			switch {
 			case first >= 0 && err != DropReqStart:
-				t.Fatalf("issued %d s ahead, used at %d s, after a start in that second: %v at %d s", ahead, first, err, unix)
+				t.Fatalf("issued %d s ahead, used at %d s, after a start in that second: %v at %d s", ahead,
+					first, err, unix)
 			case first < 0 && err == nil:
 				first = unix
-				if _, err := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix+unix }).
+				if _, err := newServer(t, func(c *ServerConfig) {
+					c.TokenLifetime,
+						c.StartUnix = 45*time.Second, testUnix+unix
+				}).
 					Receive(0, testUnix+unix, host(1), request(token), &out); err != DropReqStart {
 					t.Fatalf("issued %d s ahead, used and used again at %d s: %v", ahead, unix, err)
 				}
@@ -191,7 +204,11 @@ func TestThreat06SpentByOthers(t *testing.T) {
 
 func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
-		s := newServer(t, func(c *ServerConfig) { c.Entropy = [32]byte{byte(i), 1}; c.Clients, c.MaxTokens = 1, 1 })
+		s := newServer(t, func(c *ServerConfig) {
+			c.Entropy = [32]byte{byte(i), 1}
+			c.Clients,
+				c.MaxTokens = 1, 1
+		})
 		if s.globalSequence < 1<<63 || s.globalSequence >= 1<<63+1<<62 {
 			t.Fatalf("%x", s.globalSequence)
 		}
@@ -219,8 +236,10 @@ func TestThreat12Takeover(t *testing.T) {
 				t.Fatalf("within the second: %v", q.c.State())
 			}
 			q.run(800 * time.Millisecond)
-			if q.c.State() != Connected || q.last.Kind != EventTakeover || q.last.Client != slot || s.counters.Takeovers != 1 || s.Connected() != 6 {
-				t.Fatalf("%v, event %v of %d, %d connected", q.c.State(), q.last.Kind, q.last.Client, s.Connected())
+			if q.c.State() != Connected || q.last.Kind != EventTakeover || q.last.Client != slot ||
+				s.counters.Takeovers != 1 || s.Connected() != 6 {
+				t.Fatalf("%v, event %v of %d, %d connected", q.c.State(), q.last.Kind, q.last.Client,
+					s.Connected())
 			}
 			want := DropUnknown
 			if c.from == p.at {
@@ -231,7 +250,8 @@ func TestThreat12Takeover(t *testing.T) {
 	}
 }
 
-// A recorded handshake opens no second session under the keys of a living one, though its client is silent and has moved.
+// A recorded handshake opens no second session under the keys of a living one, though its client
+// is silent and has moved.
 func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
@@ -293,7 +313,8 @@ func TestThreat08Budget(t *testing.T) {
 	dice := rand.NewChaCha8([32]byte{1})
 	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
 	anywhere := func() tableKey {
-		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
+		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()),
+			byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
 	}
 	// One network asks ten times as often as it may.
 	taken, one := 0, addressKey(host(1))
@@ -321,7 +342,8 @@ func TestThreat08Budget(t *testing.T) {
 			}
 		}
 	}
-	if n := fates[DropNone]; n > 10_500 || n < 4000 || fates[DropReqDeferred] == 0 || fates[DropReqBudget] == 0 {
+	if n := fates[DropNone]; n > 10_500 || n < 4000 || fates[DropReqDeferred] == 0 ||
+		fates[DropReqBudget] == 0 {
 		t.Errorf("taken %d, refused %d, deferred %d", n, fates[DropReqBudget], fates[DropReqDeferred])
 	}
 	if friends < asked*8/10 { // a stranger's chance is one in ten
@@ -363,7 +385,8 @@ func TestThreat18SessionRate(t *testing.T) {
 	p := connected(t, s, 9)
 	taken := 0
 	for range 3000 { // 1000 a second
-		if e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")), &Outbox{}); e.Kind == EventPayload {
+		if e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")),
+			&Outbox{}); e.Kind == EventPayload {
 			taken++
 		}
 		p.now += time.Millisecond
@@ -394,7 +417,8 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
 		t.Errorf("an owner who does nothing: %v", ended)
 	}
-	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != disconnectRepeats || s.Connected() != 1 {
+	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 ||
+		s.counters.Sent[KindDisconnect] != disconnectRepeats || s.Connected() != 1 {
 		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
 	}
 	control.now = p.now
@@ -457,10 +481,12 @@ func TestResponsesRefused(t *testing.T) {
 // What would be too long for an unproven address is withheld and counted.
 func TestThreat09Amplification(t *testing.T) {
 	s := newServer(t, nil)
-	for _, c := range []struct{ received, answer, out int }{{1078, 333, 1}, {1078, 335, 0}, {80, 25, 0}, {192, 50, 1}} {
+	for _, c := range []struct{ received, answer, out int }{{1078, 333, 1}, {1078, 335, 0}, {80, 25, 0},
+		{192, 50, 1}} {
 		var out Outbox
 		before := s.counters.Amplification
-		if s.answer(KindChallenge, make([]byte, c.answer), c.received, host(1), &out); out.Len() != c.out || s.counters.Amplification-before != uint64(1-c.out) {
+		if s.answer(KindChallenge, make([]byte, c.answer), c.received, host(1), &out); out.Len() != c.out ||
+			s.counters.Amplification-before != uint64(1-c.out) {
 			t.Errorf("%d bytes for %d: %d sent", c.answer, c.received, out.Len())
 		}
 	}
@@ -502,7 +528,10 @@ func TestMintRefuses(t *testing.T) {
 func TestInternalAddresses(t *testing.T) {
 	public := netip.MustParseAddrPort("198.51.100.1:1")
 	s := newServer(t, nil)
-	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers, m.Internal = []netip.AddrPort{public}, []netip.AddrPort{testServer} }), ClientConfig{})
+	c := NewClient(mint(t, 1, func(m *Mint) {
+		m.Servers, m.Internal = []netip.AddrPort{public},
+			[]netip.AddrPort{testServer}
+	}), ClientConfig{})
 	var out, back Outbox
 	c.Update(0, &out)
 	to, d := out.At(0)
@@ -526,8 +555,9 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 	}
 }
 
-// Path datagrams of the known address are datagrams of the session like others: they count against its rate, and a flood of
-// them ends it. A hello is answered, so without that it would also be the one thing that makes a server send at a client's pace.
+// Path datagrams of the known address are datagrams of the session like others: they count
+// against its rate, and a flood of them ends it. A hello is answered, so without that it would
+// also be the one thing that makes a server send at a client's pace.
 func TestThreat18PathDatagramsCount(t *testing.T) {
 	hello := func(s *Server, p *pair, out *Outbox) (Event, error) {
 		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
@@ -544,7 +574,8 @@ func TestThreat18PathDatagramsCount(t *testing.T) {
 		}
 		p.now += time.Millisecond
 	}
-	if taken < 300+60 || taken > 300+66 || out.Len() > taken || s.counters.Drops[DropRate] != uint64(3000-taken) {
+	if taken < 300+60 || taken > 300+66 || out.Len() > taken ||
+		s.counters.Drops[DropRate] != uint64(3000-taken) {
 		t.Errorf("%d taken in 3 s, %d answers", taken, out.Len())
 	}
 	s = newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 20 })
@@ -561,7 +592,8 @@ func TestThreat18PathDatagramsCount(t *testing.T) {
 	}
 }
 
-// A wall clock that is set back finds no place of a token that has not expired by it, though it had expired before.
+// A wall clock that is set back finds no place of a token that has not expired by it, though it
+// had expired before.
 func TestThreat06ClockSetBack(t *testing.T) {
 	u, err := newUsedTokens(2, [2]uint64{1, 2}, nil, 1000)
 	if err != nil {
@@ -590,8 +622,8 @@ func TestThreat06ClockSetBack(t *testing.T) {
 	}
 }
 
-// A token that expires in the middle of its handshake, and whose place another has taken, opens no session: nobody would remember that
-// it had one.
+// A token that expires in the middle of its handshake, and whose place another has taken, opens
+// no session: nobody would remember that it had one.
 func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 1 })
 	response := respond(t, s, 0, 1, 1)
@@ -603,7 +635,8 @@ func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out Outbox
-	if _, err := s.Receive(2*time.Second, testUnix+100, host(1), response, &out); err != DropTokenTable || out.Len() != 0 || s.Connected() != 0 {
+	if _, err := s.Receive(2*time.Second, testUnix+100, host(1), response, &out); err != DropTokenTable ||
+		out.Len() != 0 || s.Connected() != 0 {
 		t.Errorf("%v, %d answers, %d sessions", err, out.Len(), s.Connected())
 	}
 }

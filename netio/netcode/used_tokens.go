@@ -8,34 +8,37 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// TokenTag is the last 16 bytes of a sealed private token. No two tokens share one.
+// TokenTag is the authentication tag of a sealed private token, its last 16 bytes. It identifies
+// the token.
 type TokenTag [tagSize]byte
 
-// usedToken is a token that was seen. It stays until the token has expired, and then until its place is needed: so a wall
-// clock that is set back makes hardly a token good again.
+// usedToken is a token that was seen. It stays until the token has expired and its entry is
+// needed, so a wall clock that is set back hardly makes a token valid again.
 type usedToken struct {
 	tag     TokenTag
-	from    netip.AddrPort // the only address that may repeat it
+	from    netip.AddrPort // the only address that may send it again
 	expire  uint64
-	used    bool // it has had its session
+	used    bool // it had its session
 	present bool
-	free    bool // its place may be needed: it is in the ring
+	free    bool // it is in the ring of entries to reuse
 }
 
-// usedTokens remembers all tokens that were seen and have not expired, and in its journal those that are spent.
+// usedTokens remembers all tokens that were seen and have not expired, and in its journal the
+// used ones.
 type usedTokens struct {
 	entries []usedToken
-	ring    []int32 // places that may be used again, the longest free first
+	ring    []int32 // entries to reuse, the longest free first
 	first   int     // in ring
-	free    int     // how many
+	free    int     // length of the ring
 	index   table
 	sweep   sweep
 	journal journal
 }
 
-// newUsedTokens reads the journal, if there is one, at a wall clock's time.
+// newUsedTokens reads the journal, if there is one, at a wall-clock time.
 func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (usedTokens, error) {
-	u := usedTokens{entries: make([]usedToken, capacity), ring: make([]int32, capacity), index: newTable(capacity, seed), journal: journal}
+	u := usedTokens{entries: make([]usedToken, capacity), ring: make([]int32, capacity),
+		index: newTable(capacity, seed), journal: journal}
 	for i := range min(capacity, journal.len()) {
 		if !planted.On(planted.JournalForgotten) {
 			u.restore(i)
@@ -47,16 +50,16 @@ func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (
 		}
 	}
 	for i := range u.entries {
-		if e := &u.entries[i]; e.present && e.expire <= unix { // behind the places that nobody has used
+		if e := &u.entries[i]; e.present && e.expire <= unix { // behind the entries without a token
 			u.release(i)
 		}
 	}
-	for i := capacity; i < journal.len(); i++ { // of a start with more tokens
+	for i := capacity; i < journal.len(); i++ { // written by a server with more tokens
 		tag, expire, ok := journal.read(i)
 		if ok && expire > unix && u.find(tag) == nil {
 			e := u.add(tag, netip.AddrPort{}, expire, unix)
 			if e == nil {
-				return u, fmt.Errorf("netcode: journal holds more tokens that have not expired than the %d to be remembered", capacity)
+				return u, fmt.Errorf("netcode: journal holds more than %d valid tokens", capacity)
 			}
 			e.used = true
 		}
@@ -64,7 +67,7 @@ func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (
 	return u, nil
 }
 
-// restore fills entry i from its record of the journal, if that says anything new.
+// restore fills entry i from its record of the journal, if the record has a new token.
 func (u *usedTokens) restore(i int) {
 	if tag, expire, ok := u.journal.read(i); ok && u.find(tag) == nil {
 		u.index.put(tagKey(tag), i)
@@ -80,7 +83,7 @@ func (u *usedTokens) find(tag TokenTag) *usedToken {
 	return nil
 }
 
-// add remembers a token that is not in; nil when there is no room.
+// add remembers a new token; nil when there is no room.
 func (u *usedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64) *usedToken {
 	for u.free > 0 {
 		i := u.pop()
@@ -99,7 +102,8 @@ func (u *usedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64)
 	return nil
 }
 
-// markUsed notes that a token has its session, or had it; nothing may show that to anybody before.
+// markUsed records that a token has its session. The caller sends nothing about the session
+// before.
 func (u *usedTokens) markUsed(tag TokenTag) {
 	if i, ok := u.index.get(tagKey(tag)); ok {
 		e := &u.entries[i]
@@ -108,7 +112,7 @@ func (u *usedTokens) markUsed(tag TokenTag) {
 	}
 }
 
-// expired makes room of some of the tokens that have expired: of all of them in a second.
+// expired releases the entries of some of the expired tokens: of all of them in a second.
 func (u *usedTokens) expired(now time.Duration, unix uint64) {
 	for i := range u.sweep.next(now, len(u.entries)) {
 		if e := &u.entries[i]; e.present && !e.free && e.expire <= unix {
@@ -130,7 +134,8 @@ func (u *usedTokens) pop() (i int) {
 	return i
 }
 
-// freeStack are the numbers below n, so that the last one is 0: a stack of free places that gives the low ones first.
+// freeStack returns the numbers below n with 0 last: a stack of free entries that gives the low
+// ones first.
 func freeStack(n int) []int32 {
 	list := make([]int32, n)
 	for i := range list {

@@ -33,7 +33,8 @@ const (
 )
 
 func vectorPrivate() *PrivateToken {
-	t := &PrivateToken{ClientID: 0x0102030405060708, TimeoutSeconds: 15, NumServers: 3, ClientToServer: patternKey(3, 1), ServerToClient: patternKey(5, 2)}
+	t := &PrivateToken{ClientID: 0x0102030405060708, TimeoutSeconds: 15, NumServers: 3,
+		ClientToServer: patternKey(3, 1), ServerToClient: patternKey(5, 2)}
 	for i, a := range []string{"127.0.0.1:40000", "[fe80::202:b3ff:fe1e:8329]:50000", "10.24.93.7:12345"} {
 		t.Servers[i] = netip.MustParseAddrPort(a)
 	}
@@ -43,8 +44,10 @@ func vectorPrivate() *PrivateToken {
 
 func vectorPublic() *PublicToken {
 	private := vectorPrivate()
-	t := &PublicToken{ProtocolID: vectorProtocol, Create: vectorCreate, Expire: vectorExpire, TimeoutSeconds: 15, NumServers: 3,
-		Servers: private.Servers, ClientToServer: private.ClientToServer, ServerToClient: private.ServerToClient}
+	t := &PublicToken{ProtocolID: vectorProtocol, Create: vectorCreate, Expire: vectorExpire,
+		TimeoutSeconds: 15, NumServers: 3,
+		Servers: private.Servers, ClientToServer: private.ClientToServer,
+		ServerToClient: private.ServerToClient}
 	pattern(t.Nonce[:], 17, 9)
 	key := patternKey(11, 3)
 	sealPrivate(t, private, &key)
@@ -115,7 +118,8 @@ func encoded() map[string][]byte {
 	return m
 }
 
-// vectorFolder finds the recorded vectors: TICKRATE_VECTORS, or shared/vectors beside any folder above this one.
+// vectorFolder finds the recorded vectors: TICKRATE_VECTORS, or shared/vectors beside any folder
+// above this one.
 func vectorFolder(t *testing.T) string {
 	if dir := os.Getenv("TICKRATE_VECTORS"); dir != "" {
 		return dir
@@ -180,7 +184,8 @@ func decodeVectors(t *testing.T, dir string) {
 		return b
 	}
 	var private PrivateToken
-	if err := private.Parse(read("connect_token_private.bin")[:privateSize]); err != nil || private != *vectorPrivate() {
+	if err := private.Parse(read("connect_token_private.bin")[:privateSize]); err != nil ||
+		private != *vectorPrivate() {
 		t.Errorf("private token: %v, %+v", err, private)
 	}
 	var public PublicToken
@@ -188,12 +193,14 @@ func decodeVectors(t *testing.T, dir string) {
 		t.Errorf("public token: %v", err)
 	}
 	var c challenge
-	if err := c.parse(read("challenge_token.bin")[:challengeSize]); err != nil || c.clientID != 0x0102030405060708 {
+	if err := c.parse(read("challenge_token.bin")[:challengeSize]); err != nil ||
+		c.clientID != 0x0102030405060708 {
 		t.Errorf("challenge token: %v", err)
 	}
 	s := newSealer(vectorProtocol)
 	challengeKey, packetKey := patternKey(13, 5), patternKey(7, 1)
-	plain, err := packetAEAD(&challengeKey).Open(nil, s.nonceOf(vectorChallenge), read("challenge_token_encrypted.bin"), nil)
+	plain, err := packetAEAD(&challengeKey).Open(nil, s.nonceOf(vectorChallenge),
+		read("challenge_token_encrypted.bin"), nil)
 	if err != nil || !bytes.Equal(plain, c.append(nil)) {
 		t.Errorf("sealed challenge token: %v", err)
 	}
@@ -219,7 +226,8 @@ func decodeVectors(t *testing.T, dir string) {
 	}
 }
 
-// Two reference clients and their server were recorded. Every datagram opens; opened and sealed again it is the same.
+// Two reference clients and their server were recorded. Every datagram opens; opened and sealed
+// again it is the same.
 func TestTranscript(t *testing.T) {
 	f, err := os.Open(filepath.Join(vectorFolder(t), "netcode102_c_to_c_transcript.jsonl"))
 	if err != nil {
@@ -249,11 +257,13 @@ func TestTranscript(t *testing.T) {
 		}
 		if datagram[0] == 0 {
 			var out Outbox
-			if _, err := v.Receive(0, 1795237551-1, host(line.Client), bytes.Clone(datagram), &out); err != nil || out.Len() != 1 {
+			if _, err := v.Receive(0, 1795237551-1, host(line.Client), bytes.Clone(datagram),
+				&out); err != nil || out.Len() != 1 {
 				t.Fatalf("line %d: request: %v", lines, err)
 			}
 			tokens[line.Client] = v.token
-			if v.token.ClientID != uint64(1000+line.Client) || v.token.UserData[255] != byte(line.Client) || v.token.TimeoutSeconds != 5 {
+			if v.token.ClientID != uint64(1000+line.Client) || v.token.UserData[255] != byte(line.Client) ||
+				v.token.TimeoutSeconds != 5 {
 				t.Fatalf("line %d: token %+v", lines, v.token)
 			}
 			continue

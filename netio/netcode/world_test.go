@@ -20,11 +20,13 @@ var (
 
 // host is the address of the n-th client.
 func host(n int) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}), uint16(20_000+n%1000))
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}),
+		uint16(20_000+n%1000))
 }
 
 func newServer(t testing.TB, change func(*ServerConfig)) *Server {
-	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
+	c := ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol,
+		Addresses: []netip.AddrPort{testServer}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 	if change != nil {
 		change(&c)
 	}
@@ -44,8 +46,9 @@ var testRandom = rand.NewChaCha8([32]byte{9})
 
 // mint makes a good token for a client; change may make it a bad one.
 func mint(t testing.TB, clientID uint64, change func(*Mint)) []byte {
-	m := Mint{ProtocolID: testProtocol, ClientID: clientID, Create: testUnix, Expire: testUnix + 45, TimeoutSeconds: 5,
-		Servers: []netip.AddrPort{testServer}}
+	m := Mint{ProtocolID: testProtocol, ClientID: clientID, Create: testUnix, Expire: testUnix + 45,
+		TimeoutSeconds: 5,
+		Servers:        []netip.AddrPort{testServer}}
 	m.UserData[0] = byte(clientID)
 	if change != nil {
 		change(&m)
@@ -94,7 +97,8 @@ func (p *pair) down(out *Outbox) {
 	var back Outbox
 	for i := range out.Len() {
 		if to, d := out.At(i); to == p.at {
-			if payload, err := p.c.Receive(p.now, testServer, bytes.Clone(d), &back); err == nil && payload != nil {
+			if payload, err := p.c.Receive(p.now, testServer, bytes.Clone(d), &back); err == nil &&
+				payload != nil {
 				p.in = append(p.in, payload)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes on at once. Events queued
-// meanwhile arrive.
-func TestRow28ChokeAndRecovery(t *testing.T) {
+// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes
+// on at once. Reliable messages queued meanwhile arrive.
+func TestRow28AckStallAndRecovery(t *testing.T) {
 	server, client := pair()
 	const tick = 10 * time.Millisecond
 	var sent, before, during, after int
@@ -46,7 +46,7 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 				t.Fatal(err)
 			}
 			if SectionOf(payload) == SectionReliable {
-				if _, err = client.ParseEvents(payload); err != nil {
+				if _, err = client.reliableIn.parse(payload); err != nil {
 					t.Fatal(err)
 				}
 				drain(client, func([]byte) { got++ })
@@ -61,12 +61,14 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 		}
 	}
 	if before != 500 || during < 22 || during > 24 || after < 890 || got != 1 {
-		t.Fatalf("%d packages in 5 s, %d in 7 s of choke, %d in 9 s after it; %d events", before, during, after, got)
+		t.Fatalf("%d packets in 5 s, %d in 7 s of choke, %d in 9 s after it; %d reliable messages", before,
+			during, after, got)
 	}
 }
 
-// A choke by number comes before one by time when a peer sends fast, and by time when it sends slowly.
-func TestChokeLimits(t *testing.T) {
+// A choke by number comes before one by time when a peer sends fast, and by time when it sends
+// slowly.
+func TestAckStallLimits(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration
 		want  int
@@ -78,12 +80,12 @@ func TestChokeLimits(t *testing.T) {
 			n++
 		}
 		if n != c.want {
-			t.Errorf("%d: a package each %v: choked after %d, want %d", i, c.every, n, c.want)
+			t.Errorf("%d: a packet each %v: choked after %d, want %d", i, c.every, n, c.want)
 		}
 	}
 	p, _ := pair()
 	if p.AckStalled(time.Hour) || !p.CanSend(time.Hour) {
-		t.Error("choked without a package under way")
+		t.Error("choked without a packet under way")
 	}
 }
 
@@ -100,6 +102,6 @@ func TestSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := server.SinceReceive(10 * time.Second); got != 3*time.Second {
-		t.Errorf("silent for %v, want 3 s: a refused package is no sign of life", got)
+		t.Errorf("silent for %v, want 3 s: a refused packet is no sign of life", got)
 	}
 }

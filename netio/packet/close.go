@@ -1,10 +1,11 @@
 package packet
 
-// CloseRepeats is how often a package that closes a session is sent, each a package of its own, as nothing acknowledges it.
+// CloseRepeats is how many packets a sender closes a session with, because nothing acknowledges a
+// close.
 const CloseRepeats = 10
 
-// AppendClose adds the section that ends the session to a package of which nothing but events, notes and a fragment has
-// been written. Send CloseRepeats such packages, then let go of the peer.
+// AppendClose adds a close to the packet that Append began last, behind messages and a fragment.
+// Send CloseRepeats such packets, then drop the peer.
 //
 //	1  section 6
 //	1  reason
@@ -12,7 +13,7 @@ func (p *Peer) AppendClose(dst []byte, why Reason) []byte {
 	return append(dst, byte(SectionClose), byte(why))
 }
 
-// Closed returns why the other end closed the session, if it did. From then on packages are refused.
+// Closed returns why the other end closed the session. From then on Receive refuses packets.
 func (p *Peer) Closed() (Reason, bool) { return p.closed, p.closed != 0 }
 
 // parseClose reads the section at the front of src.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A session is closed by ten packages; one of ten is enough to learn why, whichever it is, and the rest are counted as of a
-// session that is over.
+// A session is closed by ten packets; one of ten is enough to learn why, whichever it is, and the
+// rest are counted as of a session that is over.
 func TestRow28CloseWithReason(t *testing.T) {
 	for heard := range CloseRepeats {
 		server, client := pair()
@@ -29,14 +29,14 @@ func TestRow28CloseWithReason(t *testing.T) {
 		}
 		words := 0
 		if drain(client, func([]byte) { words++ }); heard == 0 && words != 1 {
-			t.Fatalf("%d events came with the close", words)
+			t.Fatalf("%d reliable messages came with the close", words)
 		}
 		counters, was := Counters{}, *client
 		for _, d := range append(copies[:], before) {
 			counters.Arrived()
 			rest, err := client.Receive(time.Second, d)
 			if counters.Count(err); err != DropClosed || rest != nil {
-				t.Fatalf("a package after the end: %v", err)
+				t.Fatalf("a packet after the end: %v", err)
 			}
 		}
 		if *client != was || !counters.Balanced() || counters.Drops[DropClosed] != CloseRepeats+1 {
@@ -47,12 +47,13 @@ func TestRow28CloseWithReason(t *testing.T) {
 			t.Fatal("a reset peer remembers")
 		}
 		if _, err := client.Receive(0, before); err != nil {
-			t.Fatalf("a package of the next session: %v", err)
+			t.Fatalf("a packet of the next session: %v", err)
 		}
 	}
 }
 
-// The section closes for a reason that exists, whole, and in its place; otherwise the session goes on.
+// The section closes for a reason that exists, whole, and in its place; otherwise the session
+// goes on.
 func TestCloseSection(t *testing.T) {
 	type row struct {
 		name    string
@@ -63,12 +64,13 @@ func TestCloseSection(t *testing.T) {
 	}
 	rows := []row{
 		{"cut short", []byte{6}, 0, DropReason, 0},
-		{"behind notes", []byte{4, 1, 0, 9, 6, 7}, 0, nil, ReasonLeft},
-		{"behind all others", []byte{1, 1, 0, 0, 0, 9, 4, 1, 0, 9, 5, 0, 0, 0, 1, 0, 0, 0, 7, 6, 8}, 0, nil, ReasonTimeout},
+		{"behind unreliable messages", []byte{4, 1, 0, 9, 6, 7}, 0, nil, ReasonLeft},
+		{"behind all others", []byte{1, 1, 0, 0, 0, 9, 4, 1, 0, 9, 5, 0, 0, 0, 1, 0, 0, 0, 7, 6, 8}, 0, nil,
+			ReasonTimeout},
 		{"before an owner's section", []byte{6, 8, 3, 1, 2}, 3, nil, ReasonTimeout},
-		{"before notes", []byte{6, 8, 4, 1, 0, 9}, 4, nil, ReasonTimeout},
+		{"before unreliable messages", []byte{6, 8, 4, 1, 0, 9}, 4, nil, ReasonTimeout},
 		{"twice", []byte{6, 8, 6, 9}, 2, nil, ReasonTimeout},
-		{"behind bad notes", []byte{4, 0, 6, 8}, 0, DropUnreliable, 0},
+		{"behind bad unreliable messages", []byte{4, 0, 6, 8}, 0, DropUnreliable, 0},
 		{"behind an owner's section", []byte{3, 6, 8}, 3, nil, 0},
 	}
 	for why := range 256 {
@@ -91,7 +93,7 @@ func TestCloseSection(t *testing.T) {
 		}
 		d, _ := server.Append(0, nil)
 		if _, err := client.Receive(0, d); (err == DropClosed) != over || err != nil && !over {
-			t.Errorf("%d %s: the next package: %v", i, c.name, err)
+			t.Errorf("%d %s: the next packet: %v", i, c.name, err)
 		}
 		if why.Valid() && len(c.section) == 2 {
 			if got := server.AppendClose(nil, why); string(got) != string(c.section) {

@@ -1,18 +1,18 @@
 package packet
 
-// Counters account for every package that arrived: each is accepted or dropped for exactly one reason. They are plain
-// numbers for one goroutine; the zero value is ready.
+// Counters account for every packet that arrived: each is accepted or dropped for exactly one
+// reason. They are plain numbers for one goroutine; the zero value is ready.
 type Counters struct {
-	Received uint64           // packages that came in
-	Accepted uint64           // of these, taken
-	Drops    [NumDrops]uint64 // refused ones by reason; Drops[DropNone] stays 0
+	Received uint64           // packets that came in
+	Accepted uint64           // packets that every parser took
+	Drops    [NumDrops]uint64 // refused packets by reason; Drops[DropNone] stays 0
 }
 
-// Arrived counts a package before anybody looks at it.
+// Arrived counts a packet before any parser sees it.
 func (c *Counters) Arrived() { c.Received++ }
 
-// Count says what became of the package: nil is accepted, a Drop is its reason. Call it once a package, with the
-// last error that any parser of it gave. Any other error is a bug of the caller and panics.
+// Count records the result of a packet: nil is accepted, a Drop is its reason. Call it once per
+// packet, with the last error that a parser of it returned. It panics on any other error.
 func (c *Counters) Count(err error) {
 	if err == nil {
 		c.Accepted++
@@ -34,5 +34,5 @@ func (c *Counters) Dropped() uint64 {
 	return n
 }
 
-// Balanced reports whether every package that arrived was counted once.
+// Balanced reports whether every packet that arrived was counted once.
 func (c *Counters) Balanced() bool { return c.Received == c.Accepted+c.Dropped() }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// ingress is the part of an owner's front that reads the packages of one session: each is counted once.
+// ingress is the part of an owner's front that reads the packets of one session: each is counted
+// once.
 type ingress struct {
 	peer     *Peer
 	counters Counters
@@ -26,9 +27,9 @@ func (s *ingress) handle(now time.Duration, pack []byte) {
 	s.counters.Count(err)
 }
 
-// Whatever a client seals, honest packages, old ones, broken ones or noise, moves one counter; and it ruins nobody's session
-// but its own: a client that plays beside it loses nothing.
-func TestEveryPackageIsCountedOnce(t *testing.T) {
+// Whatever a client seals, honest packets, old ones, broken ones or noise, moves one counter; and
+// it ruins nobody's session but its own: a client that plays beside it loses nothing.
+func TestEveryPacketIsCountedOnce(t *testing.T) {
 	rng := newLink(99).rng
 	theirs, ours := &ingress{}, &ingress{}
 	var attacker, player *Peer
@@ -100,7 +101,7 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 			d, _ := player.Append(now, nil)
 			ours.handle(now, player.AppendReliable(d, 900))
 			if played++; ours.counters.Accepted != played {
-				t.Fatalf("the control client's package %d was refused", played)
+				t.Fatalf("the control client's packet %d was refused", played)
 			}
 			answer, _ := ours.peer.Append(now, nil)
 			if _, err := player.Receive(now, answer); err != nil {
@@ -108,7 +109,8 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d received, %d accepted, %d of the control client", theirs.counters.Received, theirs.counters.Accepted, played)
+	t.Logf("%d received, %d accepted, %d of the control client", theirs.counters.Received,
+		theirs.counters.Accepted, played)
 	for d := Drop(1); d < NumDrops; d++ {
 		t.Logf("%9d %s", theirs.counters.Drops[d], d.String())
 		switch d {

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// Two ends of a session exchange an event, with both in one function and the network a variable. In a game each package
-// travels sealed, as the payload of a netcode datagram.
+// Two ends of a session exchange an reliable message, with both in one function and the network a
+// variable. In a game each packet travels sealed, as the payload of a netcode datagram.
 func Example() {
 	now := 10 * time.Millisecond
 	server, client := packet.NewPeer(0, packet.Config{}), packet.NewPeer(0, packet.Config{})
@@ -26,7 +26,7 @@ func Example() {
 		fmt.Printf("%s, and %d bytes for others: %v\n", event, len(rest), err)
 	}
 
-	pack, _ = server.Append(now, nil) // every package acknowledges
+	pack, _ = server.Append(now, nil) // every packet acknowledges
 	_, _ = client.Receive(now, pack)
 	fmt.Println("delivered", client.Delivered(), "unacked", client.ReliablePending())
 	// Output:

@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// With 30 % loss, duplicates and reordering every client learns who it is and every server learns that it is ready, within
-// the 10 s that a server waits, and each of the two comes once, as the first event of its direction.
+// With 30 % loss, duplicates and reordering every client learns who it is and every server learns
+// that it is ready, within the 10 s that a server waits, and each of the two comes once, as the
+// first reliable message of its direction.
 func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 	const tick, patience = 16 * time.Millisecond, 10 * time.Second
 	var slowest, sum time.Duration
@@ -21,7 +22,8 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 		for _, l := range []*link{down, up} {
 			l.loss, l.dup, l.delay, l.jitter = .3, .1, 40*time.Millisecond, 30*time.Millisecond
 		}
-		welcome, answer := fmt.Appendf(nil, "welcome %62d", n), fmt.Appendf(nil, "ready %11d", n) // as long as a Welcome and a Ready
+		// as long as a Welcome and a Ready
+		welcome, answer := fmt.Appendf(nil, "welcome %62d", n), fmt.Appendf(nil, "ready %11d", n)
 		_, _ = server.QueueReliable(welcome), server.QueueReliable([]byte{0x80})
 		welcomes, ready := 0, time.Duration(0)
 		for now := tick; now < ready+time.Second || ready == 0; now += tick {
@@ -46,7 +48,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 						switch again := bytes.Equal(event, welcome); {
 						case e.p == client && welcomes == 0:
 							if !again {
-								t.Fatalf("client %d: the first event is %q", n, event)
+								t.Fatalf("client %d: the first reliable message is %q", n, event)
 							}
 							welcomes++
 							_ = client.QueueReliable(answer)
@@ -67,8 +69,9 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 	t.Logf("ready after %v in the mean, the slowest of %d after %v", sum/clients, clients, slowest)
 }
 
-// ReliableDue says that there is something to write when AppendEvents writes something, whatever was queued, sent, acked and lost before.
-func TestDueAgreesWithAppendEvents(t *testing.T) {
+// ReliableDue says that there is something to write when AppendEvents writes something, whatever
+// was queued, sent, acked and lost before.
+func TestDueAgreesWithAppendReliable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		server, client := pair()
 		now := time.Duration(0)
@@ -80,7 +83,7 @@ func TestDueAgreesWithAppendEvents(t *testing.T) {
 			due := server.ReliableDue(now)
 			d, _ := server.Append(now, nil)
 			if server.ReliableDue(now) != due {
-				t.Fatalf("at %v: due %v, but not for the package just begun", now, due)
+				t.Fatalf("at %v: due %v, but not for the packet just begun", now, due)
 			}
 			n := len(d)
 			budget := rapid.SampledFrom([]int{0, 4, 300, MaxSectionBytes}).Draw(t, "budget")
@@ -110,12 +113,13 @@ func TestDueAgreesWithAppendEvents(t *testing.T) {
 			t.Fatal("due with nothing queued")
 		}
 		if server.ReliablePending() > 0 && !server.ReliableDue(now+time.Hour) {
-			t.Fatal("not due an hour after the last package")
+			t.Fatal("not due an hour after the last packet")
 		}
 	})
 }
 
-// An event falls due at the very instant at which its ack is overdue, for Due and for AppendEvents alike.
+// An reliable message falls due at the very instant at which its ack is overdue, for Due and for
+// AppendEvents alike.
 func TestDueAtTheInstant(t *testing.T) {
 	for i, c := range []struct {
 		now time.Duration

@@ -9,22 +9,22 @@ import (
 
 var le = binary.LittleEndian
 
-// HeaderSize is the length of a package's header.
+// HeaderSize is the length of a packet's header.
 const HeaderSize = 2 + 2 + 8 + 2 + 2
 
-// MaxSectionBytes is the room for sections behind a header, in bytes.
+// MaxSectionBytes is the room for sections behind a header.
 const MaxSectionBytes = MaxPacketSize - HeaderSize
 
-// Stamp is the unit of SentAt and Echo: they wrap every 8.192 s.
+// Stamp is the unit of Header.SentAt and Header.Echo, which wrap every 8.192 s.
 const Stamp = time.Second / 8000
 
-// Header opens every package.
+// Header opens every packet.
 //
-//	2  sequence  grows by one per package, from 1; the low 16 bits
+//	2  sequence  grows by one per packet, from 1; the low 16 bits
 //	2  ack       newest sequence received; the low 16 bits, 0 for none
 //	8  ackBits   bit n set: ack-1-n received
 //	2  sentAt    the sender's clock in 1/8 ms
-//	2  echo      sentAt of the package named by ack, plus how long ago it came, in 1/8 ms
+//	2  echo      sentAt of the packet named by ack, plus how long ago it came, in 1/8 ms
 type Header struct {
 	Sequence uint16
 	Ack      uint16
@@ -42,7 +42,8 @@ func (h *Header) Append(dst []byte) []byte {
 	return le.AppendUint16(dst, h.Echo)
 }
 
-// ParseHeader reads a header and returns the sections behind it, which lie in src. The error is a Drop.
+// ParseHeader reads a header and returns the sections behind it, which lie in src. The error is a
+// Drop.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
 	if len(src) < HeaderSize || len(src) > MaxPacketSize {
 		return h, nil, DropSize

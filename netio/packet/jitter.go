@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// Jitter says how unevenly packages travel: by how much the median, the slowest twentieth and the slowest hundredth of the
-// newest were slower than the fastest (the packet delay variation of RFC 5481). A buffer of P95 makes 95 of 100 be in time.
+// Jitter is the packet delay variation of RFC 5481: by how much the median, the 95th and the 99th
+// percentile of the newest packets were slower than the fastest one. A buffer of P95 has 95 of
+// 100 packets in time.
 type Jitter struct {
 	P50, P95, P99 time.Duration
 }
 
-// delayHistorySize is how many packages a Jitter is of: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that differ by 100 millionths then
-// add a millisecond.
+// delayHistorySize is the number of packets in a Jitter: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that
+// differ by 100 ppm add a millisecond in that time.
 const delayHistorySize = 256
 
-// delayHistory keeps the newest delays in units of Stamp, from any zero, modulo 8.192 s.
+// delayHistory keeps the newest delays in units of Stamp, relative to any zero, modulo 8.192 s.
 type delayHistory struct {
-	n    uint64 // ever
+	n    uint64 // delays added so far
 	ring [delayHistorySize]uint16
 }
 
@@ -26,7 +27,8 @@ func (s *delayHistory) add(delay uint16) {
 	s.n++
 }
 
-// jitter sorts a copy. Delays are compared by their distance from the newest, so that a wrap does not matter.
+// jitter sorts a copy. It compares delays by their distance from the newest one, so that a wrap
+// does not matter.
 func (s *delayHistory) jitter() Jitter {
 	if s.n == 0 {
 		return Jitter{}

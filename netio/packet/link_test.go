@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// link is a bad network for tests, in virtual time: one direction, a sorted list of what is under way.
+// link is a bad network for tests, in virtual time: one direction, a sorted list of what is under
+// way.
 type link struct {
 	rng             *rand.Rand
 	loss, dup       float64
-	delay, jitter   time.Duration // arrival after delay +- jitter, so packages overtake one another
+	delay, jitter   time.Duration // arrival after delay +- jitter, so packets overtake one another
 	flight          []flying
 	dropped, copied int
 }

@@ -1,21 +1,22 @@
 package packet
 
-// Part is what bytes of a package are for, but for commands and snapshots, which their owners know.
+// Part is what bytes of a packet are for. The owners of commands and snapshots divide those
+// themselves.
 type Part uint8
 
-// The parts, in the order in which they stand.
+// The parts, in the order in which they stand in a packet.
 const (
-	PartSequence       Part = iota // header: which package it is
-	PartAcks                       // header: which packages have come
+	PartSequence       Part = iota // header: number of the packet
+	PartAcks                       // header: packets received
 	PartClock                      // header: when it was sent, and the echo
-	PartReliableHead               // events: section, count, ids and sizes
-	PartReliable                   // events: what they say
-	PartUnreliableHead             // notes: section, count and sizes
-	PartUnreliable                 // notes: what they say
-	PartFragmentHead               // fragment: section, which blob, which part, size
-	PartFragment                   // fragment: bytes of a blob
+	PartReliableHead               // reliable messages: section, count, ids and sizes
+	PartReliable                   // reliable messages: their bytes
+	PartUnreliableHead             // unreliable messages: section, count and sizes
+	PartUnreliable                 // unreliable messages: their bytes
+	PartFragmentHead               // fragment: section, transfer, index, size
+	PartFragment                   // fragment: bytes of a transfer
 	PartClose                      // close: section and reason
-	NumParts                       // how many parts there are
+	NumParts                       // number of parts
 )
 
 var parts = [NumParts]struct{ component, field string }{
@@ -26,7 +27,7 @@ var parts = [NumParts]struct{ component, field string }{
 	PartClose: {"close", ""},
 }
 
-// Name is how accounts call the part: what it belongs to and what of that it is.
+// Name returns the names of the part in a bandwidth account.
 func (p Part) Name() (component, field string) {
 	if p >= NumParts {
 		return "invalid", ""
@@ -34,10 +35,10 @@ func (p Part) Name() (component, field string) {
 	return parts[p].component, parts[p].field
 }
 
-// Meter counts bytes of packages by part.
+// Meter counts the bytes of packets by part.
 type Meter [NumParts]uint64
 
-// Total is the sum of all parts, in bytes.
+// Total returns the sum of all parts.
 func (m *Meter) Total() (sum uint64) {
 	for _, n := range m {
 		sum += n
@@ -45,11 +46,11 @@ func (m *Meter) Total() (sum uint64) {
 	return sum
 }
 
-// Packet adds a package's header and its events, notes, fragment and close, and returns what follows these: nothing, or
-// Commands or Snapshot with the section byte. It takes what Peer takes, and more, as it remembers nothing. The error is a
-// Drop; then nothing was added.
-func (m *Meter) Packet(pack []byte) (rest []byte, err error) {
-	_, rest, err = ParseHeader(pack)
+// Packet adds a packet's header, messages, fragment and close, and returns what follows them:
+// nothing, or a Commands or Snapshot section. It accepts all that Peer accepts, and more, because
+// it keeps no state. The error is a Drop; then nothing was added.
+func (m *Meter) Packet(packet []byte) (rest []byte, err error) {
+	_, rest, err = ParseHeader(packet)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +83,13 @@ func (m *Meter) Packet(pack []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// items reads a section of events or notes, whose heads have so many bytes of id and one of size-1. The part behind head is
-// that of their bodies.
+// items reads a section of messages. The head of each message has id bytes of id and one of
+// size-1. The part behind head counts the messages' bodies.
 //
 //	1  section
 //	1  count
 //	   then for each:
-//	n  id, of events
+//	n  id, of reliable messages
 //	1  size-1
 //	n  bytes
 func (m *Meter) items(src []byte, id int, head Part, bad error) (rest []byte, err error) {
@@ -109,13 +110,13 @@ func (m *Meter) items(src []byte, id int, head Part, bad error) (rest []byte, er
 	return rest, nil
 }
 
-// fragment reads a part of a blob.
+// fragment reads a fragment section.
 //
 //	1  section
-//	2  blob
+//	2  transfer
 //	1  index  of the fragment
-//	4  size   of the blob
-//	n  bytes  1024, or what remains of the blob
+//	4  size   of the transfer
+//	n  bytes  1024, or what remains of the transfer
 func (m *Meter) fragment(src []byte) (rest []byte, err error) {
 	if len(src) < fragmentHead {
 		return nil, DropFragment
@@ -129,7 +130,7 @@ func (m *Meter) fragment(src []byte) (rest []byte, err error) {
 	return src[fragmentHead+size:], nil
 }
 
-// Reason puts the parts of a package in three words: what is in its messages, their heads, and the header.
+// Reason returns one of three words for a part: message, head or header.
 func (p Part) Reason() string {
 	switch p {
 	case PartReliable, PartUnreliable, PartFragment:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every byte of a package is in the part that the drawings give it.
+// Every byte of a packet is in the part that the drawings give it.
 func TestMeterByHand(t *testing.T) {
 	h := (&Header{Sequence: 1}).Append(nil)
 	pack := func(sections ...byte) []byte { return append(bytes.Clone(h), sections...) }
@@ -18,13 +18,20 @@ func TestMeterByHand(t *testing.T) {
 		rest int
 		err  error
 	}{
-		0:  {h[:15], Meter{}, 0, DropSize},
-		1:  {pack(), head, 0, nil},
-		2:  {pack(3, 1, 2), head, 3, nil},
-		3:  {pack(1, 2, 0, 0, 0, 9, 1, 0, 2, 8, 8, 8), with(func(m *Meter) { m[PartReliableHead], m[PartReliable] = 8, 4 }), 0, nil},
-		4:  {pack(4, 1, 1, 9, 9, 2), with(func(m *Meter) { m[PartUnreliableHead], m[PartUnreliable] = 3, 2 }), 1, nil},
-		5:  {pack(last...), with(func(m *Meter) { m[PartFragmentHead], m[PartFragment] = 8, 2 }), 0, nil},
-		6:  {pack(append(last, 6, 3, 3)...), with(func(m *Meter) { m[PartFragmentHead], m[PartFragment], m[PartClose] = 8, 2, 2 }), 1, nil},
+		0: {h[:15], Meter{}, 0, DropSize},
+		1: {pack(), head, 0, nil},
+		2: {pack(3, 1, 2), head, 3, nil},
+		3: {pack(1, 2, 0, 0, 0, 9, 1, 0, 2, 8, 8, 8),
+			with(func(m *Meter) { m[PartReliableHead], m[PartReliable] = 8, 4 }), 0, nil},
+		4: {pack(4, 1, 1, 9, 9, 2), with(func(m *Meter) {
+			m[PartUnreliableHead], m[PartUnreliable] = 3,
+				2
+		}), 1, nil},
+		5: {pack(last...), with(func(m *Meter) { m[PartFragmentHead], m[PartFragment] = 8, 2 }), 0, nil},
+		6: {pack(append(last, 6, 3, 3)...), with(func(m *Meter) {
+			m[PartFragmentHead], m[PartFragment],
+				m[PartClose] = 8, 2, 2
+		}), 1, nil},
 		7:  {pack(1), Meter{}, 0, DropMessage},
 		8:  {pack(1, 0), Meter{}, 0, DropMessage},
 		9:  {pack(1, 1, 0, 0), Meter{}, 0, DropMessage},
@@ -37,8 +44,10 @@ func TestMeterByHand(t *testing.T) {
 	} {
 		var m Meter
 		rest, err := m.Packet(c.pack)
-		if err != c.err || m != c.want || len(rest) != c.rest || err == nil && m.Total() != uint64(len(c.pack)-c.rest) {
-			t.Errorf("%d: %v, %v, %d bytes left; want %v, %v, %d", i, m, err, len(rest), c.want, c.err, c.rest)
+		if err != c.err || m != c.want || len(rest) != c.rest || err == nil &&
+			m.Total() != uint64(len(c.pack)-c.rest) {
+			t.Errorf("%d: %v, %v, %d bytes left; want %v, %v, %d", i, m, err, len(rest), c.want, c.err,
+				c.rest)
 		}
 	}
 	for p := range NumParts {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A package's meter and the peer that reads it agree where its sections end, and every byte before that is in one part.
+// A packet's meter and the peer that reads it agree where its sections end, and every byte before
+// that is in one part.
 func TestMeterReadsWhatPeersRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var sum Meter
@@ -69,6 +70,6 @@ func TestMeterReadsWhatPeersRead(t *testing.T) {
 		}
 	}
 	if packs < 4000 || refused < 100 {
-		t.Errorf("%d packages, %d refused", packs, refused)
+		t.Errorf("%d packets, %d refused", packs, refused)
 	}
 }

@@ -4,36 +4,38 @@ import (
 	"time"
 )
 
-// Choke: when so many packages, or packages of so long, are beyond the peer's newest ack, only probes are sent.
+// AckStalled: when stallPackets packets, or packets sent over stallTime, are beyond the peer's
+// newest ack, only probes are sent.
 const (
 	stallPackets = 128
 	stallTime    = 2 * time.Second
 	probeEvery   = 300 * time.Millisecond
 )
 
-// Config of a Peer.
+// Config configures a Peer.
 type Config struct {
-	MaxTransfer int // largest blob taken from the other end, in bytes up to MaxTransferSize; 0: none is
+	MaxTransfer int // bytes of the longest transfer accepted, up to MaxTransferSize; 0: none
 }
 
-// Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries events, reliable
-// and not, and now and then a blob. It is about 52 KB, all inside, and allocates nothing after NewPeer but for blobs:
-// 2 KB with the first one sent, and as much as Config.MaxTransfer while one is received.
+// Peer is one end of a session: it numbers packets, learns which ones arrived, measures the path
+// and carries messages and transfers. It is about 52 KB in one piece. After NewPeer it allocates
+// only for transfers: 2 KB with the first one sent, and up to Config.MaxTransfer while one is
+// received.
 //
-// What each package needs lies together and at the front, as that of the parts of a peer does: of thousands that are looked at in turn, each
-// line of memory is far away, and each page.
+// The fields that every packet needs come first, here and in the parts of a peer, so that a
+// server that visits thousands of peers touches few cache lines of each.
 type Peer struct {
 	in       receiveWindow
-	received time.Duration // when the last package was accepted
-	lastSent time.Duration // when the last package was written
-	echoAt   time.Duration // when the newest sequence came
-	echo     uint16        // and its SentAt
-	closed   Reason        // why the session is over; 0: it is not
+	received time.Duration // when the last packet was accepted
+	lastSent time.Duration // when the last packet was written
+	echoAt   time.Duration // when the newest sequence arrived
+	echo     uint16        // Header.SentAt of that packet
+	closed   Reason        // reason of the other end's close; 0: open
 
 	rtt        rttEstimator
 	transferIn transferReceiver
 	rttSpread  delayHistory // of round trips
-	oneWay     delayHistory // of the way here: differences of two clocks, so only their spread means anything
+	oneWay     delayHistory // of two clocks, so only the variation means anything
 	out        sendWindow
 	reliableIn reliableReceiver
 	unreliable unreliableQueues
@@ -46,17 +48,18 @@ func NewPeer(now time.Duration, c Config) *Peer {
 	return p
 }
 
-// Reset begins another session in the same memory. What earlier calls returned is no longer valid.
+// Reset begins another session in the same memory and invalidates what earlier calls returned.
 func (p *Peer) Reset(now time.Duration, c Config) {
-	*p = Peer{} // apart from the fields below, or it would be built on the stack and copied
+	*p = Peer{} // one literal with the fields below would be built on the stack and copied
 	p.received, p.lastSent = now, now
 	p.out.oldest = 1
 	p.transferIn.limit = min(c.MaxTransfer, MaxTransferSize)
 }
 
-// Append begins a package: it writes its header at the end of dst and returns the package's sequence. The caller adds
-// sections, up to MaxSectionBytes bytes of them, and sends it, sealed; if it cannot, the package is lost like any other.
-func (p *Peer) Append(now time.Duration, dst []byte) (pack []byte, seq uint16) {
+// Append begins a packet: it writes its header at the end of dst and returns the packet's
+// sequence. The caller adds up to MaxSectionBytes of sections, seals the packet and sends it. A
+// packet that is not sent counts as lost.
+func (p *Peer) Append(now time.Duration, dst []byte) (packet []byte, seq uint16) {
 	p.lastSent = now
 	h := Header{
 		Sequence: uint16(p.out.next(now)),
@@ -70,18 +73,18 @@ func (p *Peer) Append(now time.Duration, dst []byte) (pack []byte, seq uint16) {
 	return h.Append(dst), h.Sequence
 }
 
-// SetAckTag remembers a cookie for the package seq, which Append has just given. It comes back once, from Delivered or from
-// Lost, while the peer is heard at all. False when the cookie was not taken: the caller ignored Ready for hundreds
-// of packages, and should count this one as lost.
-func (p *Peer) SetAckTag(seq uint16, cookie uint64) bool { return p.out.setAckTag(seq, cookie) }
+// SetAckTag gives the packet seq, which Append has just begun, a tag. The tag comes back once,
+// from Delivered or from Lost, as long as packets arrive. SetAckTag reports false when there is
+// no room, because the caller ignored CanSend for hundreds of packets; the caller then treats the
+// packet as lost.
+func (p *Peer) SetAckTag(seq uint16, ackTag uint64) bool { return p.out.setAckTag(seq, ackTag) }
 
-// Receive takes a package of this session and returns its sections, which lie in it. An error is a Drop and means
-// that nothing changed.
-//
-// Packages may come out of order and with gaps, but none comes twice.
-func (p *Peer) Receive(now time.Duration, pack []byte) (sections []byte, err error) {
+// Receive takes a packet of this session and returns its sections, which lie in it. Packets may
+// come late and with gaps, but none is taken twice. The error is a Drop and means that nothing
+// changed.
+func (p *Peer) Receive(now time.Duration, packet []byte) (sections []byte, err error) {
 	p.out.clearResults()
-	h, sections, err := ParseHeader(pack)
+	h, sections, err := ParseHeader(packet)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +111,8 @@ func (p *Peer) Receive(now time.Duration, pack []byte) (sections []byte, err err
 	return sections, nil
 }
 
-// measure takes an RTT sample from an echo. The peer may lie about how long it held it, but not by more than the time since
-// we sent the package that it echoes.
+// measure takes an RTT sample from an echo. A peer may lie about how long it held the echo, but
+// not by more than the time since the echoed packet was sent.
 func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
 	if ack == 0 || p.out.newest-ack >= sendWindowSize {
 		return
@@ -124,44 +127,48 @@ func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
 	p.rttSpread.add(stamp(sample))
 }
 
-// Delivered returns the cookies of packages that the last Receive proved to have arrived. It is the peer's memory, valid
-// until the next Receive.
+// Delivered returns the ack tags of the packets that the last Receive proved to have arrived. The
+// slice is valid until the next Receive.
 func (p *Peer) Delivered() []uint64 { return p.out.delivered[:p.out.nDelivered] }
 
-// Lost returns the cookies of packages that are taken as lost since the last Receive: one that was merely late may be
-// among them, but then it is never Delivered. It is the peer's memory, valid until the next Receive.
+// Lost returns the ack tags of the packets that count as lost since the last Receive. A packet
+// that was only late may be among them; it is never Delivered afterwards. The slice is valid
+// until the next Receive.
 func (p *Peer) Lost() []uint64 { return p.out.lost[:p.out.nLostShown] }
 
-// RTT returns the state of the path.
+// RTT returns the round-trip time of the path.
 func (p *Peer) RTT() RTT { return p.rtt.rtt }
 
-// Jitter returns by how much the newest 256 packages received were slower than the fastest of them: one way, to here,
-// by the times at which the other end says it sent them. It sorts, so it is for reports, not for every package.
+// Jitter returns the one-way delay variation of the newest 256 packets received, by the times at
+// which the other end sent them. It sorts, so it is for reports, not for every packet.
 func (p *Peer) Jitter() Jitter { return p.oneWay.jitter() }
 
-// RTTJitter is Jitter of the newest 256 round trips, from the echoes of our own send times.
+// RTTJitter returns the delay variation of the newest 256 round trips, by the echoes of our own
+// send times.
 func (p *Peer) RTTJitter() Jitter { return p.rttSpread.jitter() }
 
-// InFlight returns how many packages are beyond the peer's newest ack.
+// InFlight returns the number of packets beyond the peer's newest ack.
 func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }
 
-// Newest is the highest sequence received, 0 before the first: so many packages the other end has sent, at least.
+// Newest returns the highest sequence received, 0 before the first: the least number of packets
+// that the other end sent.
 func (p *Peer) Newest() uint64 { return p.in.newest }
 
-// AckStalled reports whether the peer has stopped to ack: 128 packages, or packages of 2 s, are unanswered.
+// AckStalled reports whether the peer has stopped acking: 128 packets, or packets sent over 2 s,
+// are unanswered.
 func (p *Peer) AckStalled(now time.Duration) bool {
 	n := p.out.newest - p.out.acked
 	return n >= stallPackets || n > 0 && now-p.out.packets[(p.out.acked+1)%sendWindowSize].at > stallTime
 }
 
-// CanSend reports whether a package should be sent now: always, unless choked; then one each 0.3 s as a probe, whose
-// sections are as good as any other's but had better be few. The first package heard ends the choke.
+// CanSend reports whether a packet should be sent now: always, unless acks have stalled; then one
+// probe every 0.3 s, which should have few sections. The first packet received ends the stall.
 func (p *Peer) CanSend(now time.Duration) bool {
 	return !p.AckStalled(now) || now-p.lastSent >= probeEvery
 }
 
-// SinceReceive returns for how long nothing was heard.
+// SinceReceive returns how long no packet was accepted.
 func (p *Peer) SinceReceive(now time.Duration) time.Duration { return now - p.received }
 
-// stamp is an instant in 1/8 ms, modulo 8.192 s.
+// stamp returns an instant in 1/8 ms, modulo 8.192 s.
 func stamp(now time.Duration) uint16 { return uint16(now / Stamp) }

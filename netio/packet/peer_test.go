@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// What a server that has received sequences 1 to 70 but for 60, and sent three packages, does with one package more.
-func TestBadPackages(t *testing.T) {
+// What a server that has received sequences 1 to 70 but for 60, and sent three packets, does with
+// one packet more.
+func TestBadPackets(t *testing.T) {
 	header := func(h Header) []byte { return h.Append(nil) }
 	whole := header(Header{Sequence: 71})
 	for i, c := range []struct {
@@ -68,14 +69,15 @@ func TestBadPackages(t *testing.T) {
 	}
 }
 
-// Any packages: a Drop or sections, each package counted once, and what Append writes is well formed ever after. The first
-// comes twice.
+// Any packets: a Drop or sections, each packet counted once, and what Append writes is well
+// formed ever after. The first comes twice.
 func FuzzPeer(f *testing.F) {
 	header := func(h Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
 	f.Add(header(Header{Sequence: 1}), header(Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
 	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9), header(Header{Sequence: 16384}))
 	f.Add(header(Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63}), []byte{})
-	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), header(Header{Sequence: 2}))
+	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7),
+		header(Header{Sequence: 2}))
 	f.Add(header(Header{Sequence: 1}, 4, 1, 0, 9, 6, 10, 3, 1), header(Header{Sequence: 2}))
 	f.Add(header(Header{Sequence: 1}, 6, 12), header(Header{Sequence: 2}, 6))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
@@ -84,14 +86,15 @@ func FuzzPeer(f *testing.F) {
 			now := time.Duration(i) * 20 * time.Millisecond
 			d, seq := p.Append(now, nil)
 			p.SetAckTag(seq, uint64(i))
-			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 && h.AckBits != 0 {
+			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 &&
+				h.AckBits != 0 {
 				t.Fatalf("wrote %+v, %v", h, err)
 			}
 			before := *p
 			counters.Arrived()
 			rest, err := p.Receive(now, pack)
 			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
-				t.Fatalf("%d cookies, %v and %v came back", i+1, p.Delivered(), p.Lost())
+				t.Fatalf("%d ack tags, %v and %v came back", i+1, p.Delivered(), p.Lost())
 			}
 			if err != nil && (p.in != before.in || p.rtt != before.rtt || p.received != before.received) {
 				t.Fatalf("%x: %v, but it changed the peer", pack, err)
@@ -106,16 +109,16 @@ func FuzzPeer(f *testing.F) {
 				}
 				drain(p, func(e []byte) {
 					if len(e) == 0 || len(e) > MaxMessageSize {
-						t.Fatalf("event of %d bytes", len(e))
+						t.Fatalf("reliable message of %d bytes", len(e))
 					}
 				})
 				for note, ok := p.NextUnreliable(); ok; note, ok = p.NextUnreliable() {
 					if len(note) == 0 || len(note) > MaxMessageSize {
-						t.Fatalf("note of %d bytes", len(note))
+						t.Fatalf("unreliable message of %d bytes", len(note))
 					}
 				}
 				if blob, ok := p.NextTransfer(); ok && (len(blob) == 0 || len(blob) > 2000) {
-					t.Fatalf("blob of %d bytes", len(blob))
+					t.Fatalf("transfer of %d bytes", len(blob))
 				}
 			}
 			counters.Count(err) // panics unless it is a Drop
@@ -150,8 +153,8 @@ func TestPeerAllocatesNothing(t *testing.T) {
 		payload, _ := server.Receive(now, up)
 		_, _ = server.Receive(now, up)
 		_, _ = server.Receive(now, garbage)
-		_, _ = server.ParseEvents(payload)
-		_, _ = server.ParseEvents(garbage)
+		_, _ = server.reliableIn.parse(payload)
+		_, _ = server.reliableIn.parse(garbage)
 		for _, ok := server.NextReliable(); ok; _, ok = server.NextReliable() {
 			got++
 		}
@@ -162,18 +165,18 @@ func TestPeerAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	if got < 1000 {
-		t.Errorf("only %d events arrived", got)
+		t.Errorf("only %d reliable messages arrived", got)
 	}
 	if n := testing.AllocsPerRun(10, func() { server.Reset(0, Config{}) }); n != 0 {
 		t.Errorf("Reset: %v allocations", n)
 	}
 }
 
-// A package there and back. The twin keeps the same books in maps.
+// A packet there and back. The twin keeps the same books in maps.
 func BenchmarkPeer(b *testing.B) {
 	for _, c := range []struct {
 		name   string
-		every  int // a package of so many is lost
+		every  int // a packet of so many is lost
 		events bool
 	}{{"clean", 0, false}, {"loss=1/8", 8, false}, {"events", 0, true}} {
 		b.Run(c.name, func(b *testing.B) {
@@ -195,7 +198,7 @@ func BenchmarkPeer(b *testing.B) {
 				}
 				payload, _ := server.Receive(now, up)
 				if c.events {
-					_, _ = server.ParseEvents(payload)
+					_, _ = server.reliableIn.parse(payload)
 					drain(server, func([]byte) {})
 				}
 				down, seq = server.Append(now, down[:0])
@@ -211,7 +214,8 @@ func BenchmarkPeer(b *testing.B) {
 			in  slowWindow
 		}
 		fresh := func() *end {
-			return &end{slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}, slowWindow{seen: map[uint64]bool{}}}
+			return &end{slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}},
+				slowWindow{seen: map[uint64]bool{}}}
 		}
 		ends := [2]*end{fresh(), fresh()}
 		b.ReportAllocs()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+// page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it,
+// indented.
 func page(t *testing.T) map[string][]byte {
 	t.Helper()
 	text, err := os.ReadFile("../../PROTOCOL.md")
@@ -74,11 +75,11 @@ func TestPage(t *testing.T) {
 		e, _ := client.NextReliable()
 		n, _ := client.NextUnreliable()
 		if !bytes.Equal(e, events[i]) || !bytes.Equal(n, texts[i]) {
-			t.Errorf("%d: read event %x and note %x", i, e, n)
+			t.Errorf("%d: read reliable message %x and note %x", i, e, n)
 		}
 	}
 	if b, ok := client.NextTransfer(); !ok || !bytes.Equal(b, blob) {
-		t.Errorf("read a blob of %d bytes, %v", len(b), ok)
+		t.Errorf("read a transfer of %d bytes, %v", len(b), ok)
 	}
 	if got := server.AppendClose(nil, ReasonClosing); !bytes.Equal(got, doc["close"]) {
 		t.Errorf("wrote the close %x, the page says %x", got, doc["close"])
@@ -94,7 +95,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them together again.
+// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them
+// together again.
 func TestPageByHand(t *testing.T) {
 	doc := page(t)
 	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)
@@ -135,7 +137,8 @@ func TestPageByHand(t *testing.T) {
 	want("bytes", take(min(1024, size-1024*index)), "\xa0\xa1\xa2\xa3\xa4")
 	want("close", next(1), 6)
 	want("reason", next(1), 6)
-	if len(src) != 0 || !bytes.Equal(again, bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
+	if len(src) != 0 || !bytes.Equal(again,
+		bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
 		t.Errorf("%x remains", src)
 	}
 }

@@ -1,25 +1,25 @@
 package packet
 
-// Reason says why a session was denied or ended. Zero is none and is never sent.
+// Reason is why a session was denied or ended. Zero is none and is never sent.
 type Reason uint8
 
-// The reasons. Only a client's own State ever shows Full and Left: netcode has no room for a reason where it denies, and a
-// client that leaves needs none.
+// The reasons. Only a client's own state shows ReasonFull and ReasonLeft: a netcode denial has no
+// room for a reason, and a client that leaves needs none.
 const (
-	ReasonFull     Reason = 1  // no place is free, or the server closes
+	ReasonFull     Reason = 1  // no slot is free, or the server closes
 	ReasonVersion  Reason = 2  // another protocol version
 	ReasonSchema   Reason = 3  // other schemas: another build of the game
 	ReasonModel    Reason = 4  // another compression model
 	ReasonArena    Reason = 5  // an arena that the client does not have
 	ReasonClosing  Reason = 6  // the server closes
 	ReasonLeft     Reason = 7  // the player left
-	ReasonTimeout  Reason = 8  // nothing was heard for too long
-	ReasonReplaced Reason = 9  // a newer session took the place
-	ReasonKicked   Reason = 10 // the server does not want this player
-	ReasonFault    Reason = 11 // the lobby ended by a fault of its own
+	ReasonTimeout  Reason = 8  // no packet came for too long
+	ReasonReplaced Reason = 9  // a newer session of the player took the slot
+	ReasonKicked   Reason = 10 // the server removed this player
+	ReasonFault    Reason = 11 // an internal error ended the lobby
 	ReasonIdle     Reason = 12 // the player did nothing for too long
-	ReasonContent  Reason = 13 // a game of other content than the client has
-	ReasonOverload Reason = 14 // the server has too much to do, and does without those who look on
+	ReasonContent  Reason = 13 // the server plays another content packet
+	ReasonOverload Reason = 14 // the server is overloaded and removes spectators
 	lastReason            = ReasonOverload
 )
 
@@ -37,14 +37,14 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonKicked:   "kicked",
 	ReasonFault:    "lobby closed by an internal fault",
 	ReasonIdle:     "player was idle for too long",
-	ReasonContent:  "server plays another content pack",
+	ReasonContent:  "server plays another content packet",
 	ReasonOverload: "server is overloaded",
 }
 
-// Valid reports whether r may stand in a Close.
+// Valid reports whether a close may carry r.
 func (r Reason) Valid() bool { return r >= ReasonFull && r <= lastReason }
 
-// String says the reason in words meant for a player.
+// String returns the reason in words meant for a player.
 func (r Reason) String() string {
 	if r > lastReason {
 		return "unknown reason"

@@ -33,9 +33,11 @@ func (w *slowWindow) bits() (mask uint64) {
 	return mask
 }
 
-// The window gives the twin's verdict, wide sequence and mask for any order of arrivals, across wraps of 16 bits.
-func TestRow18PackageHeaderSequencesAgreeWithMap(t *testing.T) {
-	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000), rapid.Just(maxAhead), rapid.Just(maxAhead+1))
+// The window gives the twin's verdict, wide sequence and mask for any order of arrivals, across
+// wraps of 16 bits.
+func TestRow18PacketHeaderSequencesAgreeWithMap(t *testing.T) {
+	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000),
+		rapid.Just(maxAhead), rapid.Just(maxAhead+1))
 	rapid.Check(t, func(t *rapid.T) {
 		fast, slow := receiveWindow{}, slowWindow{seen: map[uint64]bool{}}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -53,7 +55,8 @@ func TestRow18PackageHeaderSequencesAgreeWithMap(t *testing.T) {
 			fast.mark(got)
 			slow.seen[got], slow.newest = true, max(slow.newest, got)
 			if fast.newest != slow.newest || fast.bits != slow.bits() {
-				t.Fatalf("after %d: newest %d bits %b, want %d %b", s, fast.newest, fast.bits, slow.newest, slow.bits())
+				t.Fatalf("after %d: newest %d bits %b, want %d %b", s, fast.newest, fast.bits, slow.newest,
+					slow.bits())
 			}
 		}
 	})

@@ -6,20 +6,21 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// reliableReceiver puts events back into order. It holds those that came before an older one did, by id modulo 64.
+// reliableReceiver puts reliable messages back into order. It holds messages that arrived before
+// an older one, by id modulo 64.
 type reliableReceiver struct {
-	next uint64 // id to hand out next
-	have uint64 // bit id&63: received, not handed out
+	next uint64 // id that pop returns next
+	have uint64 // bit id&63: received and not popped
 	size [MaxReliable]uint16
 	data [MaxReliable][MaxMessageSize]byte
 }
 
-// parse reads a section: all of it or nothing. Events that came before are skipped.
+// parse reads a section: all of it or nothing. It skips messages received before.
 //
 //	1  section 1
-//	1  count   of events, 1 to 64
+//	1  count   of messages, 1 to 64
 //	   then for each, ids ascending:
-//	2  id      counts events from 0; the low 16 bits
+//	2  id      counts messages from 0; the low 16 bits
 //	1  size-1
 //	n  bytes
 func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
@@ -36,8 +37,9 @@ func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
 		if n == 0 {
 			first = id
 		}
-		if step := int(id - first); step <= last || step >= MaxReliable || int16(id-uint16(q.next)) >= MaxReliable {
-			return nil, DropMessage // not ascending, or so far ahead that an honest peer could not have sent it
+		if step := int(id - first); step <= last || step >= MaxReliable ||
+			int16(id-uint16(q.next)) >= MaxReliable {
+			return nil, DropMessage // not ascending, or further ahead than an honest peer sends
 		} else {
 			last = step
 		}
@@ -47,7 +49,7 @@ func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
 	return body, nil
 }
 
-// store keeps the events of a body that parse has checked.
+// store keeps the messages of a body that parse has checked.
 func (q *reliableReceiver) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
@@ -55,7 +57,8 @@ func (q *reliableReceiver) store(body []byte) {
 		if planted.On(planted.EventTwice) && q.next != 0 && id == uint16(q.next-1) {
 			q.next--
 		}
-		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) && q.have>>(q.next%MaxReliable)&1 == 0 {
+		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) &&
+			q.have>>(q.next%MaxReliable)&1 == 0 {
 			q.next++
 		}
 		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {
@@ -66,7 +69,7 @@ func (q *reliableReceiver) store(body []byte) {
 	}
 }
 
-// pop hands out the next event in order.
+// pop returns the next message in order.
 func (q *reliableReceiver) pop() ([]byte, bool) {
 	i := q.next % MaxReliable
 	if q.have>>i&1 == 0 {
@@ -77,7 +80,7 @@ func (q *reliableReceiver) pop() ([]byte, bool) {
 	return q.data[i][:q.size[i]], true
 }
 
-// setBits yields the numbers of the bits set in mask, lowest first.
+// setBits yields the indexes of the bits set in mask, lowest first.
 func setBits(mask uint64) func(func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		for mask != 0 {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Limits of reliable events.
+// Limits of messages.
 const (
-	MaxReliable    = 64  // queued and not yet acked
-	MaxMessageSize = 256 // bytes; the least is 1
+	MaxReliable    = 64  // reliable messages queued and not acked
+	MaxMessageSize = 256 // bytes of a message; the least is 1
 )
 
-// Errors of Peer.QueueReliable. They are about the caller, not about a package.
+// Errors of QueueReliable and QueueUnreliable. They are about the caller, not about a packet.
 var (
 	ErrReliableFull = errors.New("packet: 64 reliable messages are not acked yet")
 	ErrMessageSize  = errors.New("packet: a message has 1 to 256 bytes")
@@ -19,32 +19,33 @@ var (
 
 const never = time.Duration(-1 << 62)
 
-// reliableSender holds the events that the peer has not acked, by id modulo 64. An event travels in every package that has
-// room for it until one that carried it is acked, but not twice within resendAfter unless a package was lost.
+// reliableSender holds the reliable messages that the peer has not acked, by id modulo 64. A
+// message travels in every packet with room for it until a packet that carried it is acked, but
+// not twice within resendAfter unless a packet was lost.
 type reliableSender struct {
-	base  uint64 // oldest id not acked
-	next  uint64 // id of the next event queued
+	base  uint64 // oldest id that is not acked
+	next  uint64 // id of the next message queued
 	acked uint64 // bit id&63: acked, but an older one is not
 	at    [MaxReliable]time.Duration
 	size  [MaxReliable]uint16
 	data  [MaxReliable][MaxMessageSize]byte
 }
 
-func (q *reliableSender) queue(event []byte) error {
-	if len(event) == 0 || len(event) > MaxMessageSize {
+func (q *reliableSender) queue(message []byte) error {
+	if len(message) == 0 || len(message) > MaxMessageSize {
 		return ErrMessageSize
 	}
 	if q.next-q.base == MaxReliable {
 		return ErrReliableFull
 	}
 	i := q.next % MaxReliable
-	q.size[i] = uint16(copy(q.data[i][:], event))
+	q.size[i] = uint16(copy(q.data[i][:], message))
 	q.at[i] = never
 	q.next++
 	return nil
 }
 
-// due reports whether any event is.
+// due reports whether append would write a message.
 func (q *reliableSender) due(now, resendAfter time.Duration) bool {
 	for id := q.base; id != q.next; id++ {
 		if i := id % MaxReliable; q.acked>>i&1 == 0 && now-q.at[i] >= resendAfter {
@@ -54,8 +55,8 @@ func (q *reliableSender) due(now, resendAfter time.Duration) bool {
 	return false
 }
 
-// append writes a section of the events that are due into at most budget bytes and notes them in r. Nothing when none
-// is due or fits.
+// append writes a section with the messages that are due, in at most budget bytes, and records
+// them in r. It writes nothing when no message is due or fits.
 func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAfter time.Duration) []byte {
 	start, count := len(dst), 0
 	for id := q.base; id != q.next; id++ {
@@ -68,7 +69,7 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 			need += 2
 		}
 		if len(dst)-start+need > budget {
-			break // the oldest first: a small one does not overtake, or the large would starve
+			break // a small message does not overtake a large one, which would starve
 		}
 		if count == 0 {
 			dst = append(dst, byte(SectionReliable), 0)
@@ -86,7 +87,7 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 	return dst
 }
 
-// delivered acks the events of a package and lets go of the oldest that are acked.
+// delivered acks the messages of a packet and releases the oldest acked ones.
 func (q *reliableSender) delivered(r *sentPacket) {
 	for i := range setBits(r.reliable) {
 		if id := r.base + (i-r.base)%MaxReliable; id >= q.base {
@@ -99,7 +100,7 @@ func (q *reliableSender) delivered(r *sentPacket) {
 	}
 }
 
-// lost makes the events of a package due at once, but those that a later package carries already.
+// lost makes the messages of a packet due at once, unless a later packet carries them.
 func (q *reliableSender) lost(r *sentPacket) {
 	for i := range setBits(r.reliable) {
 		if id := r.base + (i-r.base)%MaxReliable; id >= q.base && q.at[i] == r.at {

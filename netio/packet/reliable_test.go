@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// drain hands over all events that are in order.
+// drain hands over all reliable messages that are in order.
 func drain(p *Peer, take func([]byte)) {
 	for e, ok := p.NextReliable(); ok; e, ok = p.NextReliable() {
 		take(e)
 	}
 }
 
-// Every event arrives exactly once and in order over bad links, both ways, through more than one wrap of the 16-bit id.
-func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
+// Every reliable message arrives exactly once and in order over bad links, both ways, through
+// more than one wrap of the 16-bit id.
+func TestRow21ReliableMessagesExactlyOnceInOrder(t *testing.T) {
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64
@@ -36,12 +37,14 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 			var links [2]*link // links[i] leads away from ends[i]
 			for k := range links {
 				links[k] = newLink(uint64(10*i + k))
-				links[k].loss, links[k].dup, links[k].delay, links[k].jitter = c.loss, c.dup, c.delay, c.jitter
+				links[k].loss, links[k].dup, links[k].delay, links[k].jitter = c.loss, c.dup, c.delay,
+					c.jitter
 			}
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			var queued, taken [2]uint32
 			var buf [MaxMessageSize]byte
-			for now := time.Duration(0); taken[0] < uint32(c.events) || taken[1] < uint32(c.events); now += time.Millisecond {
+			for now := time.Duration(0); taken[0] < uint32(c.events) ||
+				taken[1] < uint32(c.events); now += time.Millisecond {
 				if now > 4*time.Hour {
 					t.Fatalf("stuck: %v queued, %v taken", queued, taken)
 				}
@@ -57,7 +60,8 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 						before := len(d)
 						d = p.AppendReliable(d, c.budget)
 						if len(d)-before > c.budget || len(d) > MaxPacketSize {
-							t.Fatalf("%d bytes of events, the budget is %d", len(d)-before, c.budget)
+							t.Fatalf("%d bytes of reliable messages, the budget is %d", len(d)-before,
+								c.budget)
 						}
 						links[k].push(now, d)
 					}
@@ -67,12 +71,13 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 						if err != nil || len(payload) == 0 {
 							continue
 						}
-						if rest, err := p.ParseEvents(payload); err != nil || len(rest) != 0 {
+						if rest, err := p.reliableIn.parse(payload); err != nil || len(rest) != 0 {
 							t.Fatalf("%x: %v, rest %x", payload, err, rest)
 						}
 						drain(p, func(e []byte) {
 							if n := binary.LittleEndian.Uint32(e); n != taken[k] || len(e) != int(4+n%9) {
-								t.Fatalf("event %d of %d bytes came where %d was due", n, len(e), taken[k])
+								t.Fatalf("reliable message %d of %d bytes came where %d was due", n, len(e),
+									taken[k])
 							}
 							taken[k]++
 						})
@@ -82,7 +87,7 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 			if queued != taken {
 				t.Fatalf("%v queued, %v taken", queued, taken)
 			}
-			t.Logf("lost %d of the packages", links[0].dropped+links[1].dropped)
+			t.Logf("lost %d of the packets", links[0].dropped+links[1].dropped)
 		})
 	}
 }
@@ -94,7 +99,7 @@ func TestQueueBounds(t *testing.T) {
 		want error
 	}{{0, ErrMessageSize}, {1, nil}, {256, nil}, {257, ErrMessageSize}} {
 		if err := p.QueueReliable(make([]byte, c.size)); err != c.want {
-			t.Errorf("%d: event of %d bytes: %v, want %v", i, c.size, err, c.want)
+			t.Errorf("%d: reliable message of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
 	for p.ReliablePending() < MaxReliable {
@@ -103,15 +108,16 @@ func TestQueueBounds(t *testing.T) {
 		}
 	}
 	if err := p.QueueReliable([]byte{1}); err != ErrReliableFull {
-		t.Errorf("event 65: %v", err)
+		t.Errorf("reliable message 65: %v", err)
 	}
 	if got := p.AppendReliable(nil, 1000); got != nil {
-		t.Errorf("events before the first package: %x", got)
+		t.Errorf("reliable messages before the first packet: %x", got)
 	}
 }
 
-// An event that does not fit waits whole, a section that would be empty is not written, and a small event does not overtake.
-func TestEventBudget(t *testing.T) {
+// An reliable message that does not fit waits whole, a section that would be empty is not
+// written, and a small reliable message does not overtake.
+func TestReliableBudget(t *testing.T) {
 	p, _ := pair()
 	_ = p.QueueReliable(bytes.Repeat([]byte{7}, 100))
 	_ = p.QueueReliable([]byte{8})
@@ -123,12 +129,13 @@ func TestEventBudget(t *testing.T) {
 	}
 	p.Append(time.Millisecond, nil)
 	if got := p.AppendReliable(nil, 1000); !bytes.Equal(got, []byte{1, 1, 1, 0, 0, 8}) {
-		t.Errorf("the second event: %x", got)
+		t.Errorf("the second reliable message: %x", got)
 	}
 }
 
-// Events are not repeated in every package: not before an ack is overdue, at once when a package that had them is lost.
-func TestEventResend(t *testing.T) {
+// Reliable messages are not repeated in every packet: not before an ack is overdue, at once when
+// a packet that had them is lost.
+func TestReliableResend(t *testing.T) {
 	server, client := pair()
 	_ = server.QueueReliable([]byte("x"))
 	carried := 0
@@ -167,7 +174,7 @@ func TestEventResend(t *testing.T) {
 		t.Fatal(err)
 	}
 	if server.out.reliable.at[0] != never {
-		t.Fatal("a lost package did not make its event due")
+		t.Fatal("a lost packet did not make its reliable message due")
 	}
 
 	server, client = pair()
@@ -186,13 +193,14 @@ func TestEventResend(t *testing.T) {
 	}
 }
 
-// Events added to a package in two calls, with an ack between them that moves the oldest, are acked as what they are.
-func TestEventsAddedTwice(t *testing.T) {
+// Reliable messages added to a packet in two calls, with an ack between them that moves the
+// oldest, are acked as what they are.
+func TestReliableAddedTwice(t *testing.T) {
 	server, client := pair()
 	deliver := func(now time.Duration, d []byte) {
 		payload, err := client.Receive(now, d)
 		for err == nil && len(payload) > 0 {
-			payload, err = client.ParseEvents(payload)
+			payload, err = client.reliableIn.parse(payload)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -214,11 +222,12 @@ func TestEventsAddedTwice(t *testing.T) {
 	deliver(time.Second, server.AppendReliable(second, 100))
 	answer(time.Second)
 	if server.ReliablePending() != 0 || server.out.reliable.acked != 0 {
-		t.Fatalf("%d events queued, acked bits %b", server.ReliablePending(), server.out.reliable.acked)
+		t.Fatalf("%d reliable messages queued, acked bits %b", server.ReliablePending(),
+			server.out.reliable.acked)
 	}
 }
 
-func TestBadEvents(t *testing.T) {
+func TestBadReliable(t *testing.T) {
 	for i, c := range []struct {
 		name    string
 		section []byte
@@ -244,7 +253,7 @@ func TestBadEvents(t *testing.T) {
 		16: {"good, and a rest", []byte{1, 2, 0, 0, 0, 9, 5, 0, 1, 8, 8, 2, 1}, 2, nil},
 	} {
 		_, p := pair()
-		rest, err := p.ParseEvents(c.section)
+		rest, err := p.reliableIn.parse(c.section)
 		if err != c.err || len(rest) != c.rest {
 			t.Errorf("%d %s: rest %x, %v; want %d bytes, %v", i, c.name, rest, err, c.rest, c.err)
 		}
@@ -254,7 +263,7 @@ func TestBadEvents(t *testing.T) {
 	}
 }
 
-// slowEvents is the honest twin of incoming: a map of all events ever seen.
+// slowEvents is the honest twin of incoming: a map of all reliable messages ever seen.
 type slowEvents struct {
 	next uint16
 	held map[uint16][]byte
@@ -301,14 +310,15 @@ func (q *slowEvents) pop() ([]byte, bool) {
 	return e, ok
 }
 
-// Any bytes as a row of sections: the same verdict, rest and events as the twin's.
-func FuzzEvents(f *testing.F) {
+// Any bytes as a row of sections: the same verdict, rest and reliable messages as the twin's.
+func FuzzReliable(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 0, 9}, uint64(0))
 	f.Add([]byte{1, 2, 0, 0, 0, 9, 1, 0, 1, 8, 8, 1, 1, 2, 0, 0, 7}, uint64(0))
 	f.Add([]byte{1, 2, 1, 0, 0, 9, 63, 0, 0, 9, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Add([]byte{1, 2, 255, 255, 0, 9, 0, 0, 0, 9}, uint64(65535))
 	f.Add([]byte{1, 1, 64, 0, 0, 9}, uint64(0))
-	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0)) // the same id with other bytes
+	// the same id with other bytes
+	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
 		fast, slow := reliableReceiver{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {
@@ -321,7 +331,7 @@ func FuzzEvents(f *testing.F) {
 				e, some := fast.pop()
 				w, wanted := slow.pop()
 				if some != wanted || !bytes.Equal(e, w) {
-					t.Fatalf("event %x %v, the twin says %x %v", e, some, w, wanted)
+					t.Fatalf("reliable message %x %v, the twin says %x %v", e, some, w, wanted)
 				}
 				if !some {
 					break

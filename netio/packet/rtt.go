@@ -2,16 +2,16 @@ package packet
 
 import "time"
 
-// RTT is what a peer's echoes of the last 2 s say about the path. All zero until the first sample; when echoes stop, the last
-// state stays.
+// RTT is the round-trip time over the last 2 s. It is zero until the first sample; when echoes
+// stop, it keeps its last value.
 //
-// A sample is the time from sending a package to receiving one that echoes it, less the time for which the peer held
-// the echo. So it contains the way there and back and whatever delays the calls of Append and Receive on this end,
-// but not how seldom the peer sends.
+// A sample is the time from sending a packet to receiving one that echoes it, less the time for
+// which the peer held the echo. It contains the path both ways and the delays between calls of
+// Append and Receive on this end, but not the peer's send interval.
 type RTT struct {
-	Smoothed time.Duration // mean: noise shrinks as in any mean, and a step of the path is forgotten after 2 s
-	Var      time.Duration // mean distance of a sample from the mean at its time
-	Min      time.Duration // least: a peer that delays its echoes for less than 2 s cannot raise it
+	Smoothed time.Duration // mean of the samples
+	Var      time.Duration // mean deviation from Smoothed at the time of the sample
+	Min      time.Duration // least sample: a peer that delays echoes for less than 2 s cannot raise it
 }
 
 const (
@@ -19,10 +19,11 @@ const (
 	rttBucketTime = 2 * time.Second / rttBuckets
 )
 
-// rtt estimates an RTT over eight buckets of a quarter second, the newest unfinished: 1.75 to 2 s.
+// rttEstimator keeps samples in eight buckets of a quarter second. The newest is unfinished, so
+// they cover 1.75 to 2 s.
 type rttEstimator struct {
 	rtt     RTT
-	samples uint64    // ever
+	samples uint64    // taken so far
 	epoch   int64     // of the newest bucket: now/rttBucketTime
 	total   rttBucket // of all buckets; least is not used
 	buckets [rttBuckets]rttBucket
@@ -30,7 +31,7 @@ type rttEstimator struct {
 
 type rttBucket struct {
 	count           int64
-	sum, off, least time.Duration // of samples; of their distances from the mean; least sample
+	sum, off, least time.Duration // of samples; of their deviations; least sample
 }
 
 // add takes one sample.
@@ -55,7 +56,8 @@ func (p *rttEstimator) add(now, sample time.Duration) {
 	}
 }
 
-// advance empties the buckets between the newest and epoch and finds the least of the others.
+// advance empties the buckets between the newest and epoch and takes the least sample of the
+// others.
 func (p *rttEstimator) advance(epoch int64) {
 	if epoch <= p.epoch {
 		return

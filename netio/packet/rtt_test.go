@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// rttRun lets both ends talk for a while and calls look after every package that the client receives.
-func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Duration, half func(now time.Duration) time.Duration, look func(now time.Duration, r RTT)) *Peer {
+// rttRun lets both ends talk for a while and calls look after every packet that the client
+// receives.
+func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Duration,
+	half func(now time.Duration) time.Duration, look func(now time.Duration, r RTT)) *Peer {
 	server, client := pair()
 	down, up := newLink(1), newLink(2)
 	down.jitter, up.jitter = jitter, jitter
@@ -34,8 +36,9 @@ func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Durat
 
 func ms(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 
-// At 80 ms and a jitter of 10 ms 95 readings of a hundred are within 2 ms at the rates that are played at; and
-// the mean is right however seldom either end sends, as what the other holds is not counted.
+// At 80 ms and a jitter of 10 ms 95 readings of a hundred are within 2 ms at the rates that are
+// played at; and the mean is right however seldom either end sends, as what the other holds is
+// not counted.
 func TestRow25RTTWithinTwoMillis(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -48,7 +51,8 @@ func TestRow25RTTWithinTwoMillis(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var sum, worst, n, near time.Duration
-			rttRun(t, 60*time.Second, ms(5), c.every, c.answer, func(time.Duration) time.Duration { return ms(40) },
+			rttRun(t, 60*time.Second, ms(5), c.every, c.answer,
+				func(time.Duration) time.Duration { return ms(40) },
 				func(now time.Duration, r RTT) {
 					if now < 5*time.Second {
 						return
@@ -79,7 +83,8 @@ func TestRow25RTTWithinTwoMillis(t *testing.T) {
 
 // Without jitter the answer is exact to the stamp's 1/8 ms, through many wraps of it.
 func TestRTTExact(t *testing.T) {
-	rttRun(t, 30*time.Second, 0, 50*time.Millisecond, 333*time.Millisecond, func(time.Duration) time.Duration { return ms(40) },
+	rttRun(t, 30*time.Second, 0, 50*time.Millisecond, 333*time.Millisecond,
+		func(time.Duration) time.Duration { return ms(40) },
 		func(now time.Duration, r RTT) {
 			if now > time.Second && ((r.Smoothed-ms(80)).Abs() > ms(.25) || (r.Min-ms(80)).Abs() > ms(.25)) {
 				t.Fatalf("at %v: %+v", now, r)
@@ -107,7 +112,8 @@ func TestRTTFollowsAStep(t *testing.T) {
 	}
 }
 
-// A peer that lies about how long it held an echo cannot claim a path longer than the age of the package it echoes.
+// A peer that lies about how long it held an echo cannot claim a path longer than the age of the
+// packet it echoes.
 func TestRTTLies(t *testing.T) {
 	server, _ := pair()
 	now := time.Duration(0)
@@ -124,7 +130,8 @@ func TestRTTLies(t *testing.T) {
 	}
 }
 
-// The least of 2 s is what the twin finds in a list of all samples, to the quarter second of a bucket.
+// The least of 2 s is what the twin finds in a list of all samples, to the quarter second of a
+// bucket.
 func TestRTTMinAgreesWithList(t *testing.T) {
 	type sample struct{ at, rtt time.Duration }
 	var p rttEstimator
@@ -152,7 +159,7 @@ func TestRTTMinAgreesWithList(t *testing.T) {
 	}
 }
 
-// A package that was overtaken does not set back what is echoed.
+// A packet that was overtaken does not set back what is echoed.
 func TestEchoOfTheNewest(t *testing.T) {
 	server, client := pair()
 	first, _ := client.Append(ms(1), nil)
@@ -168,7 +175,8 @@ func TestEchoOfTheNewest(t *testing.T) {
 	}
 }
 
-// On a path of no length, clocks that round apart give a sample just below zero. It is zero, not eight seconds and not the hold.
+// On a path of no length, clocks that round apart give a sample just below zero. It is zero, not
+// eight seconds and not the hold.
 func TestRTTOfNothing(t *testing.T) {
 	server, client := pair()
 	now, rng := time.Duration(0), newLink(3).rng
@@ -189,8 +197,8 @@ func TestRTTOfNothing(t *testing.T) {
 	}
 }
 
-// The server holds its echoes for up to 300 ms, and stalls for two seconds at a time in which it neither reads nor sends; its
-// clients' round trips do not know.
+// The server holds its echoes for up to 300 ms, and stalls for two seconds at a time in which it
+// neither reads nor sends; its clients' round trips do not know.
 func TestRow25RTTIgnoresStalls(t *testing.T) {
 	server, client := pair()
 	down, up := newLink(4), newLink(5)
@@ -232,8 +240,9 @@ func TestRow25RTTIgnoresStalls(t *testing.T) {
 	}
 }
 
-// Percentiles of a jitter whose distribution is known: 0 to 20 ms evenly one way, over wraps of the stamp and clocks that are
-// seconds apart; a tail of one in thirty shows in P99 and not in P95; and without jitter they are nothing.
+// Percentiles of a jitter whose distribution is known: 0 to 20 ms evenly one way, over wraps of
+// the stamp and clocks that are seconds apart; a tail of one in thirty shows in P99 and not in
+// P95; and without jitter they are nothing.
 func TestRow25JitterPercentiles(t *testing.T) {
 	for i, c := range []struct {
 		name          string
@@ -241,7 +250,8 @@ func TestRow25JitterPercentiles(t *testing.T) {
 		p50, p95, p99 time.Duration
 	}{
 		0: {"none", func(*link) time.Duration { return ms(40) }, 0, 0, 0},
-		1: {"even", func(l *link) time.Duration { return ms(40 + 20*l.rng.Float64()) }, ms(10), ms(19), ms(19.8)},
+		1: {"even", func(l *link) time.Duration { return ms(40 + 20*l.rng.Float64()) }, ms(10), ms(19),
+			ms(19.8)},
 		2: {"tail", func(l *link) time.Duration {
 			if l.rng.IntN(30) == 0 {
 				return ms(140)
@@ -259,7 +269,8 @@ func TestRow25JitterPercentiles(t *testing.T) {
 			}
 		}
 		j := client.Jitter()
-		for k, v := range []struct{ got, want time.Duration }{{j.P50, c.p50}, {j.P95, c.p95}, {j.P99, c.p99}} {
+		for k, v := range []struct{ got, want time.Duration }{{j.P50, c.p50}, {j.P95, c.p95},
+			{j.P99, c.p99}} {
 			if (v.got - v.want).Abs() > ms(.3)+v.want/8 {
 				t.Errorf("%s: percentile %d is %v, want about %v", c.name, k, v.got, v.want)
 			}

@@ -19,7 +19,8 @@ func TestDropsAreNamed(t *testing.T) {
 		}
 		names[d.String()], texts[d.Error()] = d, d
 	}
-	if Drop(200).String() != "invalid" || Drop(200).Error() != "invalid drop reason" || Reason(200).String() != "unknown reason" {
+	if Drop(200).String() != "invalid" || Drop(200).Error() != "invalid drop reason" ||
+		Reason(200).String() != "unknown reason" {
 		t.Error("a number out of range has no name")
 	}
 	said := map[string]Reason{}

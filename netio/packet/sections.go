@@ -4,18 +4,18 @@ import (
 	"time"
 )
 
-// QueueReliable takes an event of 1 to MaxMessageSize bytes, which is copied. The peer gets every event once and in this order, or the
-// session ends. The error is ErrReliableFull or ErrMessageSize.
-func (p *Peer) QueueReliable(event []byte) error { return p.out.reliable.queue(event) }
+// QueueReliable copies a message of 1 to MaxMessageSize bytes. The peer gets every message once
+// and in order, or the session ends. The error is ErrReliableFull or ErrMessageSize.
+func (p *Peer) QueueReliable(message []byte) error { return p.out.reliable.queue(message) }
 
-// ReliableDue reports whether AppendEvents would write something now, given room.
+// ReliableDue reports whether AppendReliable would write a message now, given room.
 func (p *Peer) ReliableDue(now time.Duration) bool { return p.out.reliable.due(now, p.resendAfter()) }
 
-// ReliablePending returns how many events are not acked yet.
+// ReliablePending returns the number of reliable messages that are not acked.
 func (p *Peer) ReliablePending() int { return int(p.out.reliable.next - p.out.reliable.base) }
 
-// AppendReliable adds an Events section with the events that are due to the package that Append began last, in at most
-// budget bytes. It adds nothing when there are none.
+// AppendReliable adds the reliable messages that are due to the packet that Append began last, in
+// at most budget bytes. It writes nothing when there are none.
 func (p *Peer) AppendReliable(dst []byte, budget int) []byte {
 	q := &p.out.reliable
 	if q.base == q.next || p.out.newest == 0 {
@@ -24,8 +24,8 @@ func (p *Peer) AppendReliable(dst []byte, budget int) []byte {
 	return q.append(dst, budget, &p.out.packets[p.out.newest%sendWindowSize], p.resendAfter())
 }
 
-// resendAfter is when an ack for an event is overdue: the path, four times its jitter (RFC 6298), and the time for which a
-// peer that sends at 20 Hz holds an ack.
+// resendAfter returns when an ack for a message is overdue: the round trip, four times its
+// deviation (RFC 6298), and the time for which a peer that sends at 20 Hz holds an ack.
 func (p *Peer) resendAfter() time.Duration {
 	if p.rtt.samples == 0 {
 		return 250 * time.Millisecond
@@ -34,9 +34,10 @@ func (p *Peer) resendAfter() time.Duration {
 	return min(r.Smoothed+4*r.Var+50*time.Millisecond, time.Second)
 }
 
-// Sections reads the sections of a package that are the peer's own, as Receive returned them: events, notes, a fragment, a
-// close. It returns what follows them. The error is a Drop; then the section that it names was not taken, but those
-// before it were. Drain NextEvent, NextNote and NextBlob after every call, and then ask Closed.
+// Sections reads the peer's own sections of a packet, as Receive returned them: messages, a
+// fragment, a close. It returns what follows them. The error is a Drop; then the section that it
+// names was not taken, but those before it were. After every call drain NextReliable,
+// NextUnreliable and NextTransfer, then ask Closed.
 func (p *Peer) Sections(sections []byte) (rest []byte, err error) {
 	rest = sections
 	p.unreliable.at, p.unreliable.nIn, p.transferIn.done = 0, 0, 0
@@ -58,13 +59,6 @@ func (p *Peer) Sections(sections []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// ParseEvents reads the Events section at the front of a package's sections, its section byte included, and returns what follows
-// it. The error is DropMessage; then no event of the section was taken. Drain NextEvent after every call: the queue has
-// no room for more than the peer may have under way.
-func (p *Peer) ParseEvents(section []byte) (rest []byte, err error) {
-	return p.reliableIn.parse(section)
-}
-
-// NextReliable returns the next event, in the order in which the peer queued them. It is the peer's memory, valid until the
-// next ParseEvents.
+// NextReliable returns the next reliable message, in the order in which the peer queued them. The
+// slice is valid until the next Sections.
 func (p *Peer) NextReliable() ([]byte, bool) { return p.reliableIn.pop() }

@@ -8,51 +8,52 @@ import (
 )
 
 const (
-	sendWindowSize = 256                    // packages remembered
-	ackWindow      = 64                     // how far behind its newest ack a peer can still speak of a package
-	lostAfter      = 250 * time.Millisecond // a package sent this much before one that arrived is lost
+	sendWindowSize = 256                    // packets remembered
+	ackWindow      = 64                     // how far behind its newest ack a peer can name a packet
+	lostAfter      = 250 * time.Millisecond // a packet sent this long before one that arrived is lost
 )
 
-// sentPacket is what is remembered of one package.
+// sentPacket is what a sendWindow remembers of one packet.
 type sentPacket struct {
 	at       time.Duration
 	ackTag   uint64
-	reliable uint64 // bit id&63 set: carried event id
-	base     uint64 // oldest event unacked then; events lie in [base, base+64)
-	transfer uint16 // low bits of the id of the blob of which it carried a fragment
-	fragment uint16 // 1 + the fragment's index; 0 none
-	pending  bool   // not yet resolved
-	tagged   bool   // has a cookie
+	reliable uint64 // bit id&63: carried the reliable message id
+	base     uint64 // oldest message not acked then; ids lie in [base, base+64)
+	transfer uint16 // low bits of the transfer whose fragment it carried
+	fragment uint16 // index of that fragment, plus 1; 0: none
+	pending  bool   // neither delivered nor lost
+	tagged   bool   // has an ack tag
 }
 
-// sendWindow decides what became of each package sent: delivered or lost, once.
+// sendWindow decides whether each packet sent was delivered or lost, once.
 //
-// A package is lost when the peer's newest ack has left it more than 64 behind, where no ack can speak of it any more; or, at
-// the slow rates at which that takes seconds, when one sent 250 ms later has arrived. It is never lost merely for
-// being old: a peer that stalls and then acks everything loses nothing.
+// A packet is lost when it is more than 64 behind the peer's newest ack, where no ack can name
+// it; or when a packet sent 250 ms later has arrived, which is sooner at low rates. Age alone
+// does not make it lost: a peer that stalls and then acks everything loses nothing.
 type sendWindow struct {
 	newest    uint64 // highest sequence sent; 0 none
 	acked     uint64 // highest sequence acked; 0 none
 	ackedBits uint64 // bit n: acked-1-n acked
-	oldest    uint64 // no older package is open
-	tagsHeld  int    // cookies taken and not yet shown
+	oldest    uint64 // no older packet is pending
+	tagsHeld  int    // ack tags set and not returned
 
 	nDelivered int
 	nLost      int
-	nLostShown int             // of lost
+	nLostShown int             // part of lost that Peer.Lost returns
 	transfers  *transferSender // nil until there was one
 	reliable   reliableSender
 
 	delivered [ackWindow + 1]uint64
 	packets   [sendWindowSize]sentPacket
-	lost      [2 * sendWindowSize]uint64 // first those being shown, then those that wait for the next receipt
+	lost      [2 * sendWindowSize]uint64 // what Peer.Lost returns, then what waits for the next Receive
 }
 
-// next takes the next sequence for a package sent now. What the ring has no room for any more is lost.
+// next takes the next sequence for a packet sent now. The packet that it replaces in the window
+// is lost.
 func (o *sendWindow) next(now time.Duration) uint64 {
 	o.newest++
 	r := &o.packets[o.newest%sendWindowSize]
-	if o.newest >= o.oldest+sendWindowSize { // else it is not open, and it need not be fetched to see that
+	if o.newest >= o.oldest+sendWindowSize { // else it is not pending, and its memory need not be fetched
 		o.lose(r)
 	}
 	*r = sentPacket{at: now, pending: true}
@@ -62,25 +63,27 @@ func (o *sendWindow) next(now time.Duration) uint64 {
 	return o.newest
 }
 
-// setAckTag gives the package seq a cookie. False when the package is no longer open or there is no room for its cookie.
-func (o *sendWindow) setAckTag(seq uint16, cookie uint64) bool {
+// setAckTag gives the packet seq an ack tag. It reports false when the packet is resolved or
+// there is no room for its tag.
+func (o *sendWindow) setAckTag(seq uint16, ackTag uint64) bool {
 	back := uint16(o.newest) - seq
 	r := &o.packets[(o.newest-uint64(back))%sendWindowSize]
 	if back >= sendWindowSize || !r.pending || r.tagged || o.tagsHeld == sendWindowSize {
 		return false
 	}
-	r.ackTag, r.tagged = cookie, true
+	r.ackTag, r.tagged = ackTag, true
 	o.tagsHeld++
 	return true
 }
 
-// clearResults forgets the cookies that were shown.
+// clearResults forgets the ack tags that the last Receive returned.
 func (o *sendWindow) clearResults() {
 	o.nLost = copy(o.lost[:], o.lost[o.nLostShown:o.nLost])
 	o.nDelivered, o.nLostShown = 0, 0
 }
 
-// expand widens an ack and checks it with its bits: false when it names what was never sent.
+// expand widens an ack and checks it with its bits. It reports false for an ack of a packet that
+// was never sent.
 func (o *sendWindow) expand(ack uint16, mask uint64) (uint64, bool) {
 	back := uint64(uint16(o.newest) - ack)
 	if planted.On(planted.AckUnchecked) && back >= 1<<15 {
@@ -96,15 +99,16 @@ func (o *sendWindow) expand(ack uint16, mask uint64) (uint64, bool) {
 	return a, mask>>(a-1) == 0 // bit n names a-1-n, which must be at least 1
 }
 
-// applyAck applies an ack that expand gave and fills delivered and lost.
+// applyAck applies an ack that expand returned and fills delivered and lost.
 func (o *sendWindow) applyAck(a, mask uint64) {
 	if a != 0 {
 		o.deliver(a, mask)
 	}
 	for o.oldest < o.acked {
 		r := &o.packets[o.oldest%sendWindowSize]
-		if r.pending && o.acked-o.oldest <= ackWindow && o.packets[o.acked%sendWindowSize].at-r.at <= lostAfter {
-			break // those after it were sent later still
+		if r.pending && o.acked-o.oldest <= ackWindow &&
+			o.packets[o.acked%sendWindowSize].at-r.at <= lostAfter {
+			break // later packets were sent later still
 		}
 		o.lose(r)
 		o.oldest++
@@ -113,7 +117,7 @@ func (o *sendWindow) applyAck(a, mask uint64) {
 	o.tagsHeld -= o.nDelivered + o.nLostShown
 }
 
-// deliver resolves what ack a and its bits say for the first time, oldest first.
+// deliver resolves the packets that ack a and its bits name for the first time, oldest first.
 func (o *sendWindow) deliver(a, mask uint64) {
 	ahead := a > o.acked
 	if ahead {
@@ -123,7 +127,7 @@ func (o *sendWindow) deliver(a, mask uint64) {
 			o.ackedBits |= 1 << (d - 1)
 		}
 		o.acked = a
-	} else if d := o.acked - a; d > 0 { // an older package, overtaken on its way
+	} else if d := o.acked - a; d > 0 { // an older packet that was overtaken
 		mask = mask<<d | 1<<(d-1)
 	}
 	fresh := mask &^ o.ackedBits
@@ -138,7 +142,7 @@ func (o *sendWindow) deliver(a, mask uint64) {
 	}
 }
 
-// resolve notes that package s was delivered, unless it was lost before or is too old to be remembered.
+// resolve records that packet s was delivered, unless it was lost before or has left the window.
 func (o *sendWindow) resolve(s uint64) {
 	r := &o.packets[s%sendWindowSize]
 	if o.newest-s >= sendWindowSize || !r.pending {
@@ -155,7 +159,7 @@ func (o *sendWindow) resolve(s uint64) {
 	}
 }
 
-// lose notes that a package was lost, if it is open.
+// lose records that a packet was lost, if it is pending.
 func (o *sendWindow) lose(r *sentPacket) {
 	if !r.pending {
 		return

@@ -12,45 +12,46 @@ import (
 type slowOutbox struct {
 	newest, acked uint64
 	at            map[uint64]time.Duration
-	cookie        map[uint64]uint64 // of packages not resolved
+	ackTag        map[uint64]uint64 // of packets not resolved
 }
 
-func (o *slowOutbox) send(now time.Duration, cookie uint64) {
+func (o *slowOutbox) send(now time.Duration, ackTag uint64) {
 	o.newest++
 	o.at[o.newest] = now
-	o.cookie[o.newest] = cookie
+	o.ackTag[o.newest] = ackTag
 }
 
-// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
+// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the
+// newest sent with these low bits.
 func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	a := o.newest
 	for uint16(a) != ack {
 		a--
 	}
-	for s := range o.cookie {
+	for s := range o.ackTag {
 		if s == a || s < a && a-1-s < 64 && mask>>(a-1-s)&1 != 0 {
-			delivered = append(delivered, o.cookie[s])
-			delete(o.cookie, s)
+			delivered = append(delivered, o.ackTag[s])
+			delete(o.ackTag, s)
 		}
 	}
 	o.acked = max(o.acked, a)
-	for s := range o.cookie {
+	for s := range o.ackTag {
 		if s+64 < o.acked || s < o.acked && o.at[o.acked]-o.at[s] > lostAfter {
-			lost = append(lost, o.cookie[s])
-			delete(o.cookie, s)
+			lost = append(lost, o.ackTag[s])
+			delete(o.ackTag, s)
 		}
 	}
 	return delivered, lost
 }
 
-// Over a bad link and more than one wrap of 16 bits, every cookie comes back once, delivered or lost, exactly when the twin says;
-// and none is called delivered that the other end did not get.
-func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
+// Over a bad link and more than one wrap of 16 bits, every ack tag comes back once, delivered or
+// lost, exactly when the twin says; and none is called delivered that the other end did not get.
+func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64
 		delay, jitter time.Duration
-		every, answer time.Duration // between packages, there and back
+		every, answer time.Duration // between packets, there and back
 		packages      int
 	}{
 		0: {"clean", 0, 0, 20e6, 0, 16e6, 16e6, 70_000},
@@ -63,7 +64,7 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, client := pair()
-			twin := slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+			twin := slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}}
 			down, up := newLink(uint64(i)), newLink(uint64(i)+100)
 			for _, l := range []*link{down, up} {
 				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
@@ -88,7 +89,7 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 					if payload, err := client.Receive(now, f.data); err == nil {
 						n := uint64(payload[0]) | uint64(payload[1])<<8 | uint64(payload[2])<<16
 						if arrived[n] {
-							t.Fatalf("package %d came twice", n)
+							t.Fatalf("packet %d came twice", n)
 						}
 						arrived[n] = true
 					}
@@ -97,7 +98,7 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 					h, _, _ := ParseHeader(f.data)
 					if _, err := server.Receive(now, f.data); err != nil {
 						if len(server.Delivered())+len(server.Lost()) != 0 {
-							t.Fatal("a refused package resolved cookies")
+							t.Fatal("a refused packet resolved ack tags")
 						}
 						continue
 					}
@@ -109,37 +110,42 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 					slices.Sort(lost)
 					got := slices.Sorted(slices.Values(server.Lost()))
 					if !slices.Equal(delivered, server.Delivered()) || !slices.Equal(lost, got) {
-						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now, h.Ack, h.AckBits,
+						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now,
+							h.Ack, h.AckBits,
 							server.Delivered(), got, delivered, lost)
 					}
 					for _, k := range server.Delivered() {
 						if fate[k] != "" || !arrived[k] {
-							t.Fatalf("cookie %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
+							t.Fatalf("ack tag %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
 						}
 						fate[k] = "delivered"
 					}
 					for _, k := range server.Lost() {
 						if fate[k] != "" {
-							t.Fatalf("cookie %d lost: before %q", k, fate[k])
+							t.Fatalf("ack tag %d lost: before %q", k, fate[k])
 						}
 						fate[k] = "lost"
 					}
 					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
 				}
 			}
-			if open := len(twin.cookie); refused != 0 || nDelivered+nLost+open != sent || open > stallPackets+64 {
-				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered, nLost, open)
+			if open := len(twin.ackTag); refused != 0 || nDelivered+nLost+open != sent ||
+				open > stallPackets+64 {
+				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered,
+					nLost, open)
 			}
 			if c.loss == 0 && nLost != 0 {
 				t.Fatalf("%d lost on a clean link", nLost)
 			}
-			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost, len(slices.Collect(maps.Keys(arrived))))
+			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost,
+				len(slices.Collect(maps.Keys(arrived))))
 		})
 	}
 }
 
-// Who ignores Ready while nobody answers is told that his cookies are not taken, and gets those that were taken once.
-func TestRow20PackageInfoOverwritten(t *testing.T) {
+// Who ignores Ready while nobody answers is told that his ack tags are not taken, and gets those
+// that were taken once.
+func TestRow20PacketInfoOverwritten(t *testing.T) {
 	server, client := pair()
 	hello, _ := client.Append(0, nil)
 	taken, back := map[uint64]bool{}, map[uint64]bool{}
@@ -149,11 +155,11 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 			taken[n] = true
 		}
 		if server.SetAckTag(seq, n) || server.SetAckTag(seq+1, n) || server.SetAckTag(seq-300, n) {
-			t.Fatal("a cookie was taken twice, for the future or for the distant past")
+			t.Fatal("a ack tag was taken twice, for the future or for the distant past")
 		}
 	}
 	if len(taken) != sendWindowSize {
-		t.Fatalf("%d cookies taken, want %d", len(taken), sendWindowSize)
+		t.Fatalf("%d ack tags taken, want %d", len(taken), sendWindowSize)
 	}
 	now := time.Second
 	if _, err := server.Receive(now, hello); err != nil {
@@ -176,13 +182,13 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 	}
 	for _, k := range server.Lost() {
 		if back[k] {
-			t.Fatalf("cookie %d came back twice", k)
+			t.Fatalf("ack tag %d came back twice", k)
 		}
 		back[k] = true
 	}
 	for k := range taken {
 		if !back[k] {
-			t.Fatalf("cookie %d never came back", k)
+			t.Fatalf("ack tag %d never came back", k)
 		}
 	}
 	if d := server.Delivered(); len(d) != 1 || d[0] != 5099 {
@@ -192,9 +198,10 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 
 func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 
-// Three times round the 16 bits and a thousand times round the ring, with every seventh package lost and stalls of 100
-// packages: each cookie comes back once, by the name of what happened to it.
-func TestRow20PackageInfoWraps(t *testing.T) {
+// Three times round the 16 bits and a thousand times round the ring, with every seventh packet
+// lost and stalls of 100 packets: each ack tag comes back once, by the name of what happened to
+// it.
+func TestRow20PacketInfoWraps(t *testing.T) {
 	server, client := pair()
 	const packages = 200_000
 	var fate [packages]byte
@@ -203,7 +210,7 @@ func TestRow20PackageInfoWraps(t *testing.T) {
 		now += 16 * time.Millisecond
 		d, seq := server.Append(now, nil)
 		if !server.SetAckTag(seq, uint64(n)) {
-			t.Fatalf("cookie %d was not taken", n)
+			t.Fatalf("ack tag %d was not taken", n)
 		}
 		if n%7 != 3 {
 			if _, err := client.Receive(now, d); err != nil {
@@ -219,13 +226,13 @@ func TestRow20PackageInfoWraps(t *testing.T) {
 		}
 		for _, k := range server.Delivered() {
 			if fate[k] != 0 || k%7 == 3 {
-				t.Fatalf("cookie %d delivered, before %q", k, fate[k])
+				t.Fatalf("ack tag %d delivered, before %q", k, fate[k])
 			}
 			fate[k] = 'd'
 		}
 		for _, k := range server.Lost() {
 			if fate[k] != 0 {
-				t.Fatalf("cookie %d lost, before %q", k, fate[k])
+				t.Fatalf("ack tag %d lost, before %q", k, fate[k])
 			}
 			fate[k] = 'l'
 		}
@@ -233,7 +240,7 @@ func TestRow20PackageInfoWraps(t *testing.T) {
 	arrived := 0
 	for n, f := range fate[:packages-64] {
 		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
-			t.Fatalf("cookie %d: %q", n, f)
+			t.Fatalf("ack tag %d: %q", n, f)
 		}
 		if f == 'd' {
 			arrived++
@@ -244,13 +251,15 @@ func TestRow20PackageInfoWraps(t *testing.T) {
 	}
 }
 
-// A package is lost by acks when the newest is 65 ahead, however fast they came, and by time when what was sent more than
-// 250 ms after it arrived, however few they are; not a package or a millisecond sooner.
+// A packet is lost by acks when the newest is 65 ahead, however fast they came, and by time when
+// what was sent more than 250 ms after it arrived, however few they are; not a packet or a
+// millisecond sooner.
 func TestRow18LossByAcksAndByTime(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration
-		want  int // packages after the lost one, when it is known
-	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51}, {50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
+		want  int // packets after the lost one, when it is known
+	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51},
+		{50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
 		server, client := pair()
 		_, seq := server.Append(0, nil)
 		server.SetAckTag(seq, 77)
@@ -267,21 +276,22 @@ func TestRow18LossByAcksAndByTime(t *testing.T) {
 			}
 		}
 		if after != c.want || server.Lost()[0] != 77 {
-			t.Errorf("%d: a package each %v: lost after %d, want %d", i, c.every, after, c.want)
+			t.Errorf("%d: a packet each %v: lost after %d, want %d", i, c.every, after, c.want)
 		}
 	}
 }
 
-// An ack of a package that the ring has forgotten says nothing about the one in its place.
-func TestRow20PackageInfoAncientAck(t *testing.T) {
+// An ack of a packet that the ring has forgotten says nothing about the one in its place.
+func TestRow20PacketInfoAncientAck(t *testing.T) {
 	server, _ := pair()
 	for n := range uint64(300) {
 		if _, seq := server.Append(0, nil); n >= 200 && !server.SetAckTag(seq, n) {
-			t.Fatal("a cookie was not taken")
+			t.Fatal("a ack tag was not taken")
 		}
 	}
 	h := Header{Sequence: 1, Ack: 20, AckBits: 1<<19 - 1}
-	if _, err := server.Receive(0, h.Append(nil)); err != nil || len(server.Delivered())+len(server.Lost()) != 0 {
+	if _, err := server.Receive(0, h.Append(nil)); err != nil ||
+		len(server.Delivered())+len(server.Lost()) != 0 {
 		t.Fatalf("%v, delivered %v, lost %v", err, server.Delivered(), server.Lost())
 	}
 	if server.RTT() != (RTT{}) {
@@ -289,7 +299,8 @@ func TestRow20PackageInfoAncientAck(t *testing.T) {
 	}
 }
 
-// Acks of what was never sent are refused and change nothing, even when most of what they say is true.
+// Acks of what was never sent are refused and change nothing, even when most of what they say is
+// true.
 func TestForgedAcks(t *testing.T) {
 	server, _ := pair()
 	for range 10 {
@@ -319,7 +330,7 @@ func TestForgedAcks(t *testing.T) {
 			t.Errorf("%d: ack %d bits %b: %v, want %v", i, c.ack, c.bits, err, c.want)
 		}
 		if err != nil && (server.in != before || server.InFlight() != 10) {
-			t.Errorf("%d: a refused package left a trace", i)
+			t.Errorf("%d: a refused packet left a trace", i)
 		}
 	}
 	old := NewPeer(0, Config{})
@@ -329,7 +340,7 @@ func TestForgedAcks(t *testing.T) {
 	for _, ahead := range []uint16{1, 2, 20_000, 32_000} {
 		h := Header{Sequence: 1, Ack: uint16(70_000%65536) + ahead}
 		if _, err := old.Receive(0, h.Append(nil)); err != DropAck {
-			t.Errorf("after 70,000 packages, ack of the next %d: %v", ahead, err)
+			t.Errorf("after 70,000 packets, ack of the next %d: %v", ahead, err)
 		}
 	}
 	if got := server.Delivered(); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
@@ -344,12 +355,14 @@ func FuzzOutbox(f *testing.F) {
 	for seed := range uint64(8) {
 		r, script := rand.New(rand.NewPCG(1, seed)), []byte(nil)
 		for range 900 {
-			script = append(script, byte(r.Uint32())&3|byte(r.Uint32N(8))<<2*byte(seed&1), byte(r.ExpFloat64()*20), byte(r.Uint32()))
+			script = append(script, byte(r.Uint32())&3|byte(r.Uint32N(8))<<2*byte(seed&1),
+				byte(r.ExpFloat64()*20), byte(r.Uint32()))
 		}
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{},
+			ackTag: map[uint64]uint64{}}
 		now := time.Duration(0)
 		for ; len(script) >= 3; script = script[3:] {
 			op, back, mask := script[0], uint16(script[1]), uint64(script[2])*0x0101010101010101
@@ -359,7 +372,7 @@ func FuzzOutbox(f *testing.F) {
 					s := o.next(now)
 					twin.send(now, s)
 					if !o.setAckTag(uint16(s), s) {
-						t.Fatalf("cookie %d was not taken", s)
+						t.Fatalf("ack tag %d was not taken", s)
 					}
 				}
 				continue
@@ -374,11 +387,13 @@ func FuzzOutbox(f *testing.F) {
 			slices.Sort(delivered)
 			slices.Sort(lost)
 			got := slices.Sorted(slices.Values(o.lost[:o.nLostShown]))
-			if !slices.Equal(got, lost) || !slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
-				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask, o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
+			if !slices.Equal(got, lost) ||
+				!slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
+				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask,
+					o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
 			}
-			if o.tagsHeld != len(twin.cookie) {
-				t.Fatalf("%d cookies held, the twin has %d", o.tagsHeld, len(twin.cookie))
+			if o.tagsHeld != len(twin.ackTag) {
+				t.Fatalf("%d ack tags held, the twin has %d", o.tagsHeld, len(twin.ackTag))
 			}
 		}
 	})

@@ -5,41 +5,42 @@ import (
 	"time"
 )
 
-// Limits of blobs.
+// Limits of transfers.
 const (
 	MaxTransfers        = 4                           // sent and not yet delivered
 	MaxTransferSize     = fragmentSize * maxFragments // 256 KiB; the least is 1
-	FragmentSectionSize = fragmentHead + fragmentSize // bytes of a package that a whole fragment takes
+	FragmentSectionSize = fragmentHead + fragmentSize // section of a whole fragment
 
 	fragmentHead = 1 + 2 + 1 + 4
 	fragmentSize = 1024
 	maxFragments = 256
 )
 
-// A blob of which nothing new arrived for so long is given up: first by its sender, later by its receiver, so that none is
-// thrown away that still comes.
+// A transfer without progress is given up: first by its sender, later by its receiver, so that the
+// receiver drops none that still comes.
 const (
 	sendGiveUp    = 10 * time.Second
 	receiveGiveUp = 20 * time.Second
 )
 
-// Errors of Peer.SendTransfer. They are about the caller, not about a package.
+// Errors of SendTransfer. They are about the caller, not about a packet.
 var (
-	ErrTransfersFull = errors.New("packet: 4 blobs are not delivered yet")
-	ErrTransferSize  = errors.New("packet: a blob has 1 to 262144 bytes")
+	ErrTransfersFull = errors.New("packet: 4 transfers are not delivered yet")
+	ErrTransferSize  = errors.New("packet: a transfer has 1 to 262144 bytes")
 )
 
-// Transfers is how a peer's outgoing blobs fare.
+// TransferStats counts a peer's outgoing transfers.
 type TransferStats struct {
 	Pending   int    // sent and not yet delivered
-	Delivered uint64 // of which all fragments were acked
-	GivenUp   uint64 // of which no fragment was acked for 10 s
+	Delivered uint64 // all fragments were acked
+	GivenUp   uint64 // no fragment was acked for 10 s
 }
 
-// SendTransfer takes something too long for a package: it is cut into fragments, which travel one a package, each until it is
-// acked. TransferStats arrive whole, once and in order, or not at all. The data is not copied and must not change until it is
-// delivered or given up; many peers may send the same. The other end must be willing, see Config.MaxTransfer. The error is ErrTransfersFull or
-// ErrTransferSize.
+// SendTransfer queues data that is too long for a packet. It travels in fragments, one per
+// packet, each until it is acked. Transfers arrive whole, once and in order, or not at all. The
+// data is not copied and must not change until it is delivered or given up; many peers may send
+// the same. The other end must accept it, see Config.MaxTransfer. The error is ErrTransfersFull
+// or ErrTransferSize.
 func (p *Peer) SendTransfer(data []byte) error {
 	if len(data) == 0 || len(data) > MaxTransferSize {
 		return ErrTransferSize
@@ -50,7 +51,7 @@ func (p *Peer) SendTransfer(data []byte) error {
 	return p.out.transfers.enqueue(data)
 }
 
-// Transfers returns how the blobs that were sent fare.
+// Transfers returns the counts of outgoing transfers.
 func (p *Peer) Transfers() TransferStats {
 	b := p.out.transfers
 	if b == nil {
@@ -59,9 +60,9 @@ func (p *Peer) Transfers() TransferStats {
 	return TransferStats{Pending: int(b.next - b.base), Delivered: b.done, GivenUp: b.givenUp}
 }
 
-// AppendFragment adds a Fragment section to the package that Append began last, in at most budget bytes: FragmentSectionSize for a
-// whole one, and no fragment is ever cut smaller. It belongs behind events and notes. It adds nothing when none is due, does
-// not fit, or the package has one.
+// AppendFragment adds the next fragment that is due to the packet that Append began last, behind
+// its messages. A whole fragment needs a budget of FragmentSectionSize; none is ever cut smaller.
+// It writes nothing when no fragment is due or fits, or the packet has one.
 func (p *Peer) AppendFragment(dst []byte, budget int) []byte {
 	if p.out.transfers == nil || p.out.newest == 0 {
 		return dst
@@ -69,13 +70,15 @@ func (p *Peer) AppendFragment(dst []byte, budget int) []byte {
 	return p.out.transfers.append(dst, budget, &p.out.packets[p.out.newest%sendWindowSize], p.resendAfter())
 }
 
-// FragmentDue reports whether AppendBlob would write something now, given room. It also gives up a blob whose time is up.
+// FragmentDue reports whether AppendFragment would write a fragment now, given room. It also
+// gives up a transfer whose time is up.
 func (p *Peer) FragmentDue(now time.Duration) bool {
 	return p.out.transfers != nil && p.out.transfers.due(now, p.resendAfter())
 }
 
-// AcceptTransfers changes what Config.MaxTransfer says, from the next package on; it is for an end that takes blobs only while it waits for
-// some. What is under way goes on if its size is within the limit. 0 drops what there is of a blob, and its memory.
+// AcceptTransfers changes Config.MaxTransfer from the next packet on, for an end that accepts
+// transfers only while it waits for some. The present transfer goes on if its size is within the
+// limit. 0 drops the present transfer and its memory.
 func (p *Peer) AcceptTransfers(limit int) {
 	p.transferIn.limit = min(limit, MaxTransferSize)
 	if limit == 0 {
@@ -83,13 +86,15 @@ func (p *Peer) AcceptTransfers(limit int) {
 	}
 }
 
-// TransferProgress is how much of the incoming blob is here, and its size, in bytes; 0 and 0 while none is under way.
+// TransferProgress returns how many bytes of the incoming transfer are here, and its size; 0 and
+// 0 when there is none.
 func (p *Peer) TransferProgress() (have, size int) {
 	b := &p.transferIn
 	return min(b.size, (fragmentCount(b.size)-b.left)*fragmentSize), b.size
 }
 
-// NextTransfer returns the blob that the last package completed. It is the peer's memory, valid until the next Sections.
+// NextTransfer returns the transfer that the last packet completed. The slice is valid until the
+// next Sections.
 func (p *Peer) NextTransfer() ([]byte, bool) {
 	if p.transferIn.done == 0 {
 		return nil, false
@@ -99,10 +104,10 @@ func (p *Peer) NextTransfer() ([]byte, bool) {
 	return p.transferIn.memory.data[:n], true
 }
 
-// fragmentCount is into how many a blob of so many bytes is cut: all of fragmentSize but the last.
+// fragmentCount returns the number of fragments of a transfer of size bytes.
 func fragmentCount(size int) int { return (size + fragmentSize - 1) / fragmentSize }
 
-// fragmentLen is the length of fragment i of a blob of so many bytes.
+// fragmentLen returns the length of fragment i of a transfer of size bytes.
 func fragmentLen(size, i int) int { return min(fragmentSize, size-i*fragmentSize) }
 
 // fragmentSet is a set of fragments.
@@ -111,8 +116,8 @@ type fragmentSet [maxFragments / 64]uint64
 func (s *fragmentSet) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s *fragmentSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
 
-// transferSender holds the blobs that are not delivered, by id modulo MaxTransfers. Only the oldest, base, is under way: the others
-// wait, so that a receiver needs memory for one.
+// transferSender holds the transfers that are not delivered, by id modulo MaxTransfers. Only the
+// oldest one, base, is sent; the others wait, so that a receiver needs memory for one.
 type transferSender struct {
 	base, next    uint64
 	queue         [MaxTransfers][]byte
@@ -120,11 +125,11 @@ type transferSender struct {
 
 	// Of base:
 	started    bool
-	progressAt time.Duration // when the newest package was sent that took it further, or it began
+	progressAt time.Duration // when the newest packet that made progress was sent
 	left       int           // fragments not acked
-	first      int           // where to look for the next one
+	first      int           // fragment to try first
 	acked      fragmentSet
-	at         [maxFragments]time.Duration // when each was sent last
+	at         [maxFragments]time.Duration // when each fragment was sent last
 }
 
 func (b *transferSender) enqueue(data []byte) error {
@@ -136,7 +141,7 @@ func (b *transferSender) enqueue(data []byte) error {
 	return nil
 }
 
-// finish turns to the next blob.
+// finish counts the present transfer and turns to the next one.
 func (b *transferSender) finish(count *uint64) {
 	b.queue[b.base%MaxTransfers] = nil
 	b.base++
@@ -152,7 +157,7 @@ func (b *transferSender) begin(now time.Duration) {
 	}
 }
 
-// due reports whether a fragment is, after giving up a blob whose time is up.
+// due reports whether a fragment is due, after giving up a transfer whose time is up.
 func (b *transferSender) due(now, resendAfter time.Duration) bool {
 	if b.started && now-b.progressAt > sendGiveUp {
 		b.finish(&b.givenUp)
@@ -168,13 +173,13 @@ func (b *transferSender) due(now, resendAfter time.Duration) bool {
 	return false
 }
 
-// append writes the next fragment that is due and notes it in r, like outgoing.append.
+// append writes the next fragment that is due and records it in r.
 //
 //	1  section 5
-//	2  blob    counts blobs from 0; the low 16 bits
-//	1  index   of the fragment
-//	4  size    of the whole blob
-//	n  bytes   1024, fewer in the last fragment
+//	2  transfer  counts transfers from 0; the low 16 bits
+//	1  index     of the fragment
+//	4  size      of the whole transfer
+//	n  bytes     1024, fewer in the last fragment
 func (b *transferSender) append(dst []byte, budget int, r *sentPacket, resendAfter time.Duration) []byte {
 	if b.started && r.at-b.progressAt > sendGiveUp {
 		b.finish(&b.givenUp)
@@ -202,7 +207,7 @@ func (b *transferSender) append(dst []byte, budget int, r *sentPacket, resendAft
 	return dst
 }
 
-// delivered notes that a package with a fragment arrived.
+// delivered records that a packet with a fragment arrived.
 func (b *transferSender) delivered(r *sentPacket) {
 	i := int(r.fragment) - 1
 	if !b.started || r.transfer != uint16(b.base) || b.acked.has(i) {
@@ -215,7 +220,7 @@ func (b *transferSender) delivered(r *sentPacket) {
 	}
 }
 
-// lost makes the fragment of a package due at once, unless a later package carries it already.
+// lost makes the fragment of a packet due at once, unless a later packet carries it.
 func (b *transferSender) lost(r *sentPacket) {
 	if i := int(r.fragment) - 1; b.started && r.transfer == uint16(b.base) && b.at[i] == r.at {
 		b.at[i] = never

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// blobPair is a pair whose client takes blobs of up to limit bytes.
+// blobPair is a pair whose client takes transfers of up to limit bytes.
 func blobPair(limit int) (server, client *Peer) {
 	server, _ = pair()
 	return server, NewPeer(0, Config{MaxTransfer: limit})
@@ -22,7 +22,8 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// carrier lets both ends talk at 60 Hz over links, with fragments on their way down, until quit says so.
+// carrier lets both ends talk at 60 Hz over links, with fragments on their way down, until quit
+// says so.
 type carrier struct {
 	t              *testing.T
 	server, client *Peer
@@ -33,7 +34,8 @@ type carrier struct {
 	mute           bool // nothing comes back
 }
 
-func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay, jitter time.Duration) *carrier {
+func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
+	jitter time.Duration) *carrier {
 	c := &carrier{t: t, down: newLink(seed), up: newLink(seed + 1000)}
 	c.server, c.client = blobPair(limit)
 	for _, l := range []*link{c.down, c.up} {
@@ -52,7 +54,7 @@ func (c *carrier) step() {
 			c.fragments++
 		}
 		if len(d) > MaxPacketSize || len(d)-n > FragmentSectionSize {
-			c.t.Fatalf("a package of %d bytes, %d of a fragment", len(d), len(d)-n)
+			c.t.Fatalf("a packet of %d bytes, %d of a fragment", len(d), len(d)-n)
 		}
 		c.down.push(c.now, d)
 	}
@@ -78,9 +80,9 @@ func (c *carrier) step() {
 	}
 }
 
-// Transfers of every awkward size arrive whole, once and in order, whatever the link loses, repeats or reorders; only what was
-// lost or late is sent again.
-func TestRow24BlobsSurviveTheLink(t *testing.T) {
+// Transfers of every awkward size arrive whole, once and in order, whatever the link loses,
+// repeats or reorders; only what was lost or late is sent again.
+func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
 		name          string
@@ -106,7 +108,7 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 					}
 				}
 				if l.step(); l.now > 5*time.Minute {
-					t.Fatalf("%d of %d blobs after %v", len(l.got), len(sizes), l.now)
+					t.Fatalf("%d of %d transfers after %v", len(l.got), len(sizes), l.now)
 				}
 			}
 			for range 100 {
@@ -114,11 +116,12 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 			}
 			for n := range want {
 				if !bytes.Equal(l.got[n], want[n]) {
-					t.Fatalf("blob %d of %d bytes came as %d others", n, len(want[n]), len(l.got[n]))
+					t.Fatalf("transfer %d of %d bytes came as %d others", n, len(want[n]), len(l.got[n]))
 				}
 			}
-			if s := l.server.Transfers(); len(l.got) != len(want) || s != (TransferStats{Delivered: uint64(len(want))}) {
-				t.Errorf("%d of %d blobs came, %+v", len(l.got), len(want), s)
+			if s := l.server.Transfers(); len(l.got) != len(want) ||
+				s != (TransferStats{Delivered: uint64(len(want))}) {
+				t.Errorf("%d of %d transfers came, %+v", len(l.got), len(want), s)
 			}
 			t.Logf("%d fragments sent of %d", l.fragments, need)
 			if float64(l.fragments) > c.most*float64(need) {
@@ -128,9 +131,10 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 	}
 }
 
-// A blob whose receiver falls silent is given up after 10 s; the next one begins and drops what was there of it. A receiver
-// whose sender falls silent gives the memory back after 20 s, and late fragments do not bring it back to life.
-func TestRow24BlobsTimeOut(t *testing.T) {
+// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops
+// what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
+// and late fragments do not bring it back to life.
+func TestRow24TransfersTimeOut(t *testing.T) {
 	l := newCarrier(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
@@ -152,7 +156,8 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 	for heard := l.now; l.now < heard+10*time.Second; {
 		l.step()
 	}
-	if s := l.server.Transfers(); s != (TransferStats{Delivered: 1, GivenUp: 1}) || !bytes.Equal(l.got[len(l.got)-1], second) {
+	if s := l.server.Transfers(); s != (TransferStats{Delivered: 1, GivenUp: 1}) ||
+		!bytes.Equal(l.got[len(l.got)-1], second) {
 		t.Fatalf("%+v, %d came", s, len(l.got))
 	}
 
@@ -186,18 +191,20 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := client.NextTransfer(); ok || client.transferIn.incomplete != 1 || client.transferIn.memory != nil {
-		t.Fatal("a blob that was given up came back")
+	if _, ok := client.NextTransfer(); ok || client.transferIn.incomplete != 1 ||
+		client.transferIn.memory != nil {
+		t.Fatal("a transfer that was given up came back")
 	}
 	if err := say(piece(1, 0, 9)...); err != nil {
 		t.Fatal(err)
 	}
 	if b, ok := client.NextTransfer(); !ok || len(b) != 9 {
-		t.Fatalf("the next blob: %v, %d bytes", ok, len(b))
+		t.Fatalf("the next transfer: %v, %d bytes", ok, len(b))
 	}
 }
 
-// Whatever fragments say, they are refused whole or take no more memory than the receiver allows; one that allows none has none.
+// Whatever fragments say, they are refused whole or take no more memory than the receiver allows;
+// one that allows none has none.
 func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	const limit = 5000
 	piece := func(id uint16, i byte, size uint32, n int) []byte {
@@ -224,8 +231,8 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 		11: {"index behind the end", piece(0, 5, limit, 1024), 0, DropFragment},
 		12: {"index 255", piece(0, 255, limit, 1024), 0, DropFragment},
 		13: {"a short one in the middle", piece(0, 1, limit, 1000), 0, DropFragment},
-		14: {"an old blob", piece(65535, 0, 3, 3), 0, nil},
-		15: {"a blob far ahead", piece(32767, 0, 3, 3), 0, nil},
+		14: {"an old transfer", piece(65535, 0, 3, 3), 0, nil},
+		15: {"a transfer far ahead", piece(32767, 0, 3, 3), 0, nil},
 	} {
 		_, p := blobPair(limit)
 		rest, err := p.transferIn.parse(0, c.section)
@@ -236,15 +243,17 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 			t.Errorf("%d %s: refused, but it left a trace", i, c.name)
 		}
 		_, none := pair()
-		if _, err := none.transferIn.parse(0, c.section); err != DropFragment || none.transferIn.memory != nil {
-			t.Errorf("%d %s: %v at one who takes no blobs", i, c.name, err)
+		if _, err := none.transferIn.parse(0, c.section); err != DropFragment ||
+			none.transferIn.memory != nil {
+			t.Errorf("%d %s: %v at one who takes no transfers", i, c.name, err)
 		}
 	}
 	_, p := blobPair(limit)
 	for _, s := range [][]byte{piece(0, 0, 3000, 1024), piece(0, 0, 3001, 1024)} {
 		_, _ = p.transferIn.parse(0, s)
 	}
-	if _, err := p.transferIn.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment || p.transferIn.size != 3000 {
+	if _, err := p.transferIn.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment ||
+		p.transferIn.size != 3000 {
 		t.Errorf("another size in the middle: %v", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -257,8 +266,9 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	}
 }
 
-// The schema of a message goes by hash in the handshake. What must go in full, a schema or a model that the other end does not
-// have, is a blob: it is sent until it is acked, again when it is lost, and not one byte of it after that.
+// The schema of a message goes by hash in the handshake. What must go in full, a schema or a
+// model that the other end does not have, is a transfer: it is sent until it is acked, again when
+// it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
 	l := newCarrier(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
 	schema := noise(3, 700)
@@ -287,8 +297,8 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 	}
 }
 
-// A slow blob is not given up while it moves, however long it takes.
-func TestRow24SlowBlobArrives(t *testing.T) {
+// A slow transfer is not given up while it moves, however long it takes.
+func TestRow24SlowTransferArrives(t *testing.T) {
 	server, client := blobPair(MaxTransferSize)
 	blob, got := noise(1, MaxTransferSize), false
 	if err := server.SendTransfer(blob); err != nil {
@@ -313,7 +323,7 @@ func TestRow24SlowBlobArrives(t *testing.T) {
 	}
 }
 
-// A fragment whose package is lost is due at once, but not if a later package carries it already.
+// A fragment whose packet is lost is due at once, but not if a later packet carries it already.
 func TestLostFragmentIsDue(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		server, client := blobPair(1000)
@@ -343,31 +353,33 @@ func TestLostFragmentIsDue(t *testing.T) {
 	}
 }
 
-func TestSendBlobBounds(t *testing.T) {
+func TestSendTransferBounds(t *testing.T) {
 	p, _ := pair()
 	if p.Transfers() != (TransferStats{}) || p.AppendFragment(nil, 2000) != nil {
-		t.Error("blobs before the first")
+		t.Error("transfers before the first")
 	}
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrTransferSize}, {MaxTransferSize + 1, ErrTransferSize}, {MaxTransferSize, nil}, {1, nil}, {1, nil}, {1, nil}, {1, ErrTransfersFull}} {
+	}{{0, ErrTransferSize}, {MaxTransferSize + 1, ErrTransferSize}, {MaxTransferSize, nil}, {1, nil},
+		{1, nil}, {1, nil}, {1, ErrTransfersFull}} {
 		if err := p.SendTransfer(make([]byte, c.size)); err != c.want {
-			t.Errorf("%d: blob of %d bytes: %v, want %v", i, c.size, err, c.want)
+			t.Errorf("%d: transfer of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
 	if p.AppendFragment(nil, 2000) != nil {
-		t.Error("a fragment before the first package")
+		t.Error("a fragment before the first packet")
 	}
 	p.Append(0, nil)
-	for i, c := range []struct{ budget, want int }{{FragmentSectionSize - 1, 0}, {FragmentSectionSize, FragmentSectionSize}, {5000, 0}} {
+	for i, c := range []struct{ budget, want int }{{FragmentSectionSize - 1, 0},
+		{FragmentSectionSize, FragmentSectionSize}, {5000, 0}} {
 		if got := p.AppendFragment(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
 	}
 }
 
-func TestBlobAllocatesNothing(t *testing.T) {
+func TestTransferAllocatesNothing(t *testing.T) {
 	server, client := blobPair(MaxTransferSize)
 	blob := noise(1, 40_000)
 	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
@@ -395,17 +407,17 @@ func TestBlobAllocatesNothing(t *testing.T) {
 		round()
 	}
 	if n := testing.AllocsPerRun(400, round); n != 0 || got < 10 {
-		t.Errorf("%v allocations, %d blobs came", n, got)
+		t.Errorf("%v allocations, %d transfers came", n, got)
 	}
 }
 
-// An end that has what it waited for takes no more, skips what is still on its way of it, and keeps none of its memory. Whoever
-// sends knows when it has something to send.
-func TestTakeBlobs(t *testing.T) {
+// An end that has what it waited for takes no more, skips what is still on its way of it, and
+// keeps none of its memory. Whoever sends knows when it has something to send.
+func TestTakeTransfers(t *testing.T) {
 	server, client := blobPair(0)
 	blob := noise(5, 2500)
 	if server.FragmentDue(0) || server.SendTransfer(blob) != nil || !server.FragmentDue(0) {
-		t.Fatal("due without a blob, or not with one")
+		t.Fatal("due without a transfer, or not with one")
 	}
 	now := time.Duration(0)
 	send := func() (pack []byte) {
@@ -466,11 +478,11 @@ func TestTakeBlobs(t *testing.T) {
 	}
 	client.AcceptTransfers(0)
 	if client.transferIn.memory != nil || client.transferIn.incomplete != 1 {
-		t.Errorf("half a blob remains: %+v", client.transferIn)
+		t.Errorf("half a transfer remains: %+v", client.transferIn)
 	}
 }
 
-// slowBlobs is the honest twin of transferReceiver: every fragment ever seen, by blob.
+// slowBlobs is the honest twin of transferReceiver: every fragment ever seen, by transfer.
 type slowBlobs struct {
 	limit, id, size int
 	seen            map[int][]byte
@@ -520,14 +532,17 @@ func (q *slowBlobs) parse(src []byte) (rest, blob []byte, ok bool) {
 	return rest, blob, true
 }
 
-// Any bytes as a row of fragments: the same verdict, rest and blobs as the twin's, and memory within the limit. The first
-// two bytes choose the limit; a fragment's bytes are made up from its head, so that the fuzzer need not find thousands.
+// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory
+// within the limit. The first two bytes choose the limit; a fragment's bytes are made up from its
+// head, so that the fuzzer need not find thousands.
 func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 3, 0, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 2, 184, 11, 0, 0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 184, 11, 0, 0})
-	f.Add(uint16(9000), []byte{0, 0, 1, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 1, 4, 0, 0})
-	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
+	f.Add(uint16(9000), []byte{0, 0, 1, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 1, 4,
+		0, 0})
+	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0,
+		2, 184, 11, 0, 0})
 	f.Add(uint16(0), []byte{0, 0, 0, 1, 0, 0, 0})
 	f.Add(uint16(9000), []byte{255, 127, 0, 1, 0, 0, 0, 255, 255, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, limit uint16, heads []byte) {
@@ -548,7 +563,7 @@ func FuzzFragments(f *testing.F) {
 				t.Fatalf("%x: rest %x, %v; the twin says %x, %v", src, rest, err, want, ok)
 			}
 			if fast.done != len(blob) || fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], blob) {
-				t.Fatalf("%x: a blob of %d bytes, the twin has %d", src, fast.done, len(blob))
+				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(blob))
 			}
 			if fast.memory != nil && cap(fast.memory.data) > int(limit) {
 				t.Fatalf("%d bytes of memory, the limit is %d", cap(fast.memory.data), limit)

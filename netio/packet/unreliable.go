@@ -4,44 +4,46 @@ import (
 	"errors"
 )
 
-// Limits of notes.
+// Limits of unreliable messages.
 const (
-	MaxUnreliable  = 64   // in a package
-	unreliableRoom = 1024 // bytes of those that wait for the next package, and one more for each
+	MaxUnreliable  = 64   // messages in a packet
+	unreliableRoom = 1024 // bytes of the messages that wait, each with one more for its size
 )
 
-// Errors of Peer.QueueUnreliable. They are about the caller, not about a package.
+// Errors of Peer.QueueUnreliable. They are about the caller, not about a packet.
 var (
-	ErrUnreliableFull = errors.New("packet: more notes than the next package takes")
+	ErrUnreliableFull = errors.New("packet: more unreliable messages than the next packet takes")
 )
 
-// unreliable are unreliable events: each goes into one package and is never sent again, so what arrives arrived once and in the
-// order of packages. What waits lies here as it is written: size-1 and bytes, one after the other.
+// unreliableQueues holds unreliable messages, each in the form in which it is written: size-1 and
+// bytes. A message goes into one packet and is never sent again, so it arrives at most once, in
+// the order of packets.
 type unreliableQueues struct {
 	nOut int
-	at   int // next one to hand out
+	at   int // next message of in
 	nIn  int
 	out  [unreliableRoom]byte
-	in   [MaxSectionBytes]byte // of the last package, without its head
+	in   [MaxSectionBytes]byte // messages of the last packet
 }
 
-// QueueUnreliable takes an unreliable event of 1 to MaxMessageSize bytes, which is copied, for the next package that has room. The error is
-// ErrUnreliableFull or ErrMessageSize.
-func (p *Peer) QueueUnreliable(note []byte) error {
+// QueueUnreliable copies a message of 1 to MaxMessageSize bytes for the next packet that has
+// room. The error is ErrUnreliableFull or ErrMessageSize.
+func (p *Peer) QueueUnreliable(message []byte) error {
 	q := &p.unreliable
-	if len(note) == 0 || len(note) > MaxMessageSize {
+	if len(message) == 0 || len(message) > MaxMessageSize {
 		return ErrMessageSize
 	}
-	if q.nOut+1+len(note) > unreliableRoom {
+	if q.nOut+1+len(message) > unreliableRoom {
 		return ErrUnreliableFull
 	}
-	q.out[q.nOut] = byte(len(note) - 1)
-	q.nOut += 1 + copy(q.out[q.nOut+1:], note)
+	q.out[q.nOut] = byte(len(message) - 1)
+	q.nOut += 1 + copy(q.out[q.nOut+1:], message)
 	return nil
 }
 
-// AppendUnreliable adds a Notes section to the package that Append began last, in at most budget bytes, with the oldest notes that
-// fit; they are forgotten. It belongs behind the events. It adds nothing when there are none.
+// AppendUnreliable adds the oldest unreliable messages that fit into budget bytes to the packet
+// that Append began last, behind its reliable messages, and forgets them. It writes nothing when
+// there are none.
 func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 	q, count, n := &p.unreliable, 0, 0
 	for n < q.nOut && count < MaxUnreliable {
@@ -64,7 +66,7 @@ func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 // parse reads a section: all of it or nothing.
 //
 //	1  section 4
-//	1  count   of notes, 1 to 64
+//	1  count   of messages, 1 to 64
 //	   then for each:
 //	1  size-1
 //	n  bytes
@@ -79,7 +81,7 @@ func (q *unreliableQueues) parse(src []byte) (rest []byte, err error) {
 		}
 		body = body[2+int(body[0]):]
 	}
-	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any package
+	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any packet
 		return nil, DropUnreliable
 	} else {
 		q.at, q.nIn = 0, copy(q.in[:], src[2:2+n])
@@ -87,14 +89,14 @@ func (q *unreliableQueues) parse(src []byte) (rest []byte, err error) {
 	return body, nil
 }
 
-// NextUnreliable returns the next unreliable event of the last package, in the order in which the peer noted them. It is the
-// peer's memory, valid until the next Sections.
+// NextUnreliable returns the next unreliable message of the last packet, in the order in which
+// the peer queued them. The slice is valid until the next Sections.
 func (p *Peer) NextUnreliable() ([]byte, bool) {
 	q := &p.unreliable
 	if q.at >= q.nIn {
 		return nil, false
 	}
-	note := q.in[q.at+1 : q.at+2+int(q.in[q.at])]
-	q.at += 1 + len(note)
-	return note, true
+	message := q.in[q.at+1 : q.at+2+int(q.in[q.at])]
+	q.at += 1 + len(message)
+	return message, true
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Notes are sent once, each: at 30 % loss, with duplicates and reordering, exactly those arrive whose package did, in its
-// order, never twice. They are not sent again when it is lost, and do not wait for those that were.
-func TestRow21UnreliableEventsAreNeverResent(t *testing.T) {
+// Unreliable messages are sent once, each: at 30 % loss, with duplicates and reordering, exactly
+// those arrive whose packet did, in its order, never twice. They are not sent again when it is
+// lost, and do not wait for those that were.
+func TestRow21UnreliableMessagesAreNeverResent(t *testing.T) {
 	server, client := pair()
 	down, up := newLink(1), newLink(2)
 	for _, l := range []*link{down, up} {
@@ -51,7 +52,7 @@ func TestRow21UnreliableEventsAreNeverResent(t *testing.T) {
 			for note, ok := client.NextUnreliable(); ok; note, ok = client.NextUnreliable() {
 				n := int(binary.LittleEndian.Uint32(note))
 				if n <= last {
-					t.Fatalf("note %d came after %d in one package", n, last)
+					t.Fatalf("note %d came after %d in one packet", n, last)
 				}
 				last, arrived = n, arrived+1
 				came[n]++
@@ -72,17 +73,19 @@ func TestRow21UnreliableEventsAreNeverResent(t *testing.T) {
 	}
 }
 
-func TestNoteBounds(t *testing.T) {
+func TestUnreliableBounds(t *testing.T) {
 	p, _ := pair()
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrMessageSize}, {257, ErrMessageSize}, {256, nil}, {256, nil}, {256, nil}, {253, ErrUnreliableFull}, {252, nil}, {1, ErrUnreliableFull}} {
+	}{{0, ErrMessageSize}, {257, ErrMessageSize}, {256, nil}, {256, nil}, {256, nil},
+		{253, ErrUnreliableFull}, {252, nil}, {1, ErrUnreliableFull}} {
 		if err := p.QueueUnreliable(make([]byte, c.size)); err != c.want {
-			t.Errorf("%d: note of %d bytes: %v, want %v", i, c.size, err, c.want)
+			t.Errorf("%d: unreliable message of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
-	for i, c := range []struct{ budget, want int }{{0, 0}, {258, 0}, {259, 259}, {1000, 2 + 257 + 257 + 253}, {1000, 0}} {
+	for i, c := range []struct{ budget, want int }{{0, 0}, {258, 0}, {259, 259},
+		{1000, 2 + 257 + 257 + 253}, {1000, 0}} {
 		if got := p.AppendUnreliable(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
@@ -91,12 +94,12 @@ func TestNoteBounds(t *testing.T) {
 		_ = p.QueueUnreliable([]byte{7})
 	}
 	if got := p.AppendUnreliable(nil, 1000); got[1] != MaxUnreliable {
-		t.Errorf("%d notes in a package", got[1])
+		t.Errorf("%d unreliable messages in a packet", got[1])
 	}
 }
 
-// The notes of a package are gone with the next, taken or not.
-func TestNotesAreOfOnePackage(t *testing.T) {
+// The unreliable messages of a packet are gone with the next, taken or not.
+func TestUnreliableAreOfOnePacket(t *testing.T) {
 	p, _ := pair()
 	if _, err := p.Sections([]byte{4, 2, 0, 9, 0, 8}); err != nil {
 		t.Fatal(err)
@@ -108,12 +111,13 @@ func TestNotesAreOfOnePackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, ok := p.NextUnreliable(); ok {
-		t.Fatalf("%x came from the package before", n)
+		t.Fatalf("%x came from the packet before", n)
 	}
 }
 
-// Any bytes as a Notes section: refused whole, or what was read writes back to the same bytes.
-func FuzzNotes(f *testing.F) {
+// Any bytes as a Unreliable messages section: refused whole, or what was read writes back to the
+// same bytes.
+func FuzzUnreliable(f *testing.F) {
 	f.Add([]byte{4, 1, 0, 9})
 	f.Add([]byte{4, 2, 0, 9, 1, 8, 8, 5, 5})
 	f.Add([]byte{4, 0})
@@ -125,7 +129,7 @@ func FuzzNotes(f *testing.F) {
 		rest, err := p.unreliable.parse(src)
 		if err != nil {
 			if _, ok := p.NextUnreliable(); ok || err != DropUnreliable {
-				t.Fatalf("%x: %v, and a note", src, err)
+				t.Fatalf("%x: %v, and an unreliable message", src, err)
 			}
 			return
 		}

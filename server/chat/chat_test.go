@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// table is a lobby: seat 3 is empty, seat 6 looks on, seat 7 is muted.
+// table is a lobby: slot 3 is empty, slot 6 is a spectator, slot 7 is muted.
 func table() []Player {
 	return []Player{
 		{ID: 0x100, Name: "Ann"}, {ID: 0x101, Name: "Bob", Team: 1}, {ID: 0x102, Name: "Anna B"}, {},
@@ -89,7 +89,8 @@ func TestRow57Routing(t *testing.T) {
 	}
 }
 
-// Row 57: a reply goes to who whispered last, wherever that player sits, and to nobody who came after.
+// Row 57: a reply goes to who whispered last, wherever that player sits, and to nobody who came
+// after.
 func TestRow57Reply(t *testing.T) {
 	r, players := newRoom(), table()
 	post := func(from int, line string) string {
@@ -112,7 +113,7 @@ func TestRow57Reply(t *testing.T) {
 			t.Errorf("%d: got %s, want %s", i, got, c.want)
 		}
 	}
-	players[3], players[2] = players[2], Player{} // moves to another seat
+	players[3], players[2] = players[2], Player{} // moves to another slot
 	if got := post(1, "/r six"); got != "[3 1][1:05] to Anna B: six" {
 		t.Error(got)
 	}
@@ -126,7 +127,8 @@ func TestRow57Reply(t *testing.T) {
 	}
 }
 
-// Row 57: five lines at once, then one in 1.5 s; who goes on is told once, and others are not concerned.
+// Row 57: five lines at once, then one in 1.5 s; who goes on is told once, and others are not
+// concerned.
 func TestRow57RateLimit(t *testing.T) {
 	r, players := newRoom(), table()
 	said, told := 0, 0
@@ -151,7 +153,7 @@ func TestRow57RateLimit(t *testing.T) {
 	}
 	players[0].ID++
 	if _, to := r.Post(time.Minute, players, 0, []byte("hi"), nil); len(to) != 7 {
-		t.Error("the next player in the seat may not speak")
+		t.Error("the next player in the slot may not speak")
 	}
 	line := []byte("spam")
 	for range 10 {
@@ -203,8 +205,9 @@ func TestRow57Clean(t *testing.T) {
 	}
 }
 
-// slowFind is find, written for reading: all exact ones, else all alike but for case, else all that begin so.
-func slowFind(players []Player, name string) (seats []int) {
+// slowFind is find, written for reading: all exact ones, else all alike but for case, else all that
+// begin so.
+func slowFind(players []Player, name string) (slots []int) {
 	fold := func(s string) string {
 		return strings.Map(func(r rune) rune { return []rune(strings.ToLower(string(r)))[0] }, s)
 	}
@@ -215,11 +218,11 @@ func slowFind(players []Player, name string) (seats []int) {
 	} {
 		for i, p := range players {
 			if p.ID != 0 && fits(p.Name) {
-				seats = append(seats, i)
+				slots = append(slots, i)
 			}
 		}
-		if len(seats) > 0 {
-			return seats
+		if len(slots) > 0 {
+			return slots
 		}
 	}
 	return nil
@@ -233,10 +236,10 @@ func TestFindAgreesWithItsTwin(t *testing.T) {
 			players[i] = Player{ID: uint32(rapid.IntRange(0, 3).Draw(t, "id")), Name: name.Draw(t, "name")}
 		}
 		written := name.Draw(t, "written")
-		seat, _, why := find(players, written)
+		slot, _, why := find(players, written)
 		want := slowFind(players, written)
-		if len(want) == 1 && (why != RefusedNone || seat != want[0]) || len(want) == 0 && why != RefusedUnknown || len(want) > 1 && why != RefusedAmbiguous {
-			t.Errorf("%q among %v: %d %v, want %v", written, players, seat, why, want)
+		if len(want) == 1 && (why != RefusedNone || slot != want[0]) || len(want) == 0 && why != RefusedUnknown || len(want) > 1 && why != RefusedAmbiguous {
+			t.Errorf("%q among %v: %d %v, want %v", written, players, slot, why, want)
 		}
 	})
 }
@@ -260,7 +263,8 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// Whatever is said: what goes out is clean and short, a refusal goes to the sender alone, a team's line stays in the team.
+// Whatever is said: what goes out is clean and short, a refusal goes to the sender alone, a team's
+// line stays in the team.
 func FuzzPost(f *testing.F) {
 	for _, s := range []string{"hi", "/t hi", `/w "Anna B" hi`, "/r hi", "/w an x", "/\u202e", "/w \" \" x"} {
 		f.Add([]byte(s), uint8(0))
@@ -272,10 +276,10 @@ func FuzzPost(f *testing.F) {
 		if len(m.Text) > MaxText || !protocol.ValidText(m.Text, MaxText) || (m.Kind == Notice) != (m.Refusal != RefusedNone) {
 			t.Fatalf("%q became %+v", line, m)
 		}
-		for _, seat := range to {
-			p := players[seat]
-			if p.ID == 0 || m.Kind == Notice && int(seat) != int(from) || m.Kind == Team && p.Team != m.FromTeam || m.Kind == Whisper && p.ID != m.From && p.ID != m.To {
-				t.Errorf("%q went to seat %d as %+v", line, seat, m)
+		for _, slot := range to {
+			p := players[slot]
+			if p.ID == 0 || m.Kind == Notice && int(slot) != int(from) || m.Kind == Team && p.Team != m.FromTeam || m.Kind == Whisper && p.ID != m.From && p.ID != m.To {
+				t.Errorf("%q went to slot %d as %+v", line, slot, m)
 			}
 		}
 		if m.Kind == Notice && len(to) != 1 || m.Kind == Whisper && len(to) != 2 {

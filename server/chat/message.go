@@ -2,31 +2,32 @@ package chat
 
 import "fmt"
 
-// Kind says who a message is for.
+// Kind is the audience of a message.
 type Kind uint8
 
 // The kinds.
 const (
 	All Kind = iota
 	Team
-	Whisper      // goes to whom it is for, and back to who said it
-	Notice       // from the server to one player, about what that player said
+	Whisper      // to one player, and back to the sender
+	Notice       // from the server to one player, about a line of that player
 	Announcement // from the server
 )
 
-// Message is what was said. Its Text is the room's memory, and good until the room's next call.
+// Message is a line as it is delivered. Text is memory of the room, valid until the room's next
+// call.
 type Message struct {
 	Kind     Kind
 	Refusal  Refusal // of a notice: why
-	Seconds  uint32  // since the round began
-	From, To uint32  // ids of players; 0 for the server, and for nobody
+	Seconds  uint32  // since the start of the round
+	From, To uint32  // ids of players; From 0: the server; To 0: not to one player
 	FromName string
 	ToName   string // of a whisper
 	FromTeam int8
 	Text     []byte // clean, at most MaxText bytes
 }
 
-// Append writes a message as a player sees it.
+// Append appends the message as the player with the id viewer reads it.
 func (m *Message) Append(dst []byte, viewer uint32) []byte {
 	dst = fmt.Appendf(dst, "[%d:%02d] ", m.Seconds/60, m.Seconds%60)
 	switch {
@@ -44,27 +45,30 @@ func (m *Message) Append(dst []byte, viewer uint32) []byte {
 	return append(dst, m.Text...)
 }
 
-// Refusal says why a line was not carried out.
+// Refusal is why a line was refused.
 type Refusal uint8
 
 // The refusals.
 const (
 	RefusedNone      Refusal = iota
-	RefusedRate              // said too much of late; told once, until the sender is quiet for a while
+	RefusedRate              // too many lines; the sender is told once until its limit has recovered
 	RefusedLong              // more than MaxText bytes
-	RefusedText              // no UTF-8
-	RefusedEmpty             // nothing to see in it
+	RefusedText              // not UTF-8
+	RefusedEmpty             // no visible text
 	RefusedMuted             // the sender may not speak
-	RefusedCommand           // a command that there is not
-	RefusedName              // a whisper without a name, or with a quote that does not end
-	RefusedUnknown           // nobody has the name
-	RefusedAmbiguous         // several have it
+	RefusedCommand           // unknown command
+	RefusedName              // a whisper without a name, or with an open quote
+	RefusedUnknown           // no player has the name
+	RefusedAmbiguous         // several players have it
 	RefusedSelf              // a whisper to oneself
-	RefusedReply             // nobody has whispered, or who did has left
+	RefusedReply             // no whisper came, or its sender has left
 	NumRefusals              // how many there are
 )
 
-var refusalNames = [NumRefusals]string{"none", "chat_rate", "chat_long", "chat_text", "chat_empty", "chat_muted", "chat_command", "chat_name", "chat_unknown", "chat_ambiguous", "chat_self", "chat_reply"}
+var refusalNames = [NumRefusals]string{
+	"none", "chat_rate", "chat_long", "chat_text", "chat_empty", "chat_muted", "chat_command", "chat_name",
+	"chat_unknown", "chat_ambiguous", "chat_self", "chat_reply",
+}
 
-// String is the refusal's name in reports.
+// String returns the refusal's name in reports.
 func (r Refusal) String() string { return refusalNames[r] }

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// spoken is a line, taken apart.
-type spoken struct {
+// parsed is a line, taken apart.
+type parsed struct {
 	kind  Kind
-	reply bool   // to who whispered last
+	reply bool   // to the player whose whisper came last
 	name  string // of a whisper
 	text  string
 }
 
 // parse takes a clean line apart.
-func parse(line string) (s spoken, why Refusal) {
+func parse(line string) (s parsed, why Refusal) {
 	s.text = line
 	if strings.HasPrefix(line, "/") {
 		var command string
@@ -58,48 +58,48 @@ func parseName(line string) (name, rest string, why Refusal) {
 	return name, rest, RefusedNone
 }
 
-// Ways in which a name fits one that was written, each better than those before.
+// How well a player's name matches a written one, each better than the ones before.
 const (
-	fitsNot   = iota
-	fitsBegin // it begins so, but for upper and lower case
-	fitsFold  // it is so, but for them
-	fitsExact
-	numFits
+	matchNone   = iota
+	matchPrefix // starts with it, upper and lower case alike
+	matchFold   // equals it, upper and lower case alike
+	matchExact
+	numMatches
 )
 
-// fit says how well a player's name fits the one that was written.
-func fit(name, written string) int {
+// match returns how well a player's name matches a written one.
+func match(name, written string) int {
 	if name == written {
-		return fitsExact
+		return matchExact
 	}
 	for written != "" {
 		a, n := utf8.DecodeRuneInString(name)
 		b, m := utf8.DecodeRuneInString(written)
 		if name == "" || a != b && unicode.ToLower(a) != unicode.ToLower(b) {
-			return fitsNot
+			return matchNone
 		}
 		name, written = name[n:], written[m:]
 	}
 	if name == "" {
-		return fitsFold
+		return matchFold
 	}
-	return fitsBegin
+	return matchPrefix
 }
 
-// find returns the seat of the player whose name fits best, if it is one; else whether there is none or there are several, and how well
-// those fit.
-func find(players []Player, written string) (seat, how int, why Refusal) {
-	var count, first [numFits]int
+// find returns the slot of the one player whose name matches best. Otherwise why says whether no
+// name matches or several do, and how well those match.
+func find(players []Player, written string) (slot, how int, why Refusal) {
+	var count, first [numMatches]int
 	for i := range players {
 		if players[i].ID == 0 {
 			continue
 		}
-		f := fit(players[i].Name, written)
+		f := match(players[i].Name, written)
 		if count[f]++; count[f] == 1 {
 			first[f] = i
 		}
 	}
-	for f := fitsExact; f > fitsNot; f-- {
+	for f := matchExact; f > matchNone; f-- {
 		if count[f] == 1 {
 			return first[f], f, RefusedNone
 		}
@@ -107,5 +107,5 @@ func find(players []Player, written string) (seat, how int, why Refusal) {
 			return -1, f, RefusedAmbiguous
 		}
 	}
-	return -1, fitsNot, RefusedUnknown
+	return -1, matchNone, RefusedUnknown
 }

@@ -5,58 +5,59 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
-// Player is a row of the table of those who are there. Its index is the seat.
+// Player is one row of the table of players. Its index is the player's slot.
 type Player struct {
-	ID    uint32 // of the player, no other's before or after; 0: the seat is empty
-	Name  string // as CleanName makes it
-	Team  int8   // negative for those who only look on: they are a team of their own
-	Muted bool   // may not speak
+	ID    uint32 // never used again for another player; 0: the slot is empty
+	Name  string // as CleanName returns it
+	Team  int8   // negative for spectators, which are a team of their own
+	Muted bool   // may not say anything
 }
 
-// Limits bound how much one player may say. Zero fields mean the defaults named.
+// Limits bound the lines of one player. Zero fields mean the defaults that are named.
 type Limits struct {
 	Burst int           // lines at once; default 5
-	Every time.Duration // in which one more may be said; default 1.5 s
+	Every time.Duration // time per line after those, whole milliseconds; default 1.5 s
 }
 
-// Room is a lobby's chat. What it remembers of a player goes when another has the seat.
+// Room is the chat of a lobby. It forgets a player when another has the slot.
 type Room struct {
 	limits   Limits
-	began    time.Duration // the round
-	speakers []speaker
+	began    time.Duration // start of the round
+	speakers []speaker     // by slot
 	refused  [NumRefusals]uint64
 	text     []byte // of the last message
 }
 
-// speaker is what is remembered of a player.
+// speaker is what a room knows of one player.
 type speaker struct {
-	id       uint32
-	debt     time.Duration // until all that was said is forgotten
-	at       time.Duration // of the debt
-	warned   bool          // that it says too much
-	whispers uint32        // id of who whispered last
+	id        uint32
+	bucket    ratelimit.Bucket // of milliseconds: a line takes Limits.Every
+	warned    bool             // told that it says too much
+	whisperer uint32           // id of the player whose whisper came last
 }
 
-// NewRoom makes a chat for so many seats.
-func NewRoom(seats int, limits Limits) *Room {
+// NewRoom returns a chat with so many slots.
+func NewRoom(slots int, limits Limits) *Room {
 	if limits.Burst <= 0 {
 		limits.Burst = 5
 	}
 	if limits.Every <= 0 {
 		limits.Every = 1500 * time.Millisecond
 	}
-	return &Room{limits: limits, speakers: make([]speaker, seats), text: make([]byte, 0, 2*MaxText)}
+	return &Room{limits: limits, speakers: make([]speaker, slots), text: make([]byte, 0, 2*MaxText)}
 }
 
-// Round says that a round begins: times are counted from here.
+// Round starts a round: Seconds of messages count from now.
 func (r *Room) Round(now time.Duration) { r.began = now }
 
-// Refused counts lines that were not carried out, by reason.
+// Refused returns the number of refused lines, by reason.
 func (r *Room) Refused() [NumRefusals]uint64 { return r.refused }
 
-// Announce is what the server has to say to everybody. The text is cleaned as any other's, and cut at MaxText bytes.
+// Announce returns a message of the server to every player, and appends their slots. The text is
+// cleaned, and cut to MaxText bytes.
 func (r *Room) Announce(now time.Duration, players []Player, text string, to []int32) (Message, []int32) {
 	m := r.server(now, text)
 	return m, everybody(players, to)
@@ -67,15 +68,15 @@ func (r *Room) server(now time.Duration, text string) Message {
 	return Message{Kind: Announcement, Seconds: r.seconds(now), Text: r.text}
 }
 
-// Post takes a line that a player said, and appends the seats that the message goes to: nobody, if the seat is empty, or if the player
-// says too much and was told so.
+// Post takes the line of the player in slot from. It returns the message and appends the slots that
+// get it: none if the slot is empty, or if the player says too much and has been told so.
 func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, to []int32) (Message, []int32) {
 	if from < 0 || from >= len(players) || from >= len(r.speakers) || players[from].ID == 0 {
 		return Message{}, to
 	}
 	p, s := &players[from], &r.speakers[from]
 	if s.id != p.ID {
-		*s = speaker{id: p.ID, at: now}
+		*s = r.newSpeaker(p.ID)
 	}
 	m := Message{Seconds: r.seconds(now), From: p.ID, FromName: p.Name, FromTeam: p.Team}
 	if !r.admit(s, now) {
@@ -84,7 +85,7 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 			return Message{}, to
 		}
 		s.warned = true
-		seconds := (s.debt - time.Duration(r.limits.Burst-1)*r.limits.Every + time.Second - 1) / time.Second
+		seconds := (s.bucket.Wait(now, r.millis()) + time.Second - 1) / time.Second
 		r.text = fmt.Appendf(r.text[:0], "you say too much: wait %d s", seconds)
 		return r.notice(m, RefusedRate), append(to, int32(from))
 	}
@@ -101,9 +102,9 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 	case Whisper:
 		t := &r.speakers[target]
 		if t.id != m.To {
-			*t = speaker{id: m.To, at: now}
+			*t = r.newSpeaker(m.To)
 		}
-		t.whispers = p.ID
+		t.whisperer = p.ID
 		to = append(to, int32(target), int32(from))
 	default:
 		to = everybody(players, to)
@@ -111,7 +112,8 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 	return m, to
 }
 
-// route completes a message, and returns the seat of a whisper's target. If it cannot, the room's text is what the sender is told.
+// route completes a message and returns the slot of a whisper's target. If the line is refused, the
+// room's text is what the sender is told.
 func (r *Room) route(m *Message, players []Player, from int, line []byte) (target int, why Refusal) {
 	tell := func(why Refusal, format string, args ...any) (int, Refusal) {
 		r.text = fmt.Appendf(r.text[:0], format, args...)
@@ -148,10 +150,11 @@ func (r *Room) route(m *Message, players []Player, from int, line []byte) (targe
 	return target, RefusedNone
 }
 
-// target finds who a whisper is for. If it cannot, the room's text is what the sender is told.
-func (r *Room) target(players []Player, from int, s spoken) (seat int, why Refusal) {
+// target returns the slot of the player that a whisper is for. If the line is refused, the room's
+// text is what the sender is told.
+func (r *Room) target(players []Player, from int, s parsed) (slot int, why Refusal) {
 	if s.reply {
-		if id := r.speakers[from].whispers; id != 0 {
+		if id := r.speakers[from].whisperer; id != 0 {
 			for i := range min(len(players), len(r.speakers)) {
 				if players[i].ID == id {
 					return i, RefusedNone
@@ -163,7 +166,7 @@ func (r *Room) target(players []Player, from int, s spoken) (seat int, why Refus
 		r.text = append(r.text[:0], "nobody has whispered to you"...)
 		return -1, RefusedReply
 	}
-	seat, how, why := find(players[:min(len(players), len(r.speakers))], s.name)
+	slot, how, why := find(players[:min(len(players), len(r.speakers))], s.name)
 	switch {
 	case why == RefusedUnknown:
 		r.text = fmt.Appendf(r.text[:0], `nobody is called "%s"`, s.name)
@@ -171,21 +174,21 @@ func (r *Room) target(players []Player, from int, s spoken) (seat int, why Refus
 		r.text = fmt.Appendf(r.text[:0], `"%s" may be`, s.name)
 		r.text = appendNames(r.text, players, s.name, how)
 		r.text = append(r.text, ": write more of the name"...)
-	case seat == from:
+	case slot == from:
 		r.text = append(r.text[:0], "you are whispering to yourself"...)
 		return -1, RefusedSelf
 	}
-	return seat, why
+	return slot, why
 }
 
-// maxNames is how many names a notice lists.
+// maxNames is the most names that a notice lists.
 const maxNames = 4
 
-// appendNames lists the players whose names fit one as well as the best do.
+// appendNames appends the names of the players that match a written name as well as how.
 func appendNames(dst []byte, players []Player, written string, how int) []byte {
 	n := 0
 	for i := range players {
-		if players[i].ID == 0 || fit(players[i].Name, written) != how {
+		if players[i].ID == 0 || match(players[i].Name, written) != how {
 			continue
 		}
 		if n++; n > maxNames {
@@ -199,23 +202,26 @@ func appendNames(dst []byte, players []Player, written string, how int) []byte {
 	return dst
 }
 
-// notice turns a message into what its sender is told.
+// notice returns what the sender of a refused line is told.
 func (r *Room) notice(m Message, why Refusal) Message {
 	r.text = append(r.text[:0], cut(string(r.text))...)
 	return Message{Kind: Notice, Refusal: why, Seconds: m.Seconds, To: m.From, Text: r.text}
 }
 
-// admit spends one line of a player's limit, if there is room.
+// newSpeaker returns what a room knows of a player that has said nothing.
+func (r *Room) newSpeaker(id uint32) speaker {
+	return speaker{id: id, bucket: ratelimit.NewBurst(1000, r.limits.Burst*r.millis())}
+}
+
+// millis is what a line takes of a speaker's bucket.
+func (r *Room) millis() int { return int(r.limits.Every / time.Millisecond) }
+
+// admit takes one line from a player's bucket, if it has one.
 func (r *Room) admit(s *speaker, now time.Duration) bool {
-	s.debt, s.at = max(0, s.debt-max(0, now-s.at)), max(now, s.at)
-	if s.debt == 0 {
+	if s.bucket.Spent(now) <= 0 {
 		s.warned = false
 	}
-	if s.debt > time.Duration(r.limits.Burst-1)*r.limits.Every {
-		return false
-	}
-	s.debt += r.limits.Every
-	return true
+	return s.bucket.Allow(now, r.millis())
 }
 
 func (r *Room) seconds(now time.Duration) uint32 { return uint32(max(0, now-r.began) / time.Second) }

@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	MaxText = 256 // bytes of a line as it comes in, its command included; what goes out is never longer
+	MaxText = 256 // bytes of a line with its command, and of the text of a message
 	MaxName = 16  // characters of a name
 )
 
-// maxMarks is how many marks one letter may have: more of them climb into the lines above.
+// maxMarks is the most combining marks of one letter: more of them climb into the lines above.
 const maxMarks = 2
 
-// Clean appends a text as others may see it: what is invisible, or turns the direction of writing, is left out, spaces of any kind and
-// number become one, and none stand at the ends. ok is false if the text is no UTF-8; then nothing is appended. The result is no
-// longer than the text, and cleaning it again changes nothing.
+// Clean appends a text as others may see it. Invisible characters and those that turn the direction
+// of writing are dropped, runs of spaces of any kind become one space, and both ends are trimmed.
+// ok is false if the text is not UTF-8; then nothing is appended. The result is at most as long as
+// the text, and Clean does not change it again.
 func Clean(dst, text []byte) (clean []byte, ok bool) {
 	if !utf8.Valid(text) {
 		return dst, false
@@ -44,17 +45,17 @@ func Clean(dst, text []byte) (clean []byte, ok bool) {
 	return dst, true
 }
 
-// blank reports whether a rune looks like a space. The braille pattern without dots is one to the eye.
+// blank reports whether a rune looks like a space, as the braille pattern without dots does.
 func blank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
-// visible reports whether a rune has a shape of its own. Control characters, those that turn the direction of writing and those without
-// width have none.
+// visible reports whether a rune has a shape. Control characters, characters without width and
+// those that turn the direction of writing have none.
 func visible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// CleanName is a name as others may see it: a clean text of at most MaxName characters, without quotes, which stand around names. It
-// may be "". Two players may still have one name.
+// CleanName returns a name as others may see it: a clean text of at most MaxName characters,
+// without quotes, as those stand around names. It may be "", and two players may have the same.
 func CleanName(name string) string {
 	if len(name) > MaxText {
 		name = strings.ToValidUTF8(name[:MaxText], "")

@@ -2,16 +2,17 @@ package console
 
 import "fmt"
 
-// Rank is what somebody may do. Who has a rank may do all that lower ones may.
+// Rank is what a caller may do. A rank includes the lower ones.
 type Rank uint8
 
-// The ranks. Operator is for the process's own input, command line and files; it is never given to somebody on the network.
+// The ranks. Operator is for the input, the command line and the files of the process; nobody on
+// the network has it.
 const (
 	Nobody Rank = iota // may do nothing
-	Guest              // somebody who plays
+	Guest              // a player
 	Moderator
 	Admin
-	Operator // not remote: may do all
+	Operator // not remote: may do everything
 )
 
 var rankNames = [...]string{"nobody", "guest", "moderator", "admin", "operator"}
@@ -24,7 +25,7 @@ func (r Rank) String() string {
 	return "?"
 }
 
-// Caller is who says a line. The zero value may do nothing.
+// Caller is the source of a line. The zero value may do nothing.
 type Caller struct {
 	Name string // for logs
 	Rank Rank
@@ -35,11 +36,11 @@ type Flags uint8
 
 // The flags.
 const (
-	Save       Flags = 1 << iota // a variable that saveconfig writes, once it is changed
-	ServerInfo                   // a variable that everybody may read, and that clients are told when it changes
-	ClientInfo                   // a variable that a client tells its server when it changes
-	Cheat                        // a variable that has its default unless cheats is on
-	Remote                       // may be used by remote callers who have the rank it needs
+	Save       Flags = 1 << iota // saveconfig writes the variable once it has changed
+	ServerInfo                   // every caller may read the variable; clients get its changes
+	ClientInfo                   // a client sends changes of the variable to its server
+	Cheat                        // the variable has its default unless cheats is on
+	Remote                       // remote callers with the rank may use the entry
 )
 
 var flagNames = []string{"save", "serverinfo", "clientinfo", "cheat", "remote"}
@@ -54,7 +55,8 @@ func (f Flags) String() (s string) {
 	return s
 }
 
-// permit returns why a caller may not use an entry, nil if it may. An entry that is Remote and names no rank needs Admin.
+// permit returns why a caller may not use an entry, nil if it may. A Remote entry without a rank
+// needs Admin.
 func permit(who Caller, name string, flags Flags, needs Rank) error {
 	if needs == Nobody {
 		needs = Admin

@@ -2,8 +2,9 @@ package console
 
 import "strings"
 
-// Complete returns what the last word of a line may become, by name, and the line with as much of it as they all begin with, and a
-// space if there is but one. It offers only what the caller may use.
+// Complete returns what the last word of a line may become, by name, and the line with as much of
+// it as they all begin with, and a space if there is but one. It offers only what the caller may
+// use.
 func (c *Console) Complete(line string, who Caller) (longer string, words []string) {
 	cut := strings.LastIndexByte(line, ' ') + 1
 	begin, last := line[:cut], line[cut:]

@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// Config is what a console has of the world outside. Zero fields mean that there is none.
+// Config is the access of a console to files. A zero field is no access.
 type Config struct {
-	Files fs.FS                                // from which exec and loadconfig read
-	Write func(name string, text []byte) error // by which saveconfig writes; whole or not at all
+	Files fs.FS // read by exec and loadconfig
+
+	// Write is called by saveconfig. It writes a file whole or not at all.
+	Write func(name string, text []byte) error
 }
 
 // Console is a set of variables and commands. One goroutine at a time may use it.
@@ -29,57 +31,60 @@ type entry struct {
 	command *Command
 }
 
-// Command is something to be done.
+// Command is a named action.
 type Command struct {
 	Entry
-	Usage       string // its arguments, as "NAME [SECONDS]"
-	Least, Most int    // arguments it takes
-	Run         func(*Call) error
+	Usage            string // its arguments, as "NAME [SECONDS]"
+	MinArgs, MaxArgs int
+	Run              func(*Call) error
 }
 
-// use is how the command is called.
-func (cmd *Command) use() string { return strings.TrimSpace(cmd.Name + " " + cmd.Usage) }
+// usage is a command's name and arguments.
+func (cmd *Command) usage() string { return strings.TrimSpace(cmd.Name + " " + cmd.Usage) }
 
-// Call is a command being carried out.
+// Call is one run of a command.
 type Call struct {
-	Who  Caller
-	Args []string // without the command's name; as many as the command takes
-	out  []string
-	said int
+	Caller Caller
+	Args   []string // without the command's name; as many as the command takes
+	out    []string
+	lines  int // that the command has said
 }
 
-// maxOutput is the most lines that one command has to say.
+// maxOutput is the most lines that one command shows.
 const maxOutput = 1024
 
-// Say adds a line to what the caller is shown.
+// Say shows the caller a line.
 func (c *Call) Say(format string, args ...any) {
-	switch c.said++; {
-	case c.said <= maxOutput:
+	switch c.lines++; {
+	case c.lines <= maxOutput:
 		c.out = append(c.out, fmt.Sprintf(format, args...))
-	case c.said == maxOutput+1:
+	case c.lines == maxOutput+1:
 		c.out = append(c.out, "...")
 	}
 }
 
-// New makes a console with the commands that every one has, and the variable cheats.
+// New returns a console with the commands of every console and the variable cheats.
 func New(cfg Config) *Console {
 	c := &Console{cfg: cfg}
-	c.cheats = NewBool(Entry{Name: "cheats", Help: "let variables that are cheats differ from their defaults", Flags: ServerInfo | Remote}, false)
+	c.cheats = NewBool(Entry{
+		Name: "cheats", Help: "let variables that are cheats differ from their defaults",
+		Flags: ServerInfo | Remote,
+	}, false)
 	c.Add(c.cheats)
 	c.addBuiltins()
 	return c
 }
 
-// Add gives it variables. Two entries of one name are a bug, and panic.
+// Add adds variables. It panics if two entries have one name.
 func (c *Console) Add(vars ...*Var) {
 	for _, v := range vars {
 		c.insert(entry{name: v.name, v: v})
 	}
 }
 
-// AddCommand gives it a command.
+// AddCommand adds a command. It panics if the command cannot be called or its name is taken.
 func (c *Console) AddCommand(cmd Command) {
-	if !ValidName(cmd.Name) || cmd.Run == nil || cmd.Least > cmd.Most || cmd.Most >= MaxWords {
+	if !ValidName(cmd.Name) || cmd.Run == nil || cmd.MinArgs > cmd.MaxArgs || cmd.MaxArgs >= MaxWords {
 		panic(fmt.Sprintf("console: command %q cannot be called", cmd.Name))
 	}
 	c.insert(entry{name: cmd.Name, command: &cmd})
@@ -113,8 +118,9 @@ func (c *Console) Var(name string) *Var {
 	return e.v
 }
 
-// Execute runs a line and appends what there is to show. A variable's name alone shows it, with a value behind it sets it.
-// A line with an error has changed nothing, unless a command's own documentation says otherwise.
+// Execute runs a line and appends the lines to show. The name of a variable shows it; with a value
+// behind it, it sets it. A line with an error has changed nothing, unless its command says
+// otherwise.
 func (c *Console) Execute(out []string, line string, who Caller) ([]string, error) {
 	return c.run(out, line, who, 0)
 }
@@ -127,9 +133,9 @@ func (c *Console) run(out []string, line string, who Caller, depth int) ([]strin
 	}
 	e, ok := c.find(words[0])
 	if !ok {
-		return out, fmt.Errorf("%s: expected a variable or command; see help", brief(words[0]))
+		return out, fmt.Errorf("%s: expected a variable or command; see help", quoteWord(words[0]))
 	}
-	call := Call{Who: who, Args: words[1:], out: out}
+	call := Call{Caller: who, Args: words[1:], out: out}
 	if e.v != nil {
 		err = c.variable(&call, e.v)
 	} else {
@@ -142,28 +148,28 @@ func (c *Console) run(out []string, line string, who Caller, depth int) ([]strin
 func (c *Console) variable(call *Call, v *Var) error {
 	switch len(call.Args) {
 	case 0:
-		if err := v.readable(call.Who); err != nil {
+		if err := v.readable(call.Caller); err != nil {
 			return err
 		}
 		call.Say("%s", v.describe())
 		return nil
 	case 1:
-		return c.set(v, call.Args[0], call.Who)
+		return c.set(v, call.Args[0], call.Caller)
 	}
 	return fmt.Errorf("%s: %d values: expected one, in quotes if it has spaces", v.name, len(call.Args))
 }
 
 func (c *Console) command(call *Call, cmd *Command) error {
-	if err := permit(call.Who, cmd.Name, cmd.Flags, cmd.Needs); err != nil {
+	if err := permit(call.Caller, cmd.Name, cmd.Flags, cmd.Needs); err != nil {
 		return err
 	}
-	if n := len(call.Args); n < cmd.Least || n > cmd.Most {
-		return fmt.Errorf("%s: %d arguments: expected %s", cmd.Name, n, cmd.use())
+	if n := len(call.Args); n < cmd.MinArgs || n > cmd.MaxArgs {
+		return fmt.Errorf("%s: %d arguments: expected %s", cmd.Name, n, cmd.usage())
 	}
 	return cmd.Run(call)
 }
 
-// readable returns why a caller may not see the value.
+// readable returns why a caller may not read the variable, nil if it may.
 func (v *Var) readable(who Caller) error {
 	if v.flags&ServerInfo != 0 && who.Rank >= Guest && who.Rank <= Operator {
 		return nil
@@ -171,20 +177,20 @@ func (v *Var) readable(who Caller) error {
 	return permit(who, v.name, v.flags, v.needs)
 }
 
-// describe is a variable in one line.
+// describe returns the variable, its value and its default in one line.
 func (v *Var) describe() string {
 	s := fmt.Sprintf("%s %s", v.name, Quote(v.String()))
 	if v.Changed() {
-		s += fmt.Sprintf(" (default %s)", Quote(v.show(v.normal)))
+		s += fmt.Sprintf(" (default %s)", Quote(v.show(v.initial)))
 	}
 	return s
 }
 
-// Set gives a variable a value, as a line of who would.
+// Set gives a variable a value, with the permissions of a caller.
 func (c *Console) Set(name, word string, who Caller) error {
 	v := c.Var(name)
 	if v == nil {
-		return fmt.Errorf("%s: expected a variable; see vars", brief(name))
+		return fmt.Errorf("%s: expected a variable; see vars", quoteWord(name))
 	}
 	return c.set(v, word, who)
 }
@@ -197,21 +203,22 @@ func (c *Console) set(v *Var, word string, who Caller) error {
 	if err != nil {
 		return err
 	}
-	if v.flags&Cheat != 0 && x != v.normal && !c.cheats.Bool() {
-		return fmt.Errorf("%s %s: expected the default, %s, while cheats is false", v.name, brief(word), v.show(v.normal))
+	if v.flags&Cheat != 0 && x != v.initial && !c.cheats.Bool() {
+		return fmt.Errorf("%s %s: expected the default, %s, while cheats is false",
+			v.name, quoteWord(word), v.show(v.initial))
 	}
-	v.put(x)
+	v.assign(x)
 	if v == c.cheats && !v.Bool() {
 		for other := range c.vars() {
 			if other.flags&Cheat != 0 {
-				other.put(other.normal)
+				other.assign(other.initial)
 			}
 		}
 	}
 	return nil
 }
 
-// vars are all variables, by name.
+// vars yields all variables, by name.
 func (c *Console) vars() iter.Seq[*Var] {
 	return func(yield func(*Var) bool) {
 		for _, e := range c.entries {
@@ -222,8 +229,9 @@ func (c *Console) vars() iter.Seq[*Var] {
 	}
 }
 
-// Dirty yields, by name, the variables with any of the flags that have changed since they were last told: ServerInfo for what clients
-// must be told, Save for what a file does not have yet. What it has yielded counts as told, for those flags only.
+// Dirty yields, by name, the variables with any of the flags that have changed since Dirty last
+// yielded them for those flags: ServerInfo for changes that clients must get, Save for changes that
+// no file has.
 func (c *Console) Dirty(flags Flags) iter.Seq[*Var] {
 	return func(yield func(*Var) bool) {
 		for v := range c.vars() {

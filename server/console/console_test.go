@@ -44,7 +44,7 @@ func newConsole() (*Console, disk) {
 		NewText(Entry{Name: "server.secret", Help: "not for remote eyes"}, "hush", 32),
 	)
 	c.AddCommand(Command{Entry{Name: "say", Help: "say it", Flags: Remote, Needs: Guest}, "WORD...", 0, 8, func(call *Call) error {
-		call.Say("%s: %s", call.Who.Name, strings.Join(call.Args, "|"))
+		call.Say("%s: %s", call.Caller.Name, strings.Join(call.Args, "|"))
 		return nil
 	}})
 	c.AddCommand(Command{Entry{Name: "quit", Help: "end the server"}, "", 0, 0, func(call *Call) error {
@@ -64,7 +64,8 @@ func state(c *Console) string {
 	return b.String()
 }
 
-// Row 58: every kind is set within its range and refused outside, with the name and what was expected; a refused line changes nothing.
+// Row 58: every kind is set within its range and refused outside, with the name and what was
+// expected; a refused line changes nothing.
 func TestRow58VariablesOfEveryKind(t *testing.T) {
 	for i, c := range []struct{ line, want string }{ // want: the value after it, or the error
 		0:  {"net.stats 1", "net.stats true (default false)"},
@@ -125,7 +126,8 @@ func TestRow58VariablesOfEveryKind(t *testing.T) {
 	}
 }
 
-// Row 58: remote callers may do what their rank and an entry's flags say, and no more. Nobody may do anything.
+// Row 58: remote callers may do what their rank and an entry's flags say, and no more. Nobody may
+// do anything.
 func TestRow58RemoteNeedsPermission(t *testing.T) {
 	all := []Rank{Nobody, Guest, Moderator, Admin, Operator, Operator + 1, 255}
 	for i, c := range []struct {
@@ -173,7 +175,8 @@ func TestRow58RemoteNeedsPermission(t *testing.T) {
 	}
 }
 
-// Row 58: saveconfig writes the variables that are saved and changed, and loadconfig takes all of a file or nothing.
+// Row 58: saveconfig writes the variables that are saved and changed, and loadconfig takes all of a
+// file or nothing.
 func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	con, d := newConsole()
 	for _, line := range []string{"cheats 1", "sim.gravity 3", `server.servername "a \"b\" # // c"`, "server.tickrate 30", "net.stats 1", "net.stats 0",
@@ -230,7 +233,8 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	t.Error("what was not written counts as saved")
 }
 
-// Row 58: files run line by line; a wait lets ticks pass; what cannot be is shown with file and line.
+// Row 58: files run line by line; a wait lets ticks pass; what cannot be is shown with file and
+// line.
 func TestRow58ExecFiles(t *testing.T) {
 	con, d := newConsole()
 	d.put("boot.cfg", "// comment", "say 1", "", "exec inner.cfg", "wait 2", "say 4", "nothing", "say 5 # end")
@@ -264,7 +268,8 @@ func TestRow58ExecFiles(t *testing.T) {
 	}
 }
 
-// Files that run one another, or themselves, end: by depth, by lines that wait, and by lines that run.
+// Files that run one another, or themselves, end: by depth, by lines that wait, and by lines that
+// run.
 func TestRow58FilesThatRunThemselvesEnd(t *testing.T) {
 	for _, lines := range []int{1, 2, 3, 15, 100, 128} {
 		con, d := newConsole()
@@ -307,7 +312,8 @@ func TestRow58ExecDepth(t *testing.T) {
 	}
 }
 
-// Changes are told once to each who asks by flag; setting what is there already is none; cheats go back when cheats does.
+// Changes are told once to each who asks by flag; setting what is there already is none; cheats go
+// back when cheats does.
 func TestRow58DirtyFlags(t *testing.T) {
 	con, _ := newConsole()
 	dirty := func(f Flags) (names string) {
@@ -459,7 +465,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// Whatever line comes, a guest changes nothing; whatever an operator's line does, what is saved can be loaded, and is the same.
+// Whatever line comes, a guest changes nothing; whatever an operator's line does, what is saved can
+// be loaded, and is the same.
 func FuzzExecute(f *testing.F) {
 	for _, s := range []string{"server.tickrate 30", `server.servername "x y"`, "exec a.cfg", "saveconfig", "cheats 1", "set net.stats on", "vars -c", "help help", "wait 3",
 		"net.chokesendinterval 1e-300", "game.respawndelay 1h"} {

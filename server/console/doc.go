@@ -1,8 +1,9 @@
-// Package console holds a server's variables and commands, and runs lines that people and files have for them. Lines and who says
-// them go in; lines to show come out. It opens no file, starts no goroutine and reads no clock: files come through an fs.FS and
-// leave through a function, and a tick is a call of Step.
+// Package console has the variables and commands of a server, and runs lines of players, operators
+// and files. A line and its caller go in; lines to show come out. One goroutine owns a Console. The
+// package opens no file, starts no goroutine and reads no clock: files come through an fs.FS and
+// leave through a function, and a call of Step is a tick.
 //
-// Nothing is open to remote callers unless its entry says so with the flag Remote and the rank it needs. The reference runs any
-// line that any client sends. A line that cannot be carried out changes nothing, and the error names what was wrong and what was
-// expected.
+// A remote caller may use an entry only if the entry has the flag Remote and the caller its rank;
+// the reference runs any line that any client sends. A line with an error changes nothing, and the
+// error names what was wrong and what was expected.
 package console

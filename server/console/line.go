@@ -15,17 +15,18 @@ const (
 	MaxName  = 64 // bytes of a variable's or command's name
 )
 
-// Errors of a line that is not even words.
+// Errors of a line that has no words.
 var (
 	ErrLineLong  = fmt.Errorf("line too long: expected at most %d bytes", MaxLine)
-	ErrLineText  = errors.New("line with bytes that are no printable text: expected UTF-8 without control characters")
+	ErrLineText  = errors.New("line is not printable text: expected UTF-8 without control characters")
 	ErrLineWords = fmt.Errorf("too many words: expected at most %d", MaxWords)
 	ErrQuoteOpen = errors.New(`quote without an end: expected another "`)
 	ErrQuoteWord = errors.New(`quote within a word: expected a space before and after "..."`)
 	ErrEscape    = errors.New(`backslash in quotes: expected \" or \\`)
 )
 
-// ValidName reports whether a variable or command may be called so: ^[a-z_+-][a-z0-9_+.-]*$, at most MaxName bytes.
+// ValidName reports whether a variable or command may have a name: ^[a-z_+-][a-z0-9_+.-]*$, at most
+// MaxName bytes.
 func ValidName(s string) bool {
 	if len(s) == 0 || len(s) > MaxName {
 		return false
@@ -41,8 +42,8 @@ func ValidName(s string) bool {
 	return true
 }
 
-// Split cuts a line into words. Words stand between spaces or tabs; in quotes a word may have spaces, and \" and \\ for " and \.
-// A word that begins with // or # begins a comment. Errors are the package's.
+// Split cuts a line into words at spaces and tabs. A word in quotes may have spaces, and \" and \\
+// for " and \. A word that starts with // or # starts a comment. Errors are those of the package.
 func Split(line string) (words []string, err error) {
 	if len(line) > MaxLine {
 		return nil, ErrLineLong
@@ -75,7 +76,7 @@ func Split(line string) (words []string, err error) {
 	}
 }
 
-// unquote reads a word behind its first quote.
+// unquote reads the rest of a word after its first quote.
 func unquote(line string) (word, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(line); i++ {
@@ -97,7 +98,7 @@ func unquote(line string) (word, rest string, err error) {
 	return "", "", ErrQuoteOpen
 }
 
-// Quote returns a word as Split reads it: in quotes, if it needs them.
+// Quote returns a word as Split reads it, in quotes if it needs them.
 func Quote(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \"") && word[0] != '#' && !strings.HasPrefix(word, "//") {
 		return word
@@ -105,8 +106,8 @@ func Quote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
-// brief is a stranger's word for an error: not longer than a line of it.
-func brief(word string) string {
+// quoteWord quotes a caller's word for an error, cut to 64 bytes.
+func quoteWord(word string) string {
 	if len(word) > 64 {
 		return fmt.Sprintf("%.61q...", word)
 	}

@@ -18,16 +18,16 @@ const (
 	configFile = "user.cfg" // of saveconfig and loadconfig
 )
 
-// script is the lines of files that wait to be run.
+// script has the lines of files that wait to be run.
 type script struct {
-	lines []pending // the next one first
-	wait  int       // ticks before it
-	depth int       // of the line that runs
-	ran   int       // lines since there were none
+	lines []fileLine // the next one first
+	wait  int        // ticks before it
+	depth int        // of the line that runs
+	ran   int        // lines since there were none
 }
 
-// pending is a line of a file.
-type pending struct {
+// fileLine is a line of a file.
+type fileLine struct {
 	text   string
 	who    Caller
 	file   string
@@ -35,11 +35,12 @@ type pending struct {
 	depth  int // 1 for lines of a file that no file runs
 }
 
-// Pending is how many lines of files wait to be run.
+// Pending returns the number of lines of files that wait to be run.
 func (c *Console) Pending() int { return len(c.queue.lines) }
 
-// Step is a tick: it runs lines of files until there are none, until one is a wait, or until MaxPending have been run, and appends what
-// there is to show. An error of a line is shown, with its file and number, and the next line runs.
+// Step is a tick. It runs lines of files until none is left, one is a wait, or MaxPending have run,
+// and appends the lines to show. The error of a line is shown with its file and number; the next
+// line runs.
 func (c *Console) Step(out []string) []string {
 	q := &c.queue
 	if q.wait > 0 {
@@ -54,7 +55,8 @@ func (c *Console) Step(out []string) []string {
 			out = append(out, fmt.Sprintf("%s:%d: %v", p.file, p.number, err))
 		}
 		if q.ran++; q.ran >= maxRun && len(q.lines) > 0 {
-			out = append(out, fmt.Sprintf("%s:%d: files have run %d lines: expected fewer; %d lines are left out", p.file, p.number, q.ran, len(q.lines)))
+			const tooMany = "%s:%d: files have run %d lines: expected fewer; %d lines are left out"
+			out = append(out, fmt.Sprintf(tooMany, p.file, p.number, q.ran, len(q.lines)))
 			q.lines = nil
 		}
 	}
@@ -64,6 +66,7 @@ func (c *Console) Step(out []string) []string {
 	return out
 }
 
+// exec is the command exec. The lines of the file run before those that wait.
 func (c *Console) exec(call *Call) error {
 	args := call.Args
 	silent := len(args) == 2 && args[0] == "-s"
@@ -71,11 +74,12 @@ func (c *Console) exec(call *Call) error {
 		args = args[1:]
 	}
 	if len(args) != 1 {
-		return fmt.Errorf("exec %s: expected -s, or one file", brief(args[0]))
+		return fmt.Errorf("exec %s: expected -s, or one file", quoteWord(args[0]))
 	}
 	q := &c.queue
 	if q.depth >= maxDepth {
-		return fmt.Errorf("exec %s: files that run one another: expected at most %d", brief(args[0]), maxDepth)
+		return fmt.Errorf("exec %s: files that run one another: expected at most %d",
+			quoteWord(args[0]), maxDepth)
 	}
 	lines, err := c.read("exec", args[0])
 	if silent && errors.Is(err, fs.ErrNotExist) {
@@ -85,34 +89,37 @@ func (c *Console) exec(call *Call) error {
 		return err
 	}
 	if n := len(lines) + len(q.lines); n > MaxPending {
-		return fmt.Errorf("exec %s: %d lines would wait: expected at most %d", brief(args[0]), n, MaxPending)
+		return fmt.Errorf("exec %s: %d lines would wait: expected at most %d",
+			quoteWord(args[0]), n, MaxPending)
 	}
 	for i := range lines {
-		lines[i].who, lines[i].depth = call.Who, q.depth+1
+		lines[i].who, lines[i].depth = call.Caller, q.depth+1
 	}
 	q.lines = append(lines, q.lines...) // before those that wait: a file is a line of the file that runs it
 	return nil
 }
 
-// read returns the lines of a file that say anything. All of them can be cut into words.
-func (c *Console) read(command, name string) (lines []pending, err error) {
+// read returns the lines of a file that have words, or the error of the first line that Split
+// refuses.
+func (c *Console) read(command, name string) (lines []fileLine, err error) {
 	text, err := c.text(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", command, brief(name), err)
+		return nil, fmt.Errorf("%s %s: %w", command, quoteWord(name), err)
 	}
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		words, err := Split(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: line %d: %w", command, brief(name), i+1, err)
+			return nil, fmt.Errorf("%s %s: line %d: %w", command, quoteWord(name), i+1, err)
 		}
 		if len(words) > 0 {
-			lines = append(lines, pending{text: line, file: name, number: i + 1})
+			lines = append(lines, fileLine{text: line, file: name, number: i + 1})
 		}
 	}
 	return lines, nil
 }
 
+// text reads a file of the configuration's directory, at most MaxFile bytes.
 func (c *Console) text(name string) (string, error) {
 	if c.cfg.Files == nil {
 		return "", errors.New("there are no files here")
@@ -135,7 +142,7 @@ func (c *Console) text(name string) (string, error) {
 	return string(text), nil
 }
 
-// cause leaves out the name, which the message has already.
+// cause removes the file's name from an error: the message has it already.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -144,7 +151,8 @@ func cause(err error) error {
 	return err
 }
 
-// AppendConfig appends, as lines that loadconfig takes, the variables that are saved and differ from their defaults.
+// AppendConfig appends the saved variables that differ from their defaults, as lines for
+// loadconfig.
 func (c *Console) AppendConfig(dst []byte) []byte {
 	dst = append(dst, "// Variables that differ from their defaults. saveconfig writes this file anew.\n"...)
 	for v := range c.vars() {
@@ -155,16 +163,18 @@ func (c *Console) AppendConfig(dst []byte) []byte {
 	return dst
 }
 
+// save is the command saveconfig.
 func (c *Console) save(call *Call) error {
 	name := configName(call)
 	if c.cfg.Write == nil {
-		return fmt.Errorf("saveconfig %s: there is nowhere to write to", brief(name))
+		return fmt.Errorf("saveconfig %s: there is nowhere to write to", quoteWord(name))
 	}
-	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // or it would write over anything
-		return fmt.Errorf("saveconfig %s: expected a name like %s, without directories", brief(name), configFile)
+	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // protects other files
+		return fmt.Errorf("saveconfig %s: expected a name like %s, without directories",
+			quoteWord(name), configFile)
 	}
 	if err := c.cfg.Write(name, c.AppendConfig(nil)); err != nil {
-		return fmt.Errorf("saveconfig %s: %w", brief(name), err)
+		return fmt.Errorf("saveconfig %s: %w", quoteWord(name), err)
 	}
 	for range c.Dirty(Save) { // told
 	}
@@ -172,6 +182,7 @@ func (c *Console) save(call *Call) error {
 	return nil
 }
 
+// load is the command loadconfig: it sets all variables of the file, or with an error none.
 func (c *Console) load(call *Call) error {
 	name := configName(call)
 	lines, err := c.read("loadconfig", name)
@@ -182,24 +193,25 @@ func (c *Console) load(call *Call) error {
 	for i, line := range lines {
 		words, err := Split(line.text)
 		if err == nil {
-			vars[i], values[i], err = c.assignment(words, call.Who)
+			vars[i], values[i], err = c.assignment(words, call.Caller)
 		}
 		if err != nil {
-			return fmt.Errorf("loadconfig %s: line %d: %w; nothing was changed", brief(name), line.number, err)
+			return fmt.Errorf("loadconfig %s: line %d: %w; nothing was changed",
+				quoteWord(name), line.number, err)
 		}
 	}
 	for i, v := range vars {
-		v.put(values[i])
+		v.assign(values[i])
 	}
 	call.Say("set %d variables from %s", len(vars), name)
 	return nil
 }
 
-// assignment reads a line of a saved file.
+// assignment parses a line of a saved file.
 func (c *Console) assignment(words []string, who Caller) (v *Var, x value, err error) {
 	v = c.Var(words[0])
 	if v == nil || v.flags&Save == 0 || len(words) != 2 {
-		return nil, x, fmt.Errorf("%s: expected a variable that is saved, and its value", brief(words[0]))
+		return nil, x, fmt.Errorf("%s: expected a variable that is saved, and its value", quoteWord(words[0]))
 	}
 	if err := permit(who, v.name, v.flags, v.needs); err != nil {
 		return nil, x, err
@@ -208,6 +220,7 @@ func (c *Console) assignment(words []string, who Caller) (v *Var, x value, err e
 	return v, x, err
 }
 
+// configName is the file that a command names, or the default.
 func configName(call *Call) string {
 	if len(call.Args) > 0 {
 		return call.Args[0]

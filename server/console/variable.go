@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// Kind says what a variable's value is.
+// Kind is the type of a variable's value.
 type Kind uint8
 
 // The kinds.
@@ -24,31 +24,32 @@ const (
 	Enum          // one of a few words
 )
 
-// value is a value of any kind: number has bools, integers, durations and the index of an enum.
+// value is a value of any kind. number has a Bool, an Int, a Duration, or the index of an Enum.
 type value struct {
 	number int64
 	float  float64
 	text   string
 }
 
-// Var is a variable. Make one with NewBool and its like, and give it to a console, which alone may change it.
+// Var is a variable. NewBool and the other constructors make one; the console that it is added to
+// changes it.
 type Var struct {
 	name, help string
 	flags      Flags
-	needs      Rank // of remote callers who set it
+	needs      Rank // of remote callers that set it
 	kind       Kind
 
-	now, normal value
-	least, most value    // of Int, Float, Duration
-	limit       int      // bytes of Text
-	choices     []string // of Enum
+	current, initial value
+	min, max         value    // of Int, Float, Duration
+	limit            int      // bytes of Text
+	choices          []string // of Enum
 
 	check func(word string) error
 
-	dirty Flags // of its flags, those for which a change has not been told yet
+	dirty Flags // flags for which Dirty has not reported the last change
 }
 
-// Entry is what variables and commands of every kind have.
+// Entry has the properties that variables and commands share.
 type Entry struct {
 	Name  string // ^[a-z_+-][a-z0-9_+.-]*$, at most MaxName bytes
 	Help  string // one line
@@ -61,20 +62,23 @@ func newVar(e Entry, kind Kind, normal value) *Var {
 		panic(fmt.Sprintf("console: variable %q: not a name", e.Name))
 	}
 	if e.Flags&(Save|Cheat) == Save|Cheat {
-		panic("console: variable " + e.Name + " is saved and a cheat: a file would be refused while cheats is off")
+		panic("console: variable " + e.Name + " is saved and a cheat: expected one of the two flags")
 	}
-	return &Var{name: e.Name, help: e.Help, flags: e.Flags, needs: e.Needs, kind: kind, now: normal, normal: normal}
+	return &Var{
+		name: e.Name, help: e.Help, flags: e.Flags, needs: e.Needs, kind: kind, current: normal, initial: normal,
+	}
 }
 
-// checked holds a new variable's default to its own range.
+// checked panics if the default of a new variable is not valid.
 func (v *Var) checked() *Var {
-	if _, err := v.parse(v.show(v.normal)); err != nil {
+	if _, err := v.parse(v.show(v.initial)); err != nil {
 		panic("console: default of " + err.Error())
 	}
 	return v
 }
 
-// NewBool makes a variable that is true or false. Like its fellows it panics if the entry or the default is no good.
+// NewBool returns a variable that is true or false. Every constructor panics if the entry or the
+// default is not valid.
 func NewBool(e Entry, normal bool) *Var {
 	var n int64
 	if normal {
@@ -83,32 +87,32 @@ func NewBool(e Entry, normal bool) *Var {
 	return newVar(e, Bool, value{number: n})
 }
 
-// NewInt makes a variable that is an integer from least to most.
+// NewInt returns an integer variable from least to most.
 func NewInt(e Entry, normal, least, most int64) *Var {
 	v := newVar(e, Int, value{number: normal})
-	v.least.number, v.most.number = least, most
+	v.min.number, v.max.number = least, most
 	return v.checked()
 }
 
-// NewFloat makes a variable that is a finite number from least to most.
+// NewFloat returns a variable that is a finite number from least to most.
 func NewFloat(e Entry, normal, least, most float64) *Var {
 	if math.IsInf(least, 0) || math.IsInf(most, 0) {
 		panic("console: variable " + e.Name + " may be infinite")
 	}
 	v := newVar(e, Float, value{float: normal})
-	v.least.float, v.most.float = least, most
+	v.min.float, v.max.float = least, most
 	return v.checked()
 }
 
-// NewDuration makes a variable that is a time from least to most.
+// NewDuration returns a variable that is a time from least to most.
 func NewDuration(e Entry, normal, least, most time.Duration) *Var {
 	v := newVar(e, Duration, value{number: int64(normal)})
-	v.least.number, v.most.number = int64(least), int64(most)
+	v.min.number, v.max.number = int64(least), int64(most)
 	return v.checked()
 }
 
-// NewText makes a variable that is printable text of at most limit bytes; limit is at most MaxLine/4, so that it can be written in a
-// line.
+// NewText returns a variable that is printable text of at most limit bytes. limit is at most
+// MaxLine/4, so that a line can hold the quoted text.
 func NewText(e Entry, normal string, limit int) *Var {
 	v := newVar(e, Text, value{text: normal})
 	if v.limit = limit; limit > MaxLine/4 {
@@ -117,52 +121,53 @@ func NewText(e Entry, normal string, limit int) *Var {
 	return v.checked()
 }
 
-// NewEnum makes a variable that is one of some words; its default is the first.
+// NewEnum returns a variable that is one of some words; the first one is the default.
 func NewEnum(e Entry, choices ...string) *Var {
 	v := newVar(e, Enum, value{})
 	v.choices = slices.Clone(choices)
 	return v.checked()
 }
 
-// Check adds a condition to what the variable's kind and range ask of a value. fails returns what is expected instead, as an error; it
-// gets a value as it is written. A default that fails panics.
+// Check adds a condition to the kind and range of a variable. fails gets a value as it is written
+// and returns what is expected instead, as an error. Check panics if the default fails.
 func (v *Var) Check(fails func(word string) error) {
 	v.check = fails
 	v.checked()
 }
 
-// Name is the variable's name.
+// Name returns the variable's name.
 func (v *Var) Name() string { return v.name }
 
-// String is the value as it is written in a line, without quotes.
-func (v *Var) String() string { return v.show(v.now) }
+// String returns the value as it is written in a line, without quotes.
+func (v *Var) String() string { return v.show(v.current) }
 
 // Changed reports whether the value is not the default.
-func (v *Var) Changed() bool { return v.now != v.normal }
+func (v *Var) Changed() bool { return v.current != v.initial }
 
-// Bool is the value of a variable that NewBool made; asking another is a bug and panics. So it is with the next.
+// Bool returns the value of a variable of NewBool. Like the other getters it panics for another
+// kind.
 func (v *Var) Bool() bool { return v.of(Bool).number != 0 }
 
-// Int is the value of a variable that NewInt made.
+// Int returns the value of a variable of NewInt.
 func (v *Var) Int() int64 { return v.of(Int).number }
 
-// Float is the value of a variable that NewFloat made.
+// Float returns the value of a variable of NewFloat.
 func (v *Var) Float() float64 { return v.of(Float).float }
 
-// Duration is the value of a variable that NewDuration made.
+// Duration returns the value of a variable of NewDuration.
 func (v *Var) Duration() time.Duration { return time.Duration(v.of(Duration).number) }
 
-// Text is the value of a variable that NewText made.
+// Text returns the value of a variable of NewText.
 func (v *Var) Text() string { return v.of(Text).text }
 
-// Choice is the index of the value of a variable that NewEnum made.
+// Choice returns the index of the value of a variable of NewEnum.
 func (v *Var) Choice() int { return int(v.of(Enum).number) }
 
 func (v *Var) of(kind Kind) value {
 	if v.kind != kind {
 		panic("console: variable " + v.name + " is " + v.expected())
 	}
-	return v.now
+	return v.current
 }
 
 func (v *Var) show(x value) string {
@@ -184,7 +189,7 @@ func (v *Var) show(x value) string {
 	return x.text
 }
 
-// parse reads a value, which is good for this variable unless there is an error.
+// parse reads a value and checks that it is valid for the variable.
 func (v *Var) parse(word string) (x value, err error) {
 	good := false
 	switch v.kind {
@@ -192,16 +197,16 @@ func (v *Var) parse(word string) (x value, err error) {
 		x.number, good = parseBool(word)
 	case Int:
 		x.number, err = strconv.ParseInt(word, 10, 64)
-		good = err == nil && x.number >= v.least.number && x.number <= v.most.number
+		good = err == nil && x.number >= v.min.number && x.number <= v.max.number
 	case Float:
 		x.float, err = strconv.ParseFloat(word, 64)
-		good = err == nil && x.float >= v.least.float && x.float <= v.most.float // NaN is neither
-		x.float += 0                                                             // of the two zeros the positive one: they are equal, and written alike
+		good = err == nil && x.float >= v.min.float && x.float <= v.max.float // false for NaN
+		x.float += 0                                                          // turns -0 into 0
 	case Duration:
 		var d time.Duration
 		d, err = time.ParseDuration(word)
 		x.number = int64(d)
-		good = err == nil && x.number >= v.least.number && x.number <= v.most.number
+		good = err == nil && x.number >= v.min.number && x.number <= v.max.number
 	case Text:
 		x.text, good = word, protocol.ValidText([]byte(word), v.limit)
 	case Enum:
@@ -209,11 +214,11 @@ func (v *Var) parse(word string) (x value, err error) {
 		x.number, good = int64(i), i >= 0
 	}
 	if !good {
-		return value{}, fmt.Errorf("%s %s: expected %s", v.name, brief(word), v.expected())
+		return value{}, fmt.Errorf("%s %s: expected %s", v.name, quoteWord(word), v.expected())
 	}
 	if v.check != nil {
 		if err := v.check(v.show(x)); err != nil {
-			return value{}, fmt.Errorf("%s %s: expected %w", v.name, brief(word), err)
+			return value{}, fmt.Errorf("%s %s: expected %w", v.name, quoteWord(word), err)
 		}
 	}
 	return x, nil
@@ -229,26 +234,26 @@ func parseBool(word string) (n int64, good bool) {
 	return 0, false
 }
 
-// expected says what values there are.
+// expected describes the valid values.
 func (v *Var) expected() string {
 	switch v.kind {
 	case Bool:
 		return "true or false"
 	case Int:
-		return fmt.Sprintf("an integer, %s to %s", v.show(v.least), v.show(v.most))
+		return fmt.Sprintf("an integer, %s to %s", v.show(v.min), v.show(v.max))
 	case Float:
-		return fmt.Sprintf("a number, %s to %s", v.show(v.least), v.show(v.most))
+		return fmt.Sprintf("a number, %s to %s", v.show(v.min), v.show(v.max))
 	case Duration:
-		return fmt.Sprintf("a time, %s to %s", v.show(v.least), v.show(v.most))
+		return fmt.Sprintf("a time, %s to %s", v.show(v.min), v.show(v.max))
 	case Text:
 		return fmt.Sprintf("printable text of at most %d bytes", v.limit)
 	}
 	return "one of " + strings.Join(v.choices, ", ")
 }
 
-// put gives it a value that parse has returned.
-func (v *Var) put(x value) {
-	if x != v.now {
-		v.now, v.dirty = x, v.flags
+// assign sets a value that parse has returned.
+func (v *Var) assign(x value) {
+	if x != v.current {
+		v.current, v.dirty = x, v.flags
 	}
 }

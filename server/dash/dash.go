@@ -7,37 +7,40 @@ import (
 	"time"
 )
 
-// MaxReaders is how many streams there are at a time.
+// MaxReaders is the most streams at a time.
 const MaxReaders = 16
 
 // How a stream is kept.
 const (
-	lookEvery    = 50 * time.Millisecond // for a new frame
-	patience     = 5 * time.Second       // with a reader that takes nothing
-	quiet        = 10 * time.Second      // after which a stream with nothing to tell says so, which finds readers who are gone
-	readerFrames = 2                     // that wait for a reader
+	lookEvery   = 50 * time.Millisecond // for a new frame
+	readTimeout = 5 * time.Second       // until a reader that takes nothing is closed
+	// after which an idle stream sends a comment, to find readers that are gone
+	quiet        = 10 * time.Second
+	readerFrames = 2 // that wait for a reader
 )
 
-// Dash is the page of one lobby. One goroutine makes frames: Watched, Next and Hang are for it. All else may be called from any.
+// Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and Hang;
+// all else is for any goroutine.
 type Dash struct {
-	// Set before the first reader, these are called, from any goroutine, for each frame that a reader had no room for, each reader who
-	// was let go because it took nothing for seconds, and each who was refused because too many watch. nil: nobody counts.
+	// Set before the first reader. They are called, from any goroutine, for each frame that a
+	// reader had no room for, each reader that was closed because it took nothing, and each reader
+	// that was refused because of MaxReaders. nil: not counted.
 	Dropped, Kicked, Refused func()
 
-	about    []byte // as text
-	board    board
-	maps     atomic.Pointer[[]byte] // as text
-	watching atomic.Bool
-	patience time.Duration
+	about       []byte // as text
+	board       board
+	maps        atomic.Pointer[[]byte] // as text
+	watching    atomic.Bool
+	readTimeout time.Duration
 
 	ended chan struct{} // closed with the page
 
-	running sync.WaitGroup // the goroutine that makes text
+	running sync.WaitGroup // the goroutine of encode
 
-	mu      sync.Mutex // of what follows
-	readers map[*reader]struct{}
-	telling bool // that goroutine runs
-	closed  bool
+	mu       sync.Mutex // guards the fields below
+	readers  map[*reader]struct{}
+	encoding bool // that goroutine runs
+	closed   bool
 }
 
 // reader is one stream.
@@ -46,9 +49,11 @@ type reader struct {
 	missed atomic.Uint64 // frames that it had no room for
 }
 
-// New makes a page that nobody watches. It takes its memory here: some 200 bytes for each of a.MaxPlayers, three times.
+// New makes a page without readers. It allocates all its memory: three times some 200 bytes for
+// each of a.MaxPlayers.
 func New(a About) *Dash {
-	d := &Dash{about: event("about", a), ended: make(chan struct{}), readers: make(map[*reader]struct{}), patience: patience}
+	d := &Dash{about: event("about", a), ended: make(chan struct{}),
+		readers: make(map[*reader]struct{}), readTimeout: readTimeout}
 	d.board.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
 	d.SetMap(Map{})
 	return d
@@ -60,20 +65,20 @@ func (d *Dash) SetMap(m Map) {
 	d.maps.Store(&text)
 }
 
-// Watched says whether anybody would see a frame.
+// Watched reports whether the page has readers.
 func (d *Dash) Watched() bool { return d.watching.Load() }
 
-// Next is the frame to fill, with nothing in it. It is the caller's until Hang.
+// Next returns an empty frame to fill. It belongs to the caller until Hang.
 func (d *Dash) Next() *Frame {
 	f := d.board.next()
 	f.reset()
 	return f
 }
 
-// Hang hangs up the frame that Next gave. It neither waits nor allocates.
+// Hang publishes the frame of Next. It neither waits nor allocates.
 func (d *Dash) Hang() { d.board.hang() }
 
-// Close ends every stream, and there will be no others.
+// Close ends all streams and refuses new ones.
 func (d *Dash) Close() {
 	d.mu.Lock()
 	if !d.closed {
@@ -84,7 +89,8 @@ func (d *Dash) Close() {
 	d.running.Wait()
 }
 
-// join adds a reader, nil if there are too many. With the first begins the goroutine that makes text.
+// join adds a reader, nil if there are too many. The first starts the goroutine that encodes
+// frames.
 func (d *Dash) join() *reader {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,10 +100,10 @@ func (d *Dash) join() *reader {
 	r := &reader{frames: make(chan []byte, readerFrames)}
 	d.readers[r] = struct{}{}
 	d.watching.Store(true)
-	if !d.telling {
-		d.telling = true
+	if !d.encoding {
+		d.encoding = true
 		d.running.Add(1)
-		go d.tell()
+		go d.encodeFrames()
 	}
 	return r
 }
@@ -111,10 +117,10 @@ func (d *Dash) leave(r *reader) {
 	}
 }
 
-// tell turns frames into text for as long as anybody watches.
-func (d *Dash) tell() {
+// encodeFrames encodes frames while there are readers.
+func (d *Dash) encodeFrames() {
 	defer d.running.Done()
-	d.board.take() // what is left of an earlier time
+	d.board.take() // an old frame
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for d.needed() {
@@ -122,22 +128,22 @@ func (d *Dash) tell() {
 		case <-d.ended:
 		case <-every.C:
 			if f := d.board.take(); f != nil {
-				f.Missed = d.board.lost.Load()
+				f.Dropped = d.board.lost.Load()
 				d.share(event("frame", f))
 			}
 		}
 	}
 }
 
-// needed says whether tell goes on. When it does not, the next reader starts it anew.
+// needed reports whether encodeFrames goes on. If not, the next reader starts it again.
 func (d *Dash) needed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.telling = len(d.readers) > 0 && !d.closed
-	return d.telling
+	d.encoding = len(d.readers) > 0 && !d.closed
+	return d.encoding
 }
 
-// share gives text to all readers who have room for it.
+// share gives a frame to all readers.
 func (d *Dash) share(text []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,13 +159,13 @@ func (d *Dash) share(text []byte) {
 	}
 }
 
-// drop takes the oldest frame that waits for a reader: nobody else gives it any, so then there is room.
+// drop removes the oldest frame that waits for a reader, which makes room: there is one writer.
 func (d *Dash) drop(r *reader) {
 	select {
 	case <-r.frames:
 		r.missed.Add(1)
 		count(d.Dropped)
-	default: // it has just taken one itself
+	default: // the reader has just taken one
 	}
 }
 

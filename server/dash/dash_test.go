@@ -121,7 +121,7 @@ func TestStream(t *testing.T) {
 	until(t, "nobody watches", func() bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return !d.telling
+		return !d.encoding
 	})
 	if d.Watched() {
 		t.Error("still watched")
@@ -150,7 +150,7 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || string(body) != "16 watch already\n" {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || string(body) != "16 readers already\n" {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 	d.leave(all[0])
@@ -165,7 +165,7 @@ func TestReadersAreBounded(t *testing.T) {
 // One who never reads misses frames and is let go; the other gets every one of them, and who makes them never waits.
 func TestStuckReader(t *testing.T) {
 	d := sample(2000)
-	d.patience = 300 * time.Millisecond
+	d.readTimeout = 300 * time.Millisecond
 	s := site(t, d)
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {

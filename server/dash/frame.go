@@ -1,6 +1,6 @@
 package dash
 
-// About is what does not change while a lobby runs: the first event of every stream.
+// About is what stays the same while a lobby runs: the first event of every stream.
 type About struct {
 	Name       string   `json:"name"`
 	Mode       string   `json:"mode"`
@@ -8,7 +8,7 @@ type About struct {
 	Interval   int      `json:"interval_ticks"`
 	MaxPlayers int      `json:"max_players"`
 	Stages     []Stage  `json:"stages"` // in the order of a tick
-	Parts      []string `json:"parts"`  // what bytes to clients are for
+	Parts      []string `json:"parts"`  // sections of the bytes to clients
 	Bones      []string `json:"bones"`  // of a Body
 }
 
@@ -18,21 +18,23 @@ type Stage struct {
 	Group string `json:"group"` // under which it is drawn
 }
 
-// Frame is a lobby at one moment, and what it did since the frame before. Its slices are reused: whoever fills a frame cuts them to
-// nothing and appends.
+// Frame is the state of a lobby, and what it did since the frame before. Its slices are reused:
+// empty them and append.
 type Frame struct {
-	Tick    uint64  `json:"tick"`
-	Seconds float64 `json:"seconds"` // since the host started
-	Span    float64 `json:"span"`    // seconds since the frame before: what rates are of
-	Arena   string  `json:"arena"`   // whose map is at /dash/map.json
-	Shed    string  `json:"shed"`    // what overload makes the lobby leave out
-	Missed  uint64  `json:"missed"`  // frames, since the start, that nobody was told because none was ready to
+	Tick      uint64  `json:"tick"`
+	Seconds   float64 `json:"seconds"`    // since the host started
+	Span      float64 `json:"span"`       // seconds since the frame before
+	Arena     string  `json:"arena"`      // of the map at /dash/map.json
+	LoadLevel string  `json:"load_level"` // what overload leaves out; "normal" is nothing
+	// Frames since the start that were replaced before they were sent.
+	Dropped uint64 `json:"dropped"`
 
 	Ticks  []Tick    `json:"ticks"`  // the newest, at most MaxTicks
 	Stages []float64 `json:"stages"` // mean CPU time a tick, us, in the order of About
-	Parts  []float64 `json:"parts"`  // bytes a second of UDP payload to all clients, in the order of About
-	Up     float64   `json:"up"`     // likewise from all clients
-	Down   float64   `json:"down"`   // sum of Parts
+	// Bytes a second of UDP payload to all clients, in the order of About.
+	Parts []float64 `json:"parts"`
+	Up    float64   `json:"up"`   // likewise from all clients
+	Down  float64   `json:"down"` // sum of Parts
 
 	Players []Player `json:"players"`
 	Shots   []Shot   `json:"shots"` // that hit somebody, at most MaxShots
@@ -46,39 +48,42 @@ const (
 	MaxRays  = 64
 )
 
-// Tick is what one tick took, in us.
+// Tick is the time of one tick, in µs.
 type Tick struct {
 	CPU  float32 `json:"cpu"`
 	Wall float32 `json:"wall"`
-	Late float32 `json:"late"` // that it began after its time
+	Late float32 `json:"late"` // from the scheduled instant
 }
 
-// Player is somebody in the match. The figures of the connection are those since the frame before; of who has none now they are 0.
+// Player is one player or spectator. Rates are those since the frame before; without a session they
+// are 0.
 type Player struct {
-	Slot    int     `json:"slot"`
-	Name    string  `json:"name"`
-	Team    int     `json:"team"`
-	X       float32 `json:"x"` // metres
-	Y       float32 `json:"y"` // of the feet
-	Z       float32 `json:"z"`
-	Yaw     float32 `json:"yaw"`     // degrees: 0 looks along +z, 90 along +x
-	Body    bool    `json:"body"`    // it is on the map: else the numbers above mean nothing
-	Watches bool    `json:"watches"` // a spectator
-	Alive   bool    `json:"alive"`
-	Health  int     `json:"health"`
+	Slot      int     `json:"slot"`
+	Name      string  `json:"name"`
+	Team      int     `json:"team"`
+	X         float32 `json:"x"` // metres
+	Y         float32 `json:"y"` // of the feet
+	Z         float32 `json:"z"`
+	Yaw       float32 `json:"yaw"`  // degrees: 0 looks along +z, 90 along +x
+	Body      bool    `json:"body"` // it has a body: otherwise the numbers above mean nothing
+	Spectator bool    `json:"spectator"`
+	Alive     bool    `json:"alive"`
+	Health    int     `json:"health"`
 
-	Here     bool    `json:"here"`      // has a session
-	RTT      float32 `json:"rtt"`       // ms
-	Jitter   float32 `json:"jitter"`    // mean distance of a round trip from the mean one, ms
-	LossDown float32 `json:"loss_down"` // of packages to it whose fate became known, %
-	LossUp   float32 `json:"loss_up"`   // of packages from it that should have come, %
-	Down     float32 `json:"down"`      // kbit/s of UDP payload
-	Up       float32 `json:"up"`
-	Buffer   int     `json:"buffer"`  // ticks of commands that wait
-	Starved  float32 `json:"starved"` // of its ticks, those without its own command, %
-	Missed   uint32  `json:"missed"`  // own rows that it had predicted otherwise, as it says itself, since it joined; who does not say has 0
-	Mended   uint64  `json:"mended"`  // commands that the server changed or refused as they contradict themselves, since it joined
-	Resyncs  uint64  `json:"resyncs"` // fresh starts for want of baselines, since it joined
+	Connected bool    `json:"connected"` // has a session
+	RTT       float32 `json:"rtt"`       // ms
+	Jitter    float32 `json:"jitter"`    // mean distance of a round trip from the mean one, ms
+	LossDown  float32 `json:"loss_down"` // of packets to it with a known result, %
+	LossUp    float32 `json:"loss_up"`   // of packets from it, %
+	Down      float32 `json:"down"`      // kbit/s of UDP payload
+	Up        float32 `json:"up"`
+	Buffer    int     `json:"buffer"` // commands that wait, in ticks
+	// Share of its ticks without a command of its own, %.
+	InputsMissing  float32 `json:"inputs_missing"`
+	Mispredictions uint32  `json:"mispredictions"` // since it joined, as the client reports them
+	// commands that were clamped or conflicted with an earlier one, since it joined
+	InputsRejected uint64 `json:"inputs_rejected"`
+	Resyncs        uint64 `json:"resyncs"` // restarts without baselines, since it joined
 }
 
 // Vec is a point: x, y up, z; metres.
@@ -87,24 +92,24 @@ type Vec [3]float32
 // Capsule is both ends of an axis and the radius: ax, ay, az, bx, by, bz, r; metres.
 type Capsule [7]float32
 
-// Body is somebody's capsules, by bone.
+// Body holds the capsules of a player, by bone.
 type Body []Capsule
 
-// Ray is a shot's way.
+// Ray is the path of a shot.
 type Ray struct {
 	From Vec `json:"from"`
 	To   Vec `json:"to"`
 }
 
-// Shot is one that hit: whom, and where the server rewound the victim to, beside where it stood at that moment.
+// Shot is a shot that hit, with the target as it was rewound and as it stood at that moment.
 type Shot struct {
 	Ray
-	Radius  float32 `json:"radius"` // of the ball that flew this way, and touched the bone when it was at To; metres
+	Radius  float32 `json:"radius"` // of the round, which touched the bone at To; metres
 	Tick    uint64  `json:"tick"`
 	Shooter int     `json:"shooter"` // slots
 	Victim  int     `json:"victim"`
 	Bone    string  `json:"bone"`
-	Back    float32 `json:"back"` // how far the shooter's view lay back, ms
+	Back    float32 `json:"back"` // age of the shooter's view, ms
 	Then    Body    `json:"then"` // in that view
 	Now     Body    `json:"now"`
 }
@@ -122,15 +127,18 @@ type Solid struct {
 	Min   Vec    `json:"min"`
 	Max   Vec    `json:"max"`
 	Shape string `json:"shape"` // box, +x, -x, +z, -z
-	Team  int    `json:"team"`  // 1 or 2: nothing to this team, a box to the other; 0: the same to all
+	// 1 or 2: nothing to this team, a box to the other; 0: the same to all.
+	Team int `json:"team"`
 }
 
 // reset forgets what a frame holds and keeps its memory.
 func (f *Frame) reset() {
-	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0], Shots: f.Shots[:0], Rays: f.Rays[:0]}
+	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0],
+		Shots: f.Shots[:0], Rays: f.Rays[:0]}
 }
 
-// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there are enough.
+// AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there
+// are enough.
 func (f *Frame) AddShot() *Shot {
 	n := len(f.Shots)
 	if n == MaxShots {

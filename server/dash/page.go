@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/plot"
+	"github.com/tickrate/tickrate/internal/webplot"
 )
 
 //go:embed assets/page.html
@@ -23,14 +23,15 @@ var style string
 //go:embed assets/dash.js
 var script string
 
-// policy lets the page load from its own host and from nowhere else. There is no style or script within it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+// policy lets the page load from its own host only. The page has no inline style or script.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src " +
+	"data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Paths of the page: / and whatever begins with Prefix.
+// Prefix begins all paths of the page but /.
 const Prefix = "/dash/"
 
-// text is a file of the page, with a name for its content.
+// text is a file of the page; tag is a hash of its content.
 type text struct{ kind, body, tag string }
 
 func newText(kind, body string) text {
@@ -38,12 +39,12 @@ func newText(kind, body string) text {
 	return text{kind, body, `"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
-// Routes adds the page to a mux: GET /, /dash/… . Who may ask is for the caller to say.
+// Routes adds the page to a mux: GET / and below /dash/. The caller checks access.
 func (d *Dash) Routes(mux *http.ServeMux) {
 	for path, t := range map[string]text{
 		"/{$}":              newText("text/html; charset=utf-8", pageHTML),
-		Prefix + "page.css": newText("text/css; charset=utf-8", plot.Style()+"\n"+style),
-		Prefix + "page.js":  newText("text/javascript; charset=utf-8", plot.Script()+"\n"+script),
+		Prefix + "page.css": newText("text/css; charset=utf-8", webplot.Style()+"\n"+style),
+		Prefix + "page.js":  newText("text/javascript; charset=utf-8", webplot.Script()+"\n"+script),
 	} {
 		mux.HandleFunc("GET "+path, t.serve)
 	}
@@ -51,7 +52,7 @@ func (d *Dash) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+Prefix+"events", d.serveEvents)
 }
 
-// guard sets what every answer has.
+// guard sets the headers of every answer.
 func guard(h http.Header, kind string) {
 	h.Set("Content-Type", kind)
 	h.Set("Content-Security-Policy", policy)
@@ -63,7 +64,7 @@ func guard(h http.Header, kind string) {
 func (t text) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	guard(h, t.kind)
-	h.Set("Cache-Control", "no-cache") // asked for each time, and told that it is the same
+	h.Set("Cache-Control", "no-cache") // revalidated by ETag
 	h.Set("ETag", t.tag)
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(t.body))
 }
@@ -74,19 +75,20 @@ func (d *Dash) serveMap(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(*d.maps.Load()) // the reader has gone: nothing to do
 }
 
-// serveEvents is a stream: about, once, and then frames. Before a frame it says how many this reader has missed, if more than before.
+// serveEvents streams about once and then frames. An event before a frame says how many frames this
+// reader has missed, if that has grown.
 func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	reader := d.join()
 	if reader == nil {
 		count(d.Refused)
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d watch already", MaxReaders), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%d readers already", MaxReaders), http.StatusServiceUnavailable)
 		return
 	}
 	defer d.leave(reader)
 	guard(w.Header(), "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	out := stream{w: w, to: http.NewResponseController(w), patience: d.patience}
+	out := stream{w: w, to: http.NewResponseController(w), timeout: d.readTimeout}
 	hush := time.NewTicker(quiet)
 	defer hush.Stop()
 	err, missed := out.send(d.about), uint64(0)
@@ -113,15 +115,15 @@ func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes to a reader, and not for longer than patience.
+// stream writes to a reader, each time for at most timeout.
 type stream struct {
-	w        http.ResponseWriter
-	to       *http.ResponseController
-	patience time.Duration
+	w       http.ResponseWriter
+	to      *http.ResponseController
+	timeout time.Duration
 }
 
 func (s *stream) write(text []byte) error {
-	_ = s.to.SetWriteDeadline(time.Now().Add(s.patience)) // a test's recorder has none
+	_ = s.to.SetWriteDeadline(time.Now().Add(s.timeout)) // a test's recorder has none
 	_, err := s.w.Write(text)
 	return err
 }

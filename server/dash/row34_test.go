@@ -14,7 +14,7 @@ import (
 // who reads gets every frame all the while, and to hang up a frame waits for no lock that any of them holds.
 func TestThreat34SlowReaders(t *testing.T) {
 	d := sample(2000)
-	d.patience = 400 * time.Millisecond
+	d.readTimeout = 400 * time.Millisecond
 	var dropped, kicked, refused atomic.Uint64
 	add := func(n *atomic.Uint64) func() { return func() { n.Add(1) } }
 	d.Dropped, d.Kicked, d.Refused = add(&dropped), add(&kicked), add(&refused)

@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Cell is one entry of the byte account: the bits that Component's Field took for Reason. Field is empty
-// where the bits belong to no field.
+// Cell is one entry of the byte account: the bits that Component's Field took for Reason. Field is
+// empty where the bits belong to no field.
 type Cell struct {
 	Component string `json:"component"` // name of a Section
 	Field     string `json:"field,omitempty"`
@@ -17,8 +17,9 @@ type Cell struct {
 	Bits      uint64 `json:"bits"`
 }
 
-// Bandwidth accounts for all bytes that a lobby has sent. Sections are exact and add up to Bytes. Cells go
-// down to the bit, cover the sampled datagrams, and add up to exactly 8 times SampledBytes.
+// Bandwidth accounts for all bytes that a lobby has sent. Sections are exact and add up to Bytes.
+// Cells go down to the bit, cover the sampled datagrams, and add up to exactly 8 times
+// SampledBytes.
 type Bandwidth struct {
 	Every           int                 // one datagram of Every is sampled on average; 0: none
 	Datagrams       uint64              // sent
@@ -27,7 +28,8 @@ type Bandwidth struct {
 	Sampled         uint64              // datagrams
 	SampledBytes    uint64              // UDP payload of the sampled datagrams
 	SampledSections [NumSections]uint64 // bytes of the sampled datagrams
-	Cells           []Cell              // entries above zero, from the outside of a datagram inwards
+	// Entries above zero, from the outside of a datagram inwards.
+	Cells []Cell
 }
 
 // Encoders are what wrote the rows of a snapshot; they take the rows apart again for the account.
@@ -56,7 +58,8 @@ type BandwidthMeter struct {
 const MaxCells = 16 + int(packet.NumParts) + 16 +
 	int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ObjectStateFields)
 
-// NewBandwidthMeter returns an empty account that samples one datagram of every, or none for 0 or less.
+// NewBandwidthMeter returns an empty account that samples one datagram of every, or none for 0 or
+// less.
 func NewBandwidthMeter(every int) BandwidthMeter {
 	return BandwidthMeter{
 		sampler: NewSampler(every, samplerSeed), total: Bandwidth{Every: max(every, 0)},
@@ -73,8 +76,8 @@ func (b *BandwidthMeter) SetSampling(every int) {
 	b.total.Every = b.sampler.Every
 }
 
-// AddSnapshot accounts for a packet with or without a snapshot and its encrypted datagram; e says where the
-// sections of the packet end.
+// AddSnapshot accounts for a packet with or without a snapshot and its encrypted datagram; e says
+// where the sections of the packet end.
 func (b *BandwidthMeter) AddSnapshot(pkt, datagram []byte, e *SectionEnds, from Encoders) {
 	b.total.Datagrams++
 	b.total.Bytes += uint64(len(datagram))
@@ -135,8 +138,8 @@ func (b *BandwidthMeter) add(n *[NumSections]uint64, size int) (sampled bool) {
 	return sampled
 }
 
-// packet accounts for the encryption of a sampled datagram and the outer parts of its packet, and returns
-// the section of the snapshot.
+// packet accounts for the encryption of a sampled datagram and the outer parts of its packet, and
+// returns the section of the snapshot.
 func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 	sequence := uint64(datagram[0] >> 4)
 	b.seal.prefix++
@@ -150,7 +153,8 @@ func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 	return rest
 }
 
-// rows accounts for the section of a snapshot. With an error it returns the bytes that are not accounted for.
+// rows accounts for the section of a snapshot. With an error it returns the bytes that are not
+// accounted for.
 func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error) {
 	h, rows, err := netstate.ParseHeader(src[1:])
 	if err != nil {
@@ -178,7 +182,8 @@ func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error
 	return rows, from.Public.Explain(b.public, from.Interval, rows)
 }
 
-// AppendCells appends the entries above zero to dst. It allocates nothing if dst has room for MaxCells.
+// AppendCells appends the entries above zero to dst. It allocates nothing if dst has room for
+// MaxCells.
 func (b *BandwidthMeter) AppendCells(dst []Cell) []Cell {
 	add := func(component, field, reason string, bits uint64) {
 		if bits > 0 {

@@ -3,76 +3,87 @@ package metrics
 // Count names one counter of a lobby. Counters only grow.
 type Count int
 
-// The counters. Received equals Accepted plus the sums of Stats.AuthDrops and Stats.PacketDrops, always.
+// The counters. Received equals Accepted plus the sums of Stats.AuthDrops and Stats.PacketDrops,
+// always.
 const (
-	Received             Count = iota // datagrams in
-	Accepted                          // datagrams in that were not dropped
-	BytesIn                           // UDP payload in
-	Sent                              // datagrams out
-	BytesOut                          // UDP payload out
-	InputsUsed                        // player ticks that ran with the player's own command
-	InputsMissing                     // player ticks that ran without a command
-	InputsDuplicate                   // commands that came before: clients repeat them until they are acked
-	InputsStale                       // commands for ticks that have been played
-	InputsFuture                      // commands for ticks too far ahead
-	InputsConflict                    // commands that differ from one that waits for the same tick
-	InputsClamped                     // commands with a field out of range, which was clamped
-	Shots                             // shots fired
-	ShotsClamped                      // shots with a claimed view outside what the server knows to be possible
-	Hits                              // shots that hit a player
-	Kills                             // players killed
-	ReliableDropped                   // reliable messages dropped because the queue of a connection was full
-	MessagesUnknown                   // messages from clients with an unknown tag
-	Joined                            // sessions that got a player
-	Left                              // sessions that the client ended
-	TimedOut                          // sessions that fell silent
-	Disconnected                      // sessions that the lobby ended with a reason
-	Reconnected                       // sessions that got the player of an earlier one; those that took over a live one are not in Joined
-	Takeovers                         // of these, sessions that took over a live session
-	Migrated                          // sessions that continued at another address
-	FloodKicked                       // sessions ended because they sent far too much; those with a player are in Disconnected
-	AmplificationBlocked              // answers to unproven addresses that were withheld because they were too long: a bug
-	SealFailed                        // packets that could not be encrypted
-	UnbalancedTicks                   // ticks after which Received did not equal its parts: a bug
-	Resyncs                           // clients that lost their baselines and began anew
-	Snapshots                         // snapshots sent; with the next three, all that were due
-	SnapshotsThrottled                // not sent: the bandwidth limit of the client was used up
-	SnapshotsAckStalled               // not sent: nothing was heard from the client
-	SnapshotsUnacked                  // not sent: the client acks nothing, and each would need no baseline
-	LagSwitchSuspected                // times a client in play fell silent and lost lag compensation until it answers
-	ShotsStaleView                    // shots across a target that left the shooter's view too long ago
-	HitsFiltered                      // shots that would have hit a target not replicated to the shooter
-	ChecksumMismatches                // snapshots that a client decoded to other rows than were sent
-	SnapshotsOverBudget               // snapshots without room for all changed rows
-	SnapshotsClipped                  // snapshots in which the farthest rows were clipped to fit the bandwidth
-	ObjectsOverBudget                 // snapshots without room for all changed objects
-	ProjectilesNoSlot                 // projectile ticks without a free slot: no client is told
-	ContentRequests                   // models and maps that clients asked for
-	ContentRefused                    // requests for content that came twice or too late
-	ContentBytes                      // UDP payload out with content and killcams, which is in BytesOut
-	Killcams                          // killcams begun to be sent
-	KillcamsTooLong                   // killcams not sent because of their size
-	RosterMessages                    // messages with names of players
-	ChatLines                         // chat lines received
-	ChatRateLimited                   // lines to everybody refused by the lobby's rate limit; other refusals are in Stats.ChatRefused
-	ChatDelivered                     // lines queued for one receiver each, of players and of the server
-	ChatUndelivered                   // lines that a receiver missed because its queue or its bandwidth was full
-	ConsoleLines                      // console lines of players
-	ConsoleFailed                     // of these, lines that ended in an error
-	IdleWarned                        // players warned for being idle
-	IdleKicked                        // players removed for being idle, who are in Disconnected too
-	MapChanges                        // times the map was changed
-	MapChangesFailed                  // times a map change failed
-	StaleMapEpoch                     // messages and commands of an earlier map, which were ignored
-	TicksSlept                        // ticks not played because the lobby was empty
-	RejectedFull                      // sessions rejected because no slot of their kind was free
-	SpectatorsShed                    // spectators kicked by overload, who are in Disconnected too
-	SpectateRefused                   // requests of spectators for a view that they may not have
-	RecordingsTruncated               // recordings that ended before their round because writing failed
-	DashFramesDropped                 // frames of the live page that a reader was too slow for
-	DashSlowKicked                    // readers of the live page that took nothing for too long
-	DashRefused                       // requests for the live page that were refused
-	NumCounts                         // how many there are
+	Received      Count = iota // datagrams in
+	Accepted                   // datagrams in that were not dropped
+	BytesIn                    // UDP payload in
+	Sent                       // datagrams out
+	BytesOut                   // UDP payload out
+	InputsUsed                 // player ticks that ran with the player's own command
+	InputsMissing              // player ticks that ran without a command
+	// Commands that came before: clients repeat them until they are acked.
+	InputsDuplicate
+	InputsStale    // commands for ticks that have been played
+	InputsFuture   // commands for ticks too far ahead
+	InputsConflict // commands that differ from one that waits for the same tick
+	InputsClamped  // commands with a field out of range, which was clamped
+	Shots          // shots fired
+	// shots with a claimed view outside what the server knows to be possible
+	ShotsClamped
+	Hits            // shots that hit a player
+	Kills           // players killed
+	ReliableDropped // reliable messages dropped because the queue of a connection was full
+	MessagesUnknown // messages from clients with an unknown tag
+	Joined          // sessions that got a player
+	Left            // sessions that the client ended
+	TimedOut        // sessions that fell silent
+	Disconnected    // sessions that the lobby ended with a reason
+	// sessions that got the player of an earlier one; those that took over a live one are not in
+	// Joined
+	Reconnected
+	Takeovers // of these, sessions that took over a live session
+	Migrated  // sessions that continued at another address
+	// sessions ended because they sent far too much; those with a player are in Disconnected
+	FloodKicked
+	// answers to unproven addresses that were withheld because they were too long: a bug
+	AmplificationBlocked
+	SealFailed          // packets that could not be encrypted
+	UnbalancedTicks     // ticks after which Received did not equal its parts: a bug
+	Resyncs             // clients that lost their baselines and began anew
+	Snapshots           // snapshots sent; with the next three, all that were due
+	SnapshotsThrottled  // not sent: the bandwidth limit of the client was used up
+	SnapshotsAckStalled // not sent: nothing was heard from the client
+	SnapshotsUnacked    // not sent: the client acks nothing, and each would need no baseline
+	// times a client in play fell silent and lost lag compensation until it answers
+	LagSwitchSuspected
+	ShotsStaleView      // shots across a target that left the shooter's view too long ago
+	HitsFiltered        // shots that would have hit a target not replicated to the shooter
+	ChecksumMismatches  // snapshots that a client decoded to other rows than were sent
+	SnapshotsOverBudget // snapshots without room for all changed rows
+	// snapshots in which the farthest rows were clipped to fit the bandwidth
+	SnapshotsClipped
+	ObjectsOverBudget // snapshots without room for all changed objects
+	ProjectilesNoSlot // projectile ticks without a free slot: no client is told
+	ContentRequests   // models and maps that clients asked for
+	ContentRefused    // requests for content that came twice or too late
+	ContentBytes      // UDP payload out with content and killcams, which is in BytesOut
+	Killcams          // killcams begun to be sent
+	KillcamsTooLong   // killcams not sent because of their size
+	RosterMessages    // messages with names of players
+	ChatLines         // chat lines received
+	// lines to everybody refused by the lobby's rate limit; other refusals are in Stats.ChatRefused
+	ChatRateLimited
+	ChatDelivered // lines queued for one receiver each, of players and of the server
+	// lines that a receiver missed because its queue or its bandwidth was full
+	ChatUndelivered
+	ConsoleLines        // console lines of players
+	ConsoleFailed       // of these, lines that ended in an error
+	IdleWarned          // players warned for being idle
+	IdleKicked          // players removed for being idle, who are in Disconnected too
+	MapChanges          // times the map was changed
+	MapChangesFailed    // times a map change failed
+	StaleMapEpoch       // messages and commands of an earlier map, which were ignored
+	TicksSlept          // ticks not played because the lobby was empty
+	RejectedFull        // sessions rejected because no slot of their kind was free
+	SpectatorsShed      // spectators kicked by overload, who are in Disconnected too
+	SpectateRefused     // requests of spectators for a view that they may not have
+	RecordingsTruncated // recordings that ended before their round because writing failed
+	DashFramesDropped   // frames of the live page that a reader was too slow for
+	DashSlowKicked      // readers of the live page that took nothing for too long
+	DashRefused         // requests for the live page that were refused
+	NumCounts           // how many there are
 )
 
 var countNames = [NumCounts]string{

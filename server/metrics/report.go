@@ -8,43 +8,51 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port answers.
+// ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port
+// answers.
 const ReportVersion = 2
 
 // Report is the figures of a server since they were last reset, as GET /stats answers them.
 type Report struct {
-	Version      int               `json:"version"` // ReportVersion
-	Seconds      float64           `json:"seconds"` // elapsed since the reset
-	CPUSeconds   float64           `json:"cpu_seconds"`
-	Rate         int               `json:"rate_hz"`
-	Interval     int               `json:"interval_ticks"`
-	Players      int               `json:"players"` // now, with spectators
-	Workers      int               `json:"workers"` // threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
-	TickCPU      Spread            `json:"tick_cpu_us"`
-	TickWall     Spread            `json:"tick_wall_us"`
-	Lateness     Spread            `json:"lateness_us"`         // of all ticks; skipped ticks count as late
-	LatenessRaw  Spread            `json:"lateness_raw_us"`     // of the ticks that were played
-	Hiccup       *Spread           `json:"hiccup_us,omitempty"` // wake-up delays of an idle thread meanwhile, if measured
-	Rewind       Spread            `json:"hit_rewind_ms"`       // age of the views of shots that hit, since the start
-	ViewClamp    Spread            `json:"rewind_clamped_ms"`   // distance by which claimed views were clamped, since the start
-	Stages       []StageCost       `json:"stages"`              // of one tick in 16; their means add up to the mean of TickCPU
-	TicksSkipped uint64            `json:"ticks_skipped"`       // given up after a stall
-	Overruns     uint64            `json:"tick_overruns"`       // ticks that took longer than their period
-	LoadLevel    string            `json:"load_level"`          // what overload leaves out now
-	LoadLevels   map[string]uint64 `json:"load_level_ticks"`    // ticks on each level, since the start
-	CaughtUp     uint64            `json:"ticks_caught_up"`     // ticks played late, together with others
-	Phase        string            `json:"phase"`               // idle, loading or active, now
-	Map          string            `json:"map"`
-	Mode         string            `json:"mode"`
-	Spectators   int               `json:"spectators"` // now
-	Allocs       uint64            `json:"allocs"`
-	GCs          uint64            `json:"gcs"`
-	HeapBytes    uint64            `json:"heap_bytes"`
-	Counts       map[string]uint64 `json:"counts"` // by Count
-	Drops        map[string]uint64 `json:"drops"`  // by reason
-	SocketLost   uint64            `json:"socket_lost"`
-	Socket       netio.Stats       `json:"socket"`          // since the start
-	Query        map[string]uint64 `json:"query,omitempty"` // of the query port, since the start
+	Version    int     `json:"version"` // ReportVersion
+	Seconds    float64 `json:"seconds"` // elapsed since the reset
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Rate       int     `json:"rate_hz"`
+	Interval   int     `json:"interval_ticks"`
+	Players    int     `json:"players"` // now, with spectators
+	// threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
+	Workers     int    `json:"workers"`
+	TickCPU     Spread `json:"tick_cpu_us"`
+	TickWall    Spread `json:"tick_wall_us"`
+	Lateness    Spread `json:"lateness_us"`     // of all ticks; skipped ticks count as late
+	LatenessRaw Spread `json:"lateness_raw_us"` // of the ticks that were played
+	// wake-up delays of an idle thread meanwhile, if measured
+	Hiccup *Spread `json:"hiccup_us,omitempty"`
+	// age of the views of shots that hit, since the start
+	Rewind Spread `json:"hit_rewind_ms"`
+	// distance by which claimed views were clamped, since the start
+	ViewClamp Spread `json:"rewind_clamped_ms"`
+	// of one tick in 16; their means add up to the mean of TickCPU
+	Stages       []StageCost `json:"stages"`
+	TicksSkipped uint64      `json:"ticks_skipped"` // given up after a stall
+	// Ticks that took longer than their period.
+	Overruns   uint64            `json:"tick_overruns"`
+	LoadLevel  string            `json:"load_level"`       // what overload leaves out now
+	LoadLevels map[string]uint64 `json:"load_level_ticks"` // ticks on each level, since the start
+	// Ticks played late, together with others.
+	CaughtUp   uint64            `json:"ticks_caught_up"`
+	Phase      string            `json:"phase"` // idle, loading or active, now
+	Map        string            `json:"map"`
+	Mode       string            `json:"mode"`
+	Spectators int               `json:"spectators"` // now
+	Allocs     uint64            `json:"allocs"`
+	GCs        uint64            `json:"gcs"`
+	HeapBytes  uint64            `json:"heap_bytes"`
+	Counts     map[string]uint64 `json:"counts"` // by Count
+	Drops      map[string]uint64 `json:"drops"`  // by reason
+	SocketLost uint64            `json:"socket_lost"`
+	Socket     netio.Stats       `json:"socket"`          // since the start
+	Query      map[string]uint64 `json:"query,omitempty"` // of the query port, since the start
 }
 
 // Spread summarises a distribution.
@@ -71,8 +79,8 @@ func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
 	}
 }
 
-// NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper bounds
-// of their buckets, which are 9 % wide.
+// NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper
+// bounds of their buckets, which are 9 % wide.
 func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	n := h.Read()
 	if n.Count == 0 {
@@ -96,8 +104,8 @@ func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	return s
 }
 
-// StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so that
-// together they equal the mean of all ticks.
+// StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so
+// that together they equal the mean of all ticks.
 func (s *Stats) StageCosts() (all []StageCost) {
 	sum := 0.0
 	for _, st := range s.Stage {

@@ -1,7 +1,7 @@
 package metrics
 
-// Sampler selects one event in Every on average. Distances between samples are drawn evenly from 1 to
-// 2*Every-1, so that no rhythm of the traffic can match the rhythm of the samples.
+// Sampler selects one event in Every on average. Distances between samples are drawn evenly from 1
+// to 2*Every-1, so that no rhythm of the traffic can match the rhythm of the samples.
 type Sampler struct {
 	Every int // 0: nothing is selected
 	left  int // events until the next sample

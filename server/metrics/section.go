@@ -11,18 +11,20 @@ type Section uint8
 
 // The sections, from the outside of a datagram inwards. Their names are the components of Cell.
 const (
-	SectionSeal       Section = iota // prefix, sequence and tag of an encrypted datagram
-	SectionSession                   // datagrams without a packet: handshakes, keep-alives, disconnects
-	SectionPacket                    // headers of packets
-	SectionReliable                  // reliable messages
-	SectionUnreliable                // unreliable messages
-	SectionTransfer                  // fragments of models and maps
-	SectionClose                     // reasons of disconnects
-	SectionSnapshot                  // heads of snapshots and of their object parts, and padding behind rows
-	SectionOwner                     // the client's own row
-	SectionObject                    // rows of objects: projectiles and scenery
-	SectionPlayer                    // rows of players
-	NumSections                      // how many there are
+	SectionSeal Section = iota // prefix, sequence and tag of an encrypted datagram
+	// Datagrams without a packet: handshakes, keep-alives, disconnects.
+	SectionSession
+	SectionPacket     // headers of packets
+	SectionReliable   // reliable messages
+	SectionUnreliable // unreliable messages
+	SectionTransfer   // fragments of models and maps
+	SectionClose      // reasons of disconnects
+	// Heads of snapshots and of their object parts, and padding behind rows.
+	SectionSnapshot
+	SectionOwner  // the client's own row
+	SectionObject // rows of objects: projectiles and scenery
+	SectionPlayer // rows of players
+	NumSections   // how many there are
 )
 
 var sectionNames = [NumSections]string{
@@ -41,8 +43,8 @@ var sectionOf = func() (of [packet.NumParts]Section) {
 	return of
 }()
 
-// SectionEnds are the offsets in bytes at which the sections of a packet with a snapshot end; padding
-// follows Rows. All are zero in a packet without a snapshot.
+// SectionEnds are the offsets in bytes at which the sections of a packet with a snapshot end;
+// padding follows Rows. All are zero in a packet without a snapshot.
 type SectionEnds struct {
 	Reliable, Head, Owner, Objects, Rows uint16
 

@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Stage is a part of a tick with CPU time of its own: a station of the pipeline, or one system of the match.
-// Tables, metrics, profiler labels and trace regions use the same names.
+// Stage is a part of a tick with CPU time of its own: a station of the pipeline, or one system of
+// the match. Tables, metrics, profiler labels and trace regions use the same names.
 type Stage int
 
 // The stages that come before the systems of the match, in the order of the tick.
@@ -19,12 +19,13 @@ const (
 
 // The stages that come after the systems of the match.
 var (
-	StageCapture  = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
-	StageSnapshot = StageCapture + 1                         // interest, deltas, compression and packets
-	StageSeal     = StageCapture + 2                         // encryption of datagrams
-	StageSend     = StageCapture + 3                         // system calls
-	StageIdle     = StageCapture + 4                         // between ticks; not measured
-	NumStages     = int(StageSend) + 1                       // how many are measured
+	StageCapture = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
+	// Interest, deltas, compression and packets.
+	StageSnapshot = StageCapture + 1
+	StageSeal     = StageCapture + 2   // encryption of datagrams
+	StageSend     = StageCapture + 3   // system calls
+	StageIdle     = StageCapture + 4   // between ticks; not measured
+	NumStages     = int(StageSend) + 1 // how many are measured
 )
 
 // String names the stage as tables, metrics and profiles do.
@@ -60,15 +61,15 @@ type TickTimes struct {
 	Stages [maxStages]time.Duration // by Stage
 }
 
-// The stages are timed in one tick of timeEvery on average, or of watchedEvery while the live page is
-// open: two clocks for each stage take 6 % of a tick of 500 players, and more of a small one.
+// The stages are timed in one tick of timeEvery on average, or of watchedEvery while the live page
+// is open: two clocks for each stage take 6 % of a tick of 500 players, and more of a small one.
 const (
 	timeEvery    = 16
 	watchedEvery = 4
 )
 
-// TickTimer measures ticks: all of a tick always, its stages in some of them. Set the exported fields
-// before the first tick. It belongs to the goroutine of its lobby.
+// TickTimer measures ticks: all of a tick always, its stages in some of them. Set the exported
+// fields before the first tick. It belongs to the goroutine of its lobby.
 type TickTimer struct {
 	CPU     func() time.Duration // CPU time of the calling thread; required
 	Wall    func() time.Duration // time elapsed; nil: only CPU time is measured

@@ -1,6 +1,7 @@
-// Package metrics holds the figures of one lobby: counters, histograms by stage, and an account of every
-// byte that was sent. The lobby's tick writes them without locks or allocations; any goroutine reads them.
-// It opens no socket, starts no goroutine and reads no clock: clocks are functions that the caller gives.
+// Package metrics holds the figures of one lobby: counters, histograms by stage, and an account of
+// every byte that was sent. The lobby's tick writes them without locks or allocations; any
+// goroutine reads them. It opens no socket, starts no goroutine and reads no clock: clocks are
+// functions that the caller gives.
 package metrics
 
 import (
@@ -14,26 +15,30 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Stats are a lobby's figures, for any goroutine to read. Native histograms count from the start; Tick and
-// Stage can be reset. Durations are in nanoseconds.
+// Stats are a lobby's figures, for any goroutine to read. Native histograms count from the start;
+// Tick and Stage can be reset. Durations are in nanoseconds.
 type Stats struct {
 	Tick  *meter.Histogram   // CPU time of a tick
 	Stage []*meter.Histogram // CPU time by Stage, of one tick in 16
 	Count [NumCounts]meter.Counter
 
-	Rewind              *meter.Native   // how far the views of shots that hit lay behind the tick
-	ViewClamp           *meter.Native   // distance by which claimed views were clamped, at most two seconds
+	Rewind *meter.Native // how far the views of shots that hit lay behind the tick
+	// Distance by which claimed views were clamped, at most two seconds.
+	ViewClamp           *meter.Native
 	TickCPU, TickWall   *meter.Native   // CPU time and time elapsed of a tick
 	StageCPU, StageWall []*meter.Native // likewise by Stage, of the same ticks as Stage
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
-	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation
-	InputBuffer         *meter.Native   // likewise: lead of its commands over the match
-	Aim                 *meter.Native   // likewise: aim score of players that have hit, in thousandths; see sim/aim
+	// of every client once a second: smoothed round trip and its mean deviation
+	RTT, RTTVar *meter.Native
+	InputBuffer *meter.Native // likewise: lead of its commands over the match
+	// likewise: aim score of players that have hit, in thousandths; see sim/aim
+	Aim *meter.Native
 
-	LoadLevel   [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
-	AuthDrops   [netcode.NumDrops]meter.Counter   // datagrams in that the netcode server refused, by reason
-	ChatRefused [chat.NumRefusals]meter.Counter   // chat lines refused, by reason
-	PacketDrops [packet.NumDrops]meter.Counter    // packets in that were dropped, by reason
+	LoadLevel [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
+	// Datagrams in that the netcode server refused, by reason.
+	AuthDrops   [netcode.NumDrops]meter.Counter
+	ChatRefused [chat.NumRefusals]meter.Counter // chat lines refused, by reason
+	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
 }
 
 // maxTick is the longest tick that the histograms tell apart.
@@ -42,7 +47,8 @@ const maxTick = int64(time.Second)
 // maxView is the range of the histograms of rewinds and clamps.
 const maxView = int64(2 * time.Second)
 
-// Init makes the histograms. Without a CPU clock all times are zero, and the histograms need no room.
+// Init makes the histograms. Without a CPU clock all times are zero, and the histograms need no
+// room.
 func (s *Stats) Init(timed bool) {
 	longest := maxTick
 	if !timed {
@@ -65,8 +71,8 @@ func (s *Stats) Init(timed bool) {
 // NewSeconds returns a histogram of nanoseconds that is exported in seconds, up to a minute.
 func NewSeconds() *meter.Native { return meter.NewNative(1e-9, 64*int64(time.Second)) }
 
-// CheckBalance counts a tick in UnbalancedTicks unless every datagram received is counted once. c are the
-// counters of the lobby's netcode server.
+// CheckBalance counts a tick in UnbalancedTicks unless every datagram received is counted once. c
+// are the counters of the lobby's netcode server.
 func (s *Stats) CheckBalance(c *netcode.Counters) {
 	sum := s.Count[Accepted].Load()
 	for i := range s.AuthDrops {
@@ -83,8 +89,8 @@ func (s *Stats) CheckBalance(c *netcode.Counters) {
 	}
 }
 
-// Pending are counts of the tick in hand that happen once for each connection. They are plain numbers:
-// 500 atomic additions would show in the time of a tick.
+// Pending are counts of the tick in hand that happen once for each connection. They are plain
+// numbers: 500 atomic additions would show in the time of a tick.
 type Pending struct {
 	Snapshots uint64
 	Inputs    sim.CommandCounts

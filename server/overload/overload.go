@@ -1,5 +1,5 @@
-// Package overload decides what a lobby leaves out when its ticks take too long. Durations of ticks go in;
-// a load level comes out. The caller is whoever paces the ticks; nothing here reads a clock.
+// Package overload decides what a lobby leaves out when its ticks take too long. Durations of ticks
+// go in; a load level comes out. The caller is whoever paces the ticks; nothing here reads a clock.
 package overload
 
 import (
@@ -8,23 +8,25 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// Level says what an overloaded lobby leaves out. Each level keeps the measures of those before it. Inputs
-// are never dropped, and players are never kicked.
+// Level says what an overloaded lobby leaves out. Each level keeps the measures of those before it.
+// Inputs are never dropped, and players are never kicked.
 type Level int32
 
 // The levels, in the order of escalation.
 const (
-	Normal       Level = iota // nothing is left out
-	HalfRate                  // every second snapshot is left out
-	QuarterRate               // three of four snapshots are
-	LowDetail                 // snapshots hold the 16 nearest players and rotate through the others; not with relevance off
-	NoSpectators              // spectators are kicked
-	NoNewPlayers              // no session begins
-	SlowMotion                // the match runs at four fifths of its speed, for everybody
-	NumLevels                 // how many there are
+	Normal      Level = iota // nothing is left out
+	HalfRate                 // every second snapshot is left out
+	QuarterRate              // three of four snapshots are
+	// snapshots hold the 16 nearest players and rotate through the others; not with relevance off
+	LowDetail
+	NoSpectators // spectators are kicked
+	NoNewPlayers // no session begins
+	SlowMotion   // the match runs at four fifths of its speed, for everybody
+	NumLevels    // how many there are
 )
 
-var levelNames = [NumLevels]string{"normal", "half_rate", "quarter_rate", "low_detail", "no_spectators", "no_new_players", "slow_motion"}
+var levelNames = [NumLevels]string{"normal", "half_rate", "quarter_rate", "low_detail",
+	"no_spectators", "no_new_players", "slow_motion"}
 
 // String names the level.
 func (l Level) String() string { return levelNames[l] }
@@ -32,7 +34,8 @@ func (l Level) String() string { return levelNames[l] }
 // slowTimescale is the speed of a match on SlowMotion, in protocol.FullTimescale.
 const slowTimescale = protocol.FullTimescale * 4 / 5
 
-// Timescale is the speed of the match: seconds of the match in protocol.FullTimescale seconds of real time.
+// Timescale is the speed of the match: seconds of the match in protocol.FullTimescale seconds of
+// real time.
 func (l Level) Timescale() uint16 {
 	if l >= SlowMotion {
 		return slowTimescale
@@ -47,12 +50,13 @@ type Controller struct {
 	calm       int  // ticks in a row with time to spare
 	sinceDown  int  // ticks since the last step down
 	steppedOff bool // there was one since the last step up
-	wait       int  // calm ticks that lower the level, in recoverAfter; doubles when that was too early
+	// Calm ticks that lower the level, in recoverAfter; doubles when that was too early.
+	wait int
 }
 
-// A tick overruns when it takes longer than its period, and is calm when it takes at most calmShare of it.
-// Between the two the level stays: what it saves must not be what lowers it. A level that has to rise again
-// soon after it fell waits twice as long the next time, up to maxWait times.
+// A tick overruns when it takes longer than its period, and is calm when it takes at most calmShare
+// of it. Between the two the level stays: what it saves must not be what lowers it. A level that
+// has to rise again soon after it fell waits twice as long the next time, up to maxWait times.
 const (
 	raiseAfter   = 60  // overruns in a row raise the level
 	recoverAfter = 600 // calm ticks lower it
@@ -63,7 +67,8 @@ const (
 // Level returns the current level.
 func (c *Controller) Level() Level { return c.level }
 
-// Tick takes the duration of a tick and its period. It returns the level, and whether that has changed.
+// Tick takes the duration of a tick and its period. It returns the level, and whether that has
+// changed.
 func (c *Controller) Tick(took, period time.Duration) (level Level, changed bool) {
 	c.wait = max(c.wait, 1)
 	c.sinceDown++

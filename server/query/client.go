@@ -31,8 +31,9 @@ type Client struct {
 // NewClient makes a client that asks for some chunks.
 func NewClient(chunks Chunks) *Client { return &Client{asked: chunks & AllChunks, missing: -1} }
 
-// Send returns the datagram that is to be sent now, nil if none is. It is valid until the next call. Call it at the start, after
-// each Receive, and from time to time: what was lost is said again.
+// Send returns the datagram that is to be sent now, nil if none is. It is valid until the next
+// call. Call it at the start, after each Receive, and from time to time: what was lost is said
+// again.
 func (c *Client) Send(now time.Duration) []byte {
 	if c.Done() || c.asking && now-c.sent < retry {
 		return nil
@@ -46,7 +47,8 @@ func (c *Client) Send(now time.Duration) []byte {
 	return c.out
 }
 
-// Receive takes a datagram, of which it keeps nothing. One that is no answer to what was asked changes nothing.
+// Receive takes a datagram, of which it keeps nothing. One that is no answer to what was asked
+// changes nothing.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
 	if !c.proven {
 		token, err := parseChallenge(datagram)

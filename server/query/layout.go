@@ -14,13 +14,15 @@ const (
 	payloadSize   = MaxPacket - headSize
 )
 
-// MaxPackets is the most datagrams of one response. The protocol could have 256; a whole lobby of 4096 needs about 60.
+// MaxPackets is the most datagrams of one response. The protocol could have 256; a whole lobby of
+// 4096 needs about 60.
 const MaxPackets = 128
 
 // maxStream is the most bytes of a response, without the heads of its datagrams.
 const maxStream = MaxPackets * payloadSize
 
-// version is what a response says it is. Requests of any version are answered: the reference's say 0, others 1.
+// version is what a response says it is. Requests of any version are answered: the reference's say
+// 0, others 1.
 const version = 1
 
 // Types of a datagram, the same in both directions.
@@ -86,7 +88,8 @@ func (r *request) parse(src []byte) error {
 	return nil
 }
 
-// head is the beginning of each datagram of a response. The payloads, one after the other, are the chunks asked for.
+// head is the beginning of each datagram of a response. The payloads, one after the other, are the
+// chunks asked for.
 //
 //	1  type     1
 //	4  token
@@ -113,7 +116,8 @@ func (h *head) parse(src []byte) (payload []byte, err error) {
 	h.token = binary.BigEndian.Uint32(src[1:])
 	h.current, h.last = src[7], src[8]
 	payload = src[headSize:]
-	if h.current > h.last || h.last >= MaxPackets || int(binary.BigEndian.Uint16(src[9:])) != len(payload) || len(payload) > payloadSize {
+	if h.current > h.last || h.last >= MaxPackets ||
+		int(binary.BigEndian.Uint16(src[9:])) != len(payload) || len(payload) > payloadSize {
 		return nil, ErrMalformed
 	}
 	return payload, nil

@@ -68,7 +68,8 @@ func (i *Info) parse(src []byte) (err error) {
 	return nil
 }
 
-// appendRules writes, for each rule, its name, its type and its value. Rules that take more than limit bytes are left out.
+// appendRules writes, for each rule, its name, its type and its value. Rules that take more than
+// limit bytes are left out.
 func appendRules(dst []byte, rules []Rule, limit int) []byte {
 	limit += len(dst)
 	for _, r := range rules {
@@ -96,7 +97,8 @@ func parseRules(src []byte) (rules []Rule, err error) {
 	return rules, nil
 }
 
-// append writes a table. Rows that take more than limit bytes are left out; the count is of those that are there.
+// append writes a table. Rows that take more than limit bytes are left out; the count is of those
+// that are there.
 //
 //	2  rows
 //	1  fields
@@ -164,8 +166,9 @@ func (t *Table) parse(src []byte) (err error) {
 	return nil
 }
 
-// ParseReport reads the payloads of a response, one after the other, as the answer to a query for some chunks. A server may have
-// fewer; then those at the end are missing. Texts are UTF-8 but may hold anything.
+// ParseReport reads the payloads of a response, one after the other, as the answer to a query for
+// some chunks. A server may have fewer; then those at the end are missing. Texts are UTF-8 but may
+// hold anything.
 func ParseReport(src []byte, asked Chunks) (r Report, err error) {
 	if len(src) > maxStream {
 		return Report{}, ErrMalformed

@@ -22,19 +22,22 @@ const (
 	NumDrops                // how many there are
 )
 
-var dropNames = [NumDrops]string{"none", "query_size", "query_type", "query_token", "query_chunks", "query_network", "query_budget"}
+var dropNames = [NumDrops]string{"none", "query_size", "query_type", "query_token", "query_chunks",
+	"query_network", "query_budget"}
 
 // String is the reason's name in reports.
 func (d Drop) String() string { return dropNames[d] }
 
 // Limits bound what is answered. Zero fields mean the defaults named.
 type Limits struct {
-	Challenges     int // a second to one network (/24, IPv6 /48), and at once; default 64
-	Packets        int // of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones
+	Challenges int // a second to one network (/24, IPv6 /48), and at once; default 64
+	// Of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones.
+	Packets        int
 	NetworkPackets int // likewise to one network; default 128
 }
 
-// Counters are what has become of datagrams. Received is Challenges plus Answers plus the sum of Drops, always.
+// Counters are what has become of datagrams. Received is Challenges plus Answers plus the sum of
+// Drops, always.
 type Counters struct {
 	Received, BytesIn uint64
 	Challenges        uint64 // handed out
@@ -54,7 +57,8 @@ type Responder struct {
 	packet     [MaxPacket]byte
 }
 
-// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is random, and of this process only.
+// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is
+// random, and of this process only.
 func NewResponder(key [4]uint64, limits Limits) *Responder {
 	limits.Challenges = or(limits.Challenges, 64)
 	limits.Packets = or(limits.Packets, 1024)
@@ -64,7 +68,8 @@ func NewResponder(key [4]uint64, limits Limits) *Responder {
 	return r
 }
 
-// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer nobody.
+// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer
+// nobody.
 func (r *Responder) fill(l Limits) {
 	r.challenges.fill(ratelimit.NewBurst(l.Challenges, l.Challenges))
 	r.answers.fill(ratelimit.NewBurst(l.NetworkPackets, max(l.NetworkPackets, MaxPackets)))
@@ -81,9 +86,11 @@ func or(n, otherwise int) int {
 // Counters tells what has become of datagrams so far.
 func (r *Responder) Counters() Counters { return r.counters }
 
-// Answer takes a datagram that came from an address at a time since some start, and calls send with each one of the answer, in
-// memory that is the responder's. Before an address has shown a token that was sent to it, send gets at most as many bytes as came.
-func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func(datagram []byte)) Drop {
+// Answer takes a datagram that came from an address at a time since some start, and calls send with
+// each one of the answer, in memory that is the responder's. Before an address has shown a token
+// that was sent to it, send gets at most as many bytes as came.
+func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+	send func(datagram []byte)) Drop {
 	r.counters.Received++
 	r.counters.BytesIn += uint64(len(datagram))
 	var why Drop
@@ -112,7 +119,8 @@ func (r *Responder) challenge(now time.Duration, from netip.AddrPort, send func(
 	return DropNone
 }
 
-func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func([]byte)) Drop {
+func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+	send func([]byte)) Drop {
 	var q request
 	if err := q.parse(datagram); err != nil {
 		return DropType

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Sheet is a report as it goes out: each chunk coded once, for whoever asks for it. The zero value tells nothing. One goroutine
-// at a time may use it.
+// Sheet is a report as it goes out: each chunk coded once, for whoever asks for it. The zero value
+// tells nothing. One goroutine at a time may use it.
 type Sheet struct {
 	chunk [numChunks][]byte // each with its length before it
 }
@@ -14,8 +14,9 @@ type Sheet struct {
 // smallChunk is the most bytes of rules, and of teams: the players have the rest.
 const smallChunk = 16 << 10
 
-// Fill codes a report; chunks that it does not have are empty. The sheet keeps its memory, and nothing of the report. Rules, teams
-// and players that do not fit into MaxPackets datagrams are left out, the last of them.
+// Fill codes a report; chunks that it does not have are empty. The sheet keeps its memory, and
+// nothing of the report. Rules, teams and players that do not fit into MaxPackets datagrams are
+// left out, the last of them.
 func (s *Sheet) Fill(r *Report) {
 	for i := range s.chunk {
 		s.chunk[i] = append(s.chunk[i][:0], 0, 0, 0, 0)

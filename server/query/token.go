@@ -12,8 +12,9 @@ const TokenLife = 10 * time.Second
 // minter makes tokens and knows its own again. It remembers none.
 type minter struct{ key [2]uint64 }
 
-// token is that of an address in a period of TokenLife. It is half of a hash, as the protocol has room for 32 bits: who guesses at
-// an address that is not its own is right once in 2^31, and has then sent that address one response.
+// token is that of an address in a period of TokenLife. It is half of a hash, as the protocol has
+// room for 32 bits: who guesses at an address that is not its own is right once in 2^31, and has
+// then sent that address one response.
 func (m *minter) token(at netip.AddrPort, period int64) uint32 {
 	var b [26]byte
 	ip := at.Addr().As16() // IPv4 in IPv6 is the same, and zones are not in it

@@ -7,15 +7,16 @@ type ActionKind uint8
 
 // The actions.
 const (
-	ActionShot       ActionKind = 1 + iota // a round that arrives at once: Damage, Impulse, Range, Radius, Cone, Shot
-	ActionProjectile                       // Type flies off: Type, Range, Pitch
-	ActionGrenade                          // a grenade is thrown: Speed, Pitch
-	ActionMelee                            // a punch lands: Damage, Impulse, Range, Radius
-	ActionEmote                            // a gesture begins: Type
-	ActionLaunch                           // a rocket jump begins: call move.Launch before the tick's motion
+	// a round that arrives at once: Damage, Impulse, Range, Radius, Cone, Shot
+	ActionShot       ActionKind = 1 + iota
+	ActionProjectile            // Type flies off: Type, Range, Pitch
+	ActionGrenade               // a grenade is thrown: Speed, Pitch
+	ActionMelee                 // a punch lands: Damage, Impulse, Range, Radius
+	ActionEmote                 // a gesture begins: Type
+	ActionLaunch                // a rocket jump begins: call move.Launch before the tick's motion
 )
 
-// Action is one thing that a tick brings about. Fields that its kind does not name are 0.
+// Action is one action of a tick. Fields that its kind does not name are 0.
 type Action struct {
 	Kind    ActionKind
 	Slot    uint8      // of the hero's list
@@ -30,7 +31,8 @@ type Action struct {
 	Speed   float32    // m/s
 }
 
-// Actions is what one tick brings about, at most one action a slot. Step fills all of it but List beyond Count.
+// Actions is the result of one tick, at most one action a slot. Step fills all of it except List
+// beyond Count.
 type Actions struct {
 	Count  uint8 // of List
 	Began  uint8 // mask of slots that were switched on
@@ -38,7 +40,7 @@ type Actions struct {
 	Reload uint8 // mask of guns that began to reload
 	Loaded uint8 // mask of guns whose clip is full again
 	Sprint bool  // the feet sprint
-	Move   bool  // the feet obey; if not, MoveMag and Jump of the motion's input are to be 0
+	Move   bool  // the player may move; if not, MoveMag and Jump of the motion's input are to be 0
 	List   [MaxSlots]Action
 }
 

@@ -22,6 +22,7 @@ func Example() {
 			}
 		}
 	}
-	fmt.Printf("%d shots, %d rounds left, the cone is %.2f degrees wide\n", shots, state.Slots[0].Load, float64(state.Slots[0].Heat)/256)
+	fmt.Printf("%d shots, %d rounds left, the cone is %.2f degrees wide\n", shots, state.Slots[0].Load,
+		float64(state.Slots[0].Heat)/256)
 	// Output: 21 shots, 4 rounds left, the cone is 8.00 degrees wide
 }

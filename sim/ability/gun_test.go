@@ -55,7 +55,8 @@ func (w *slowRifle) step(t int, fire, reload bool) (fired bool, cone int) {
 func TestRow53RifleTwin(t *testing.T) {
 	for _, rate := range rates {
 		h := TerraformerParams().MustCompile(rate)
-		w := slowRifle{ammo: 25, clip: 25, widest: 8 * 256, grow: 128, shrink: 16 * 256, perSec: 14, rate: int(rate), reloadSeconds: 1.5}
+		w := slowRifle{ammo: 25, clip: 25, widest: 8 * 256, grow: 128, shrink: 16 * 256, perSec: 14,
+			rate: int(rate), reloadSeconds: 1.5}
 		s := h.NewState()
 		r := rand.New(rand.NewPCG(uint64(rate), 1))
 		var keys uint16
@@ -70,10 +71,12 @@ func TestRow53RifleTwin(t *testing.T) {
 			}
 			out := play(h, &s, in)
 			fired, cone := w.step(1+i, in.Buttons&Primary != 0, in.Buttons&ReloadKey != 0)
-			if fired != (out.Count == 1) || fired && (out.List[0].Kind != ActionShot || int(out.List[0].Cone) != cone/2) {
+			if fired != (out.Count == 1) || fired && (out.List[0].Kind != ActionShot ||
+				int(out.List[0].Cone) != cone/2) {
 				t.Fatalf("%d Hz tick %d: %+v, twin fires %v at %d", rate, i, out.All(), fired, cone)
 			}
-			if g := s.Slots[0]; int(g.Load) != w.ammo || int(g.Heat) != w.cone || (s.Reloading != 0) != w.reloading {
+			if g := s.Slots[0]; int(g.Load) != w.ammo || int(g.Heat) != w.cone ||
+				(s.Reloading != 0) != w.reloading {
 				t.Fatalf("%d Hz tick %d: %+v, twin %+v", rate, i, s, w)
 			}
 			if fired {
@@ -86,20 +89,26 @@ func TestRow53RifleTwin(t *testing.T) {
 	}
 }
 
-// TestRow53Shot checks what a round of the rifle, a rivet, a rocket, a grenade and a punch are said to be.
+// TestRow53Shot checks what a round of the rifle, a rivet, a rocket, a grenade and a punch are said
+// to be.
 func TestRow53Shot(t *testing.T) {
 	for _, c := range []struct {
 		hero HeroParams
 		key  uint16
 		want Action
 	}{
-		{TerraformerParams(), Primary, Action{Kind: ActionShot, Damage: 7, Impulse: 7, Range: 500, Radius: 0.2}},
-		{TerraformerParams(), Secondary, Action{Kind: ActionProjectile, Slot: 1, Type: uint8(GooRocket), Range: 200}},
-		{TerraformerParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 3, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
+		{TerraformerParams(), Primary, Action{Kind: ActionShot, Damage: 7, Impulse: 7, Range: 500,
+			Radius: 0.2}},
+		{TerraformerParams(), Secondary, Action{Kind: ActionProjectile, Slot: 1, Type: uint8(GooRocket),
+			Range: 200}},
+		{TerraformerParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 3, Damage: 100, Impulse: 10,
+			Range: 3, Radius: 1}},
 		{TerraformerParams(), EmoteDefeat, Action{Kind: ActionEmote, Slot: 4, Type: 2}},
 		{RobotParams(), Primary, Action{Kind: ActionProjectile, Type: uint8(Rivet), Range: 200}},
-		{RobotParams(), Secondary, Action{Kind: ActionGrenade, Slot: 1, Type: uint8(Grenade), Speed: 50, Pitch: geom.Degrees(5)}},
-		{RobotParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 2, Damage: 100, Impulse: 10, Range: 3, Radius: 1}},
+		{RobotParams(), Secondary, Action{Kind: ActionGrenade, Slot: 1, Type: uint8(Grenade), Speed: 50,
+			Pitch: geom.Degrees(5)}},
+		{RobotParams(), MeleeKey, Action{Kind: ActionMelee, Slot: 2, Damage: 100, Impulse: 10, Range: 3,
+			Radius: 1}},
 	} {
 		h := c.hero.MustCompile(60)
 		s := h.NewState()
@@ -172,7 +181,8 @@ func TestRow53Spin(t *testing.T) {
 	}
 }
 
-// TestRow53Cone: half a degree a shot, 16 degrees a second back, 8 at most; at 60, 30 and 128 Hz, in whole 1/256 degree.
+// TestRow53Cone: half a degree a shot, 16 degrees a second back, 8 at most; at 60, 30 and 128 Hz,
+// in whole 1/256 degree.
 func TestRow53Cone(t *testing.T) {
 	for _, rate := range []tick.Rate{60, 30, 128} {
 		h := TerraformerParams().MustCompile(rate)
@@ -188,7 +198,8 @@ func TestRow53Cone(t *testing.T) {
 		}
 		s.Slots[0].Heat, s.Slots[0].Cool = 8*256, 0
 		script(h, &s, int(rate)/4, Input{Alive: true})
-		if got, want := int(s.Slots[0].Heat), 8*256-int(rate)/4*16*256/int(rate); got < want-1 || got > want+1 {
+		if got, want := int(s.Slots[0].Heat), 8*256-int(rate)/4*16*256/int(rate); got < want-1 ||
+			got > want+1 {
 			t.Errorf("%d Hz: after a quarter of a second %d/256 degree, want %d", rate, got, want)
 		}
 		s = h.NewState()
@@ -230,7 +241,8 @@ func TestRow53Reload(t *testing.T) {
 				shots += int(out.Count)
 			}
 			if began != 1 || shots < 2 {
-				t.Errorf("%s %d Hz: an empty clip reloads from tick %d, %d shots", hero.Name, rate, began, shots)
+				t.Errorf("%s %d Hz: an empty clip reloads from tick %d, %d shots", hero.Name, rate, began,
+					shots)
 			}
 			s = h.NewState()
 			if out := play(h, &s, Input{Buttons: ReloadKey, Alive: true}); out.Reload != 0 || s.On != 0 {
@@ -247,16 +259,18 @@ func TestRow53Reload(t *testing.T) {
 	}
 }
 
-// TestRow53Times checks the times of a throw and a punch, in ticks from the key: when it acts, how long it keeps the
-// other weapons off, when it acts again.
+// TestRow53Times checks the times of a throw and a punch, in ticks from the key: when it acts, how
+// long it keeps the other weapons off, when it acts again.
 func TestRow53Times(t *testing.T) {
 	for _, c := range []struct {
 		rate                 tick.Rate
 		key                  uint16
 		acts, active, period int
 	}{
-		{60, Secondary, 0, 30, 60}, {30, Secondary, 0, 15, 30}, {128, Secondary, 0, 64, 128}, {20, Secondary, 0, 10, 20},
-		{60, MeleeKey, 6, 60, 60}, {30, MeleeKey, 3, 30, 30}, {128, MeleeKey, 13, 128, 128}, {20, MeleeKey, 2, 20, 20},
+		{60, Secondary, 0, 30, 60}, {30, Secondary, 0, 15, 30}, {128, Secondary, 0, 64, 128},
+		{20, Secondary, 0, 10, 20},
+		{60, MeleeKey, 6, 60, 60}, {30, MeleeKey, 3, 30, 30}, {128, MeleeKey, 13, 128, 128},
+		{20, MeleeKey, 2, 20, 20},
 	} {
 		for _, hero := range []HeroParams{RobotParams(), TerraformerParams()} {
 			h := hero.MustCompile(c.rate)
@@ -270,11 +284,13 @@ func TestRow53Times(t *testing.T) {
 					over = append(over, i)
 				}
 			}
-			if len(acted) != 3 || acted[0] != c.acts || acted[1]-acted[0] != c.period || acted[2]-acted[1] != c.period {
+			if len(acted) != 3 || acted[0] != c.acts || acted[1]-acted[0] != c.period ||
+				acted[2]-acted[1] != c.period {
 				t.Errorf("%s %d Hz key %b: acts in ticks %v", hero.Name, c.rate, c.key, acted)
 			}
 			if len(over) == 0 || over[0] != c.active {
-				t.Errorf("%s %d Hz key %b: off in ticks %v, want first %d", hero.Name, c.rate, c.key, over, c.active)
+				t.Errorf("%s %d Hz key %b: off in ticks %v, want first %d", hero.Name, c.rate, c.key, over,
+					c.active)
 			}
 		}
 	}
@@ -283,7 +299,8 @@ func TestRow53Times(t *testing.T) {
 // TestRow52RocketJump adds the rocket jump, which no hero of the reference has, to one.
 func TestRow52RocketJump(t *testing.T) {
 	p := RobotParams()
-	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey, RunsWith: []string{"movement"}, Interrupts: []string{"sprint"},
+	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey,
+		RunsWith: []string{"movement"}, Interrupts: []string{"sprint"},
 		Rocket: RocketParams{ActiveMillis: 500, CooldownMillis: 3000}})
 	h := p.MustCompile(60)
 	s := h.NewState()

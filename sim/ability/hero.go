@@ -13,11 +13,12 @@ import (
 // MaxSlots is how many abilities a hero may have.
 const MaxSlots = 8
 
-// spinUnit is the grid of a gun's rate: 1/64 round a second. A shot costs 64 * tick rate of what a tick brings.
+// spinUnit is the grid of a gun's rate: 1/64 round a second. A shot costs 64 * tick rate of what a
+// tick brings.
 const spinUnit = 64
 
-// Hero is a compiled hero, for one tick rate. It is read-only; any number of players share it. A set of abilities is a
-// mask: bit i is slot i of the list.
+// Hero is a compiled hero, for one tick rate. It is read-only; any number of players share it. A
+// set of abilities is a mask: bit i is slot i of the list.
 type Hero struct {
 	slots [MaxSlots]compiledSlot
 	count int
@@ -27,11 +28,12 @@ type Hero struct {
 	keys  uint16    // that request anything
 
 	movement, dead, sprint, emote, guns, rockets uint8
-	timed                                        uint8 // throw, punch or launch: they have an end and a cool-down
-	sticky                                       uint8 // their requests outlive the key
-	work                                         uint8 // what update must visit when it is on
-	weapons                                      [Weapons]int8
-	punch, gesture                               int8 // slots, or -1
+	// throw, punch or launch: abilities with an end and a cool-down
+	timed          uint8
+	sticky         uint8 // their requests outlive the key
+	work           uint8 // active slots that update must visit
+	weapons        [Weapons]int8
+	punch, gesture int8 // slots, or -1
 
 	params HeroParams
 }
@@ -52,14 +54,16 @@ type compiledSlot struct {
 	stop                   int16
 
 	action Action
-	heat   [tick.MaxRate]uint16 // by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
+	// by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
+	heat [tick.MaxRate]uint16
 }
 
-// Compile checks the numbers of a hero and converts them for a tick rate. It keeps no part of p that may change. The
-// error names the slot and the field, and the range.
+// Compile checks the numbers of a hero and converts them for a tick rate. It keeps no reference to
+// p. The error names the slot, the field and the range.
 func (p HeroParams) Compile(rate tick.Rate) (*Hero, error) {
 	if !rate.Valid() {
-		return nil, fmt.Errorf("hero %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate, tick.MaxRate)
+		return nil, fmt.Errorf("hero %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate,
+			tick.MaxRate)
 	}
 	if n := len(p.Slots); n < 1 || n > MaxSlots {
 		return nil, fmt.Errorf("hero %s: %d slots, want 1 to %d", p.Name, n, MaxSlots)
@@ -80,7 +84,7 @@ func (p HeroParams) Compile(rate tick.Rate) (*Hero, error) {
 	return h, nil
 }
 
-// MustCompile is Compile for numbers that are known to be good; others panic.
+// MustCompile is Compile for numbers that are known to be valid; it panics for others.
 func (p HeroParams) MustCompile(rate tick.Rate) *Hero {
 	h, err := p.Compile(rate)
 	if err != nil {
@@ -105,7 +109,7 @@ func (h *Hero) Index(name string) int {
 	return slices.IndexFunc(h.params.Slots, func(s SlotParams) bool { return s.Name == name })
 }
 
-// Health is what the hero spawns with.
+// Health is the points at spawn.
 func (h *Hero) Health() int16 { return h.params.Health }
 
 // addSlot compiles slot i.
@@ -181,7 +185,7 @@ func (h *Hero) addSlot(i int) (err error) {
 	return err
 }
 
-// addWeapon counts slot i among those whose shots others are told of.
+// addWeapon counts slot i among the public weapons.
 func (h *Hero) addWeapon(i int) {
 	if n := slices.Index(h.weapons[:], -1); n >= 0 {
 		h.weapons[n] = int8(i)
@@ -245,7 +249,8 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	if p.Projectile != Hitscan {
 		c.action.Kind = ActionProjectile
 	}
-	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range,
+		p.Radius
 	return nil
 }
 
@@ -281,7 +286,8 @@ func (c *compiledSlot) melee(p *MeleeParams, h *Hero) error {
 		}
 	}
 	c.action.Kind = ActionMelee
-	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	c.action.Damage, c.action.Impulse, c.action.Range, c.action.Radius = p.Damage, p.Impulse, p.Range,
+		p.Radius
 	err := c.times(p.ImpactMillis, p.PeriodMillis, p.PeriodMillis, h)
 	c.impact = min(c.impact, c.active-1) // both may round up to the same tick
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// The activation matrix, row by row from the reference's lists (spec 7.2): what happens when the ability of a row
-// requests to be activated while the one of a column is on.
+// The activation matrix, row by row from the reference's lists (spec 7.2): what happens when the
+// ability of a row requests to be activated while the one of a column is on.
 //
 //   - it runs beside the other
 //     x  the other is switched off, and it is switched on
@@ -20,7 +20,8 @@ var matrices = []struct {
 	order []string
 	rows  []string
 }{
-	{RobotParams(), []string{"chaingun", "grenade launcher", "melee", "sprint", "emote", "movement", "dead"}, []string{
+	{RobotParams(), []string{"chaingun", "grenade launcher", "melee", "sprint", "emote", "movement",
+		"dead"}, []string{
 		/* chaingun         */ ". ? ? ? ? + ?",
 		/* grenade launcher */ "? . ? ? ? + ?",
 		/* melee            */ "? ? . x ? + ?",
@@ -29,7 +30,8 @@ var matrices = []struct {
 		/* movement         */ "+ + + + ? . ?",
 		/* dead             */ "x x x x x x .",
 	}},
-	{TerraformerParams(), []string{"auto rifle", "projectile launcher", "sprint", "melee", "emote", "movement", "dead"}, []string{
+	{TerraformerParams(), []string{"auto rifle", "projectile launcher", "sprint", "melee", "emote",
+		"movement", "dead"}, []string{
 		/* auto rifle          */ ". ? ? ? ? + ?",
 		/* projectile launcher */ "? . ? ? ? + ?",
 		/* sprint              */ "? ? . ? ? + ?",
@@ -70,8 +72,10 @@ func TestRow52ActivationMatrix(t *testing.T) {
 				if got != want {
 					t.Errorf("%s: %s while %s is on: %c, want %c", m.hero.Name, who, other, got, want)
 				}
-				if (s.Asked == b) != (want == '?') || (s.Request == a) != (want == '?') || (out.Ended == b) != (want == 'x') || s.Active != s.On {
-					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, who, other, s, out.Ended)
+				if (s.Asked == b) != (want == '?') || (s.Request == a) != (want == '?') ||
+					(out.Ended == b) != (want == 'x') || s.Active != s.On {
+					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, who, other, s,
+						out.Ended)
 				}
 			}
 		}
@@ -86,7 +90,8 @@ type slowAbility struct {
 	last, idly          bool // is served after the others; only if nobody minds
 }
 
-// slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to 3).
+// slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to
+// 3).
 func slowControl(order []string, all map[string]*slowAbility) {
 	for _, a := range all {
 		a.last = a.idly || a.active && a.state != "active" && a.deactivate
@@ -179,7 +184,8 @@ func TestRow52ControllerTwin(t *testing.T) {
 	}
 }
 
-// TestRow52Order lets all abilities request at once: the first of the list goes on, and what may run with it.
+// TestRow52Order lets all abilities request at once: the first of the list goes on, and what may
+// run with it.
 func TestRow52Order(t *testing.T) {
 	for _, c := range []struct {
 		hero  HeroParams
@@ -191,7 +197,8 @@ func TestRow52Order(t *testing.T) {
 	} {
 		h := c.hero.MustCompile(60)
 		s := h.NewState()
-		out := play(h, &s, Input{Tick: 1, Buttons: Primary | Secondary | SprintKey | MeleeKey, MoveMag: 255, Alive: true, Grounded: true})
+		out := play(h, &s, Input{Tick: 1, Buttons: Primary | Secondary | SprintKey | MeleeKey, MoveMag: 255,
+			Alive: true, Grounded: true})
 		if want := set(h, c.on...); s.On != want || out.Began != want || s.Asked != set(h, c.on[0]) {
 			t.Errorf("%s: on %b, asked %b, want %b", c.hero.Name, s.On, s.Asked, want)
 		}
@@ -209,7 +216,8 @@ func TestRow52TwoWeapons(t *testing.T) {
 	h := p.MustCompile(60)
 	s := h.NewState()
 	out := play(h, &s, Input{Tick: 1, Buttons: Primary | Secondary, Alive: true})
-	if out.Count != 2 || out.List[0].Kind != ActionShot || out.List[1].Kind != ActionProjectile || Projectile(out.List[1].Type) != GooRocket {
+	if out.Count != 2 || out.List[0].Kind != ActionShot || out.List[1].Kind != ActionProjectile ||
+		Projectile(out.List[1].Type) != GooRocket {
 		t.Errorf("both keys bring about %+v", out.All())
 	}
 }
@@ -289,7 +297,8 @@ func TestRow52Life(t *testing.T) {
 		s := h.NewState()
 		script(h, &s, 5, Input{MoveMag: 9, Alive: true})
 		out := play(h, &s, with(stand, EmoteDance))
-		if out.Count != 1 || out.List[0].Kind != ActionEmote || out.List[0].Type != 3 || out.Move || h.Public(&s) != (Public{Gesture: 3, Gestures: 1}) {
+		if out.Count != 1 || out.List[0].Kind != ActionEmote || out.List[0].Type != 3 || out.Move ||
+			h.Public(&s) != (Public{Gesture: 3, Gestures: 1}) {
 			t.Fatalf("dancing: %+v, %+v", out.All(), h.Public(&s))
 		}
 		if ticks := script(h, &s, 300, stand); ticks[299].Ended != 0 || h.Public(&s).Gesture != 3 {
@@ -299,7 +308,8 @@ func TestRow52Life(t *testing.T) {
 		if ticks[0].Move || !ticks[1].Move || ticks[1].Ended != set(h, "emote") || h.Public(&s).Gesture != 0 {
 			t.Errorf("moving: %+v", ticks)
 		}
-		if out := play(h, &s, Input{MoveMag: 9, Buttons: EmoteVictory, Alive: true}); out.Count != 0 || s.Request != 0 {
+		if out := play(h, &s, Input{MoveMag: 9, Buttons: EmoteVictory, Alive: true}); out.Count != 0 ||
+			s.Request != 0 {
 			t.Errorf("an emote on the run: %+v", out)
 		}
 	})

@@ -6,9 +6,9 @@ type Kind uint8
 // The kinds of abilities.
 const (
 	None     Kind = iota
-	Movement      // obeys the feet; without it the player stands
+	Movement      // lets the player move; without it the player stands
 	Dead          // on while the player is dead
-	Sprint        // runs faster while the key is held and the feet go forward
+	Sprint        // runs faster while the key is held and the player moves forward
 	Emote         // plays a gesture until the player moves
 	Gun           // fires rounds or projectiles from a clip
 	Launcher      // throws one thing, then cools down
@@ -20,12 +20,14 @@ const (
 // String returns the kind's name.
 func (k Kind) String() string {
 	if k < kinds {
-		return [kinds]string{"none", "movement", "dead", "sprint", "emote", "gun", "launcher", "melee", "rocket"}[k]
+		return [kinds]string{"none", "movement", "dead", "sprint", "emote", "gun", "launcher", "melee",
+			"rocket"}[k]
 	}
 	return "?"
 }
 
-// Keys. Slots name theirs as a mask of these; Jump, ReloadKey and the feet are known to Step itself.
+// Keys. Slots name theirs as a mask of these; Jump, ReloadKey and the feet are known to Step
+// itself.
 const (
 	Jump         uint16 = 1 << 0
 	SprintKey    uint16 = 1 << 1 // "Ability1"
@@ -40,10 +42,10 @@ const (
 	Emotes              = EmoteVictory | EmoteDefeat | EmoteDance
 )
 
-// Projectile names what flies; its numbers are package object's.
+// Projectile names a kind of projectile; its numbers are package object's.
 type Projectile uint8
 
-// The projectiles of the reference. Hitscan is none: the round arrives in the tick that it is fired in.
+// The projectiles of the reference. Hitscan is none: the shot hits in the tick that it is fired in.
 const (
 	Hitscan Projectile = iota
 	Rivet
@@ -61,7 +63,7 @@ func (p Projectile) String() string {
 	return "?"
 }
 
-// HeroParams is a hero as content gives it: its abilities, in the order in which the controller serves them.
+// HeroParams is a hero's content: its abilities, in the order in which the controller serves them.
 type HeroParams struct {
 	Name   string       // for errors and lists
 	Health int16        // points at spawn, 1 to 10000
@@ -83,7 +85,7 @@ type SlotParams struct {
 	Rocket   RocketParams
 }
 
-// GunParams are the numbers of a gun. It either widens its cone or spins up, or neither.
+// GunParams is the numbers of a gun. It widens its cone or spins up, or neither.
 type GunParams struct {
 	Projectile Projectile // Hitscan, or what it fires
 	Damage     int16      // points of a hit, of a Hitscan; 0 to 10000
@@ -127,7 +129,8 @@ type SprintParams struct {
 	StopMillis int32 // what it goes on to block others after the feet have stopped sprinting; 0 to 10000
 }
 
-// RocketParams are the times of a rocket jump, from the activation. The arc is the body's, see move.Arc.
+// RocketParams are the times of a rocket jump, from the activation. The arc is the body's, see
+// move.Arc.
 type RocketParams struct {
 	ActiveMillis   int32 // 0 to 60000
 	CooldownMillis int32 // not below ActiveMillis
@@ -137,11 +140,13 @@ type RocketParams struct {
 func RobotParams() HeroParams {
 	return HeroParams{Name: "robot", Health: 100, Slots: []SlotParams{
 		{Name: "chaingun", Kind: Gun, Keys: Primary, RunsWith: []string{"movement"}, Gun: GunParams{
-			Projectile: Rivet, Range: 200, RoundsPerSec: 2, MostPerSec: 8, SpinPerSec: 6, Clip: 80, ReloadMillis: 1500,
+			Projectile: Rivet, Range: 200, RoundsPerSec: 2, MostPerSec: 8, SpinPerSec: 6, Clip: 80,
+			ReloadMillis: 1500,
 		}},
-		{Name: "grenade launcher", Kind: Launcher, Keys: Secondary, RunsWith: []string{"movement"}, Launcher: LauncherParams{
-			Projectile: Grenade, Speed: 50, PitchDegrees: 5, ActiveMillis: 500, CooldownMillis: 1000,
-		}},
+		{Name: "grenade launcher", Kind: Launcher, Keys: Secondary, RunsWith: []string{"movement"},
+			Launcher: LauncherParams{
+				Projectile: Grenade, Speed: 50, PitchDegrees: 5, ActiveMillis: 500, CooldownMillis: 1000,
+			}},
 		melee(), sprint(), emote(), movement("chaingun", "grenade launcher"), dead(),
 	}}
 }
@@ -153,27 +158,31 @@ func TerraformerParams() HeroParams {
 			Damage: 7, Impulse: 7, Range: 500, Radius: 0.2, RoundsPerSec: 14, Clip: 25, ReloadMillis: 1500,
 			ConeDegrees: 8, ConePerShot: 0.5, ConePerSecond: 16,
 		}},
-		{Name: "projectile launcher", Kind: Launcher, Keys: Secondary, RunsWith: []string{"movement"}, Launcher: LauncherParams{
-			Projectile: GooRocket, Range: 200, ActiveMillis: 500, CooldownMillis: 1000,
-		}},
+		{Name: "projectile launcher", Kind: Launcher, Keys: Secondary, RunsWith: []string{"movement"},
+			Launcher: LauncherParams{
+				Projectile: GooRocket, Range: 200, ActiveMillis: 500, CooldownMillis: 1000,
+			}},
 		sprint(), melee(), emote(), movement("auto rifle", "projectile launcher"), dead(),
 	}}
 }
 
 func melee() SlotParams {
-	return SlotParams{Name: "melee", Kind: Melee, Keys: MeleeKey, RunsWith: []string{"movement"}, Interrupts: []string{"sprint"},
-		Melee: MeleeParams{Damage: 100, Impulse: 10, Range: 3, Radius: 1, ImpactMillis: 100, PeriodMillis: 1000}}
+	return SlotParams{Name: "melee", Kind: Melee, Keys: MeleeKey, RunsWith: []string{"movement"},
+		Interrupts: []string{"sprint"},
+		Melee: MeleeParams{Damage: 100, Impulse: 10, Range: 3, Radius: 1, ImpactMillis: 100,
+			PeriodMillis: 1000}}
 }
 
 func sprint() SlotParams {
-	return SlotParams{Name: "sprint", Kind: Sprint, Keys: SprintKey, RunsWith: []string{"movement"}, Sprint: SprintParams{StopMillis: 200}}
+	return SlotParams{Name: "sprint", Kind: Sprint, Keys: SprintKey, RunsWith: []string{"movement"},
+		Sprint: SprintParams{StopMillis: 200}}
 }
 
 func emote() SlotParams {
 	return SlotParams{Name: "emote", Kind: Emote, Keys: Emotes, Interrupts: []string{"movement"}}
 }
 
-// movement asks for the emote to end, and for nothing else.
+// movement requests the emote to end, and nothing else.
 func movement(weapons ...string) SlotParams {
 	return SlotParams{Name: "movement", Kind: Movement, RunsWith: append(weapons, "sprint", "melee")}
 }

@@ -6,14 +6,15 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// State is all that the next tick of a player's abilities depends on besides its input: 54 bytes of whole numbers. Bit i
-// of a mask is slot i of the hero. An ability is in at most one of Request, Active and Cooling; in none of them it is
-// idle. It is all for its owner, who predicts with it; what others see is Public. Zero numbers with Fresh's clips are a
-// player who has just spawned.
+// State is everything that the next tick of a player's abilities depends on besides its input: 54
+// bytes of integers. Bit i of a mask is slot i of the hero. An ability is in at most one of
+// Request, Active and Cooling; in none of them it is idle. Only the owner gets it, for prediction;
+// other players get Public. The zero State with NewState's clips is a player that has just
+// spawned.
 type State struct {
-	Request   uint8 // mask, asks to be activated and waits
-	Active    uint8 // mask, at work
-	Cooling   uint8 // mask, done, may not begin again yet; only what is timed
+	Request   uint8 // mask, requests activation and waits
+	Active    uint8 // mask, active
+	Cooling   uint8 // mask, done and not ready yet; timed abilities only
 	On        uint8 // mask, switched on by the controller: Active as of the last tick's controller
 	Asked     uint8 // mask, of On: was asked to end
 	Reloading uint8 // mask, of guns
@@ -22,15 +23,20 @@ type State struct {
 
 var _ [54]byte = [unsafe.Sizeof(State{})]byte{}
 
-// Slot is what one ability remembers; the fields that its kind does not use stay 0.
+// Slot is the state of one ability; fields that its kind does not use stay 0.
 type Slot struct {
-	Load  uint8  // of a gun: rounds in the clip, 0 to 255; of an Emote: the gesture, 0 to 16
-	Count uint8  // shots, throws, landed punches, gestures or launches since the spawn, modulo 256
-	Cool  int16  // of a gun: until the next shot in 1/64 round at the tick rate, -8192 to 8192, or ticks to reload, 0 to 7680; of others: ticks until it is over, 0 to 7680
-	Heat  uint16 // of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds, 1/64 round/s, 0 to 8192
+	Load  uint8 // of a gun: rounds in the clip, 0 to 255; of an Emote: the gesture, 0 to 16
+	Count uint8 // shots, throws, landed punches, gestures or launches since the spawn, modulo 256
+	// of a gun: until the next shot in 1/64 round at the tick rate, -8192 to 8192, or ticks to
+	// reload, 0 to 7680; of others: ticks until it is over, 0 to 7680
+	Cool int16
+	// of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds,
+	// 1/64 round/s, 0 to 8192
+	Heat uint16
 }
 
-// NewState returns the state of a player who has just spawned: everything idle, every clip full.
+// NewState returns the state of a player that has just spawned: all abilities idle, every clip
+// full.
 func (h *Hero) NewState() (s State) {
 	for i := range h.count {
 		s.Slots[i].Load = h.slots[i].clip
@@ -48,38 +54,39 @@ type Input struct {
 	Alive    bool   // health above 0
 }
 
-// forward reports whether the feet go where one can sprint: within a quarter turn of straight ahead.
+// forward reports whether the player moves in a direction that allows sprinting: within a quarter
+// turn of straight ahead.
 func (in *Input) forward() bool {
 	return in.MoveMag > 0 && (in.MoveYaw < 64 || in.MoveYaw > 192)
 }
 
-// moves reports whether the player wants to be elsewhere.
+// moves reports whether the player wants to move.
 func (in *Input) moves() bool { return in.MoveMag > 0 || in.Buttons&Jump != 0 }
 
-// Weapons is how many guns and launchers others are told of.
+// Weapons is how many guns and launchers are public.
 const Weapons = 2
 
-// Public is what the others are told of a player's abilities. Counters say by their difference how often a thing was
-// done between two snapshots.
+// Public is the public state of a player's abilities. The difference of a counter between two
+// snapshots is the number of events.
 type Public struct {
 	Fired     [Weapons]uint8 // shots or throws of the first guns and launchers of the list, modulo 256
 	Punches   uint8          // punches that landed their sweep, modulo 256
-	Gesture   uint8          // of the emote that is on, from 1; 0: none
-	Gestures  uint8          // how many were begun, modulo 256
+	Gesture   uint8          // of the active emote, from 1; 0: none
+	Gestures  uint8          // number of emotes begun, modulo 256
 	Sprinting bool
 	Reloading bool
 }
 
-// Shooting reports whether s has a weapon or a fist up.
+// Shooting reports whether a weapon or a punch is active.
 func (h *Hero) Shooting(s *State) bool { return s.Active&(h.guns|h.sticky) != 0 }
 
-// Public returns what the others are told of s.
+// Public returns the public part of s.
 func (h *Hero) Public(s *State) (p Public) {
 	h.WritePublic(s, &p)
 	return p
 }
 
-// WritePublic is Public into its place: it writes all of p.
+// WritePublic is Public into p: it writes all of it.
 func (h *Hero) WritePublic(s *State, p *Public) {
 	*p = Public{}
 	for i, slot := range h.weapons {

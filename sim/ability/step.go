@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Step takes a player's abilities through one tick. out is overwritten. Any state and input are safe.
+// Step takes a player's abilities through one tick. out is overwritten. Any state and input are
+// safe.
 func Step(s *State, in Input, h *Hero, out *Actions) {
 	out.Count, out.Began, out.Ended, out.Reload, out.Loaded, out.Sprint = 0, 0, 0, 0, 0, false
 	if !in.Alive {
@@ -39,12 +40,14 @@ func Step(s *State, in Input, h *Hero, out *Actions) {
 	out.Move = s.On&h.movement == h.movement
 }
 
-// sprints reports whether the feet sprint: it is on and its stop delay has not begun.
+// sprints reports whether the player sprints: the ability is active and its stop delay has not
+// begun.
 func (h *Hero) sprints(s *State) bool {
 	return s.Active&h.sprint != 0 && s.Slots[bits.TrailingZeros8(h.sprint)&(MaxSlots-1)].Cool == 0
 }
 
-// request is the first part of a tick. idly are those that only want to be on if nobody minds.
+// request is the first part of a tick. idly is the requests that are served only if no other
+// ability is active.
 func (s *State) request(in *Input, h *Hero) (idly uint8) {
 	if !in.Alive {
 		s.Request = h.dead &^ s.Active
@@ -86,7 +89,7 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 // control is the second part of a tick.
 func (s *State) control(idly uint8, h *Hero, out *Actions) {
 	over := s.On &^ s.Active
-	last := over&s.Asked | idly // whoever made room comes after those it was made for
+	last := over&s.Asked | idly // an ability that made room comes after those it made room for
 	out.Ended = over
 	s.On &= s.Active
 	s.Asked &= s.On
@@ -96,7 +99,7 @@ func (s *State) control(idly uint8, h *Hero, out *Actions) {
 	}
 }
 
-// activate goes through requests in the order of the list.
+// activate serves requests in the order of the list.
 func (s *State) activate(requests, idly uint8, h *Hero, out *Actions) {
 	for m := requests; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
@@ -126,8 +129,8 @@ func (s *State) activate(requests, idly uint8, h *Hero, out *Actions) {
 	}
 }
 
-// interrupt switches abilities off at once. Guns lose a reload that is not finished, and are no sooner ready than after a
-// shot; what is timed cools down.
+// interrupt switches abilities off at once. Guns lose an unfinished reload, and are ready no
+// sooner than after a shot; timed abilities cool down.
 func (s *State) interrupt(off uint8, h *Hero) {
 	s.On &^= off
 	s.Active &^= off
@@ -144,7 +147,7 @@ func (s *State) interrupt(off uint8, h *Hero) {
 	}
 }
 
-// update is the third part of a tick, for slot i, which is on and no gun.
+// update is the third part of a tick, for slot i, which is active and not a gun.
 func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	switch c.kind {
@@ -176,7 +179,7 @@ func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 	}
 }
 
-// updateSprint updates a sprint. Cool is 0 as long as it sprints, then counts the stop delay down.
+// updateSprint updates a sprint. Cool is 0 while it sprints, then counts the stop delay down.
 func (s *State) updateSprint(i int, in *Input, h *Hero) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	if w.Cool == 0 {
@@ -191,14 +194,15 @@ func (s *State) updateSprint(i int, in *Input, h *Hero) {
 	}
 }
 
-// updateGun is the update of a gun, which cools and calms down also while it is off.
+// updateGun updates a gun, which cools down also while it is inactive.
 func (s *State) updateGun(i int, in *Input, h *Hero, out *Actions) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	on := s.On&bit != 0
 	pulled := on && in.Buttons&c.keys != 0
 	if c.spin != 0 && pulled && w.Load > 0 && s.Reloading&bit == 0 {
 		w.Heat = min(w.Heat+c.heatStep(in.Tick, h), c.spin)
-	} else if w.Heat > 0 && (c.spin != 0 || w.Cool <= 0 || s.Reloading&bit != 0) { // a cone not between two shots
+	} else if w.Heat > 0 && (c.spin != 0 || w.Cool <= 0 ||
+		s.Reloading&bit != 0) { // a cone not between two shots
 		w.Heat -= min(w.Heat, c.heatStep(in.Tick, h))
 	}
 	if s.Reloading&bit != 0 {
@@ -236,8 +240,8 @@ func (s *State) updateGun(i int, in *Input, h *Hero, out *Actions) {
 	}
 }
 
-// fire lets one round go. The next is due a whole shot later than this one was, not than it left, so that the rate is
-// exact where it is no whole number of ticks.
+// fire fires one shot. The next is due one shot interval after this one was due, not after it was
+// fired, so that the rate is exact where it is not a whole number of ticks.
 func (s *State) fire(c *compiledSlot, w *Slot, out *Actions) {
 	a := out.add(&c.action)
 	w.Load--
@@ -257,7 +261,7 @@ func (s *State) fire(c *compiledSlot, w *Slot, out *Actions) {
 	}
 }
 
-// heatStep is what tick t may do to a gun's heat.
+// heatStep is how much tick t may change a gun's heat.
 func (c *compiledSlot) heatStep(t tick.Tick, h *Hero) uint16 {
 	return c.heat[uint32(t)%h.rate&(uint32(tick.MaxRate)-1)]
 }

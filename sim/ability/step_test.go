@@ -14,15 +14,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// all is a hero with everything: eight abilities, some of which run and interrupt as no shipped hero's do.
+// all is a hero with everything: eight abilities, some of which run and interrupt as no shipped
+// hero's do.
 func all() HeroParams {
 	p := TerraformerParams()
 	p.Name = "all"
 	p.Slots[0].RunsWith = append(p.Slots[0].RunsWith, "projectile launcher")
 	p.Slots[1].RunsWith = append(p.Slots[1].RunsWith, "auto rifle")
 	p.Slots[4].Interrupts = []string{"*"}
-	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey, RunsWith: []string{"movement"},
-		Interrupts: []string{"sprint", "auto rifle", "projectile launcher", "melee"}, Rocket: RocketParams{ActiveMillis: 400, CooldownMillis: 900}})
+	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey,
+		RunsWith:   []string{"movement"},
+		Interrupts: []string{"sprint", "auto rifle", "projectile launcher", "melee"},
+		Rocket:     RocketParams{ActiveMillis: 400, CooldownMillis: 900}})
 	return p
 }
 
@@ -46,19 +49,22 @@ func newReferee(h *Hero) *referee {
 func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 	t.Helper()
 	h := r.h
-	if s.Active&^s.On != 0 || s.Asked&^s.On != 0 || s.Active&s.Cooling != 0 || s.Request&(s.Active|s.Cooling) != 0 || s.Reloading&^(h.guns) != 0 {
+	if s.Active&^s.On != 0 || s.Asked&^s.On != 0 || s.Active&s.Cooling != 0 ||
+		s.Request&(s.Active|s.Cooling) != 0 || s.Reloading&^(h.guns) != 0 {
 		t.Fatalf("tick %d: masks at odds: %+v", r.tick, s)
 	}
 	for a := range h.count {
 		c, w := &h.slots[a], &s.Slots[a]
 		for b := range a {
-			if both := uint8(1<<a | 1<<b); s.On&both == both && c.runsWith>>b&1 == 0 && h.slots[b].runsWith>>a&1 == 0 {
+			if both := uint8(1<<a | 1<<b); s.On&both == both && c.runsWith>>b&1 == 0 &&
+				h.slots[b].runsWith>>a&1 == 0 {
 				t.Fatalf("tick %d: %s and %s are on: %+v", r.tick, h.Name(a), h.Name(b), s)
 			}
 		}
 		switch c.kind {
 		case Gun:
-			if w.Load > c.clip || w.Heat > max(c.coneMax, c.spin) || w.Cool > max(int16(c.perShot), c.reload) || w.Cool < -int16(c.perShot) {
+			if w.Load > c.clip || w.Heat > max(c.coneMax, c.spin) || w.Cool > max(int16(c.perShot),
+				c.reload) || w.Cool < -int16(c.perShot) {
 				t.Fatalf("tick %d: gun out of range: %+v", r.tick, w)
 			}
 		default:
@@ -80,7 +86,8 @@ func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 			least = int(c.perShot / (c.perTick + int32(c.spin)))
 		}
 		if r.tick-r.last[i] < least {
-			t.Fatalf("tick %d: %s acts again after %d ticks, want at least %d", r.tick, h.Name(i), r.tick-r.last[i], least)
+			t.Fatalf("tick %d: %s acts again after %d ticks, want at least %d", r.tick, h.Name(i),
+				r.tick-r.last[i], least)
 		}
 		if r.last[i] = r.tick; c.kind == Emote {
 			r.last[i] = -1 << 20
@@ -137,8 +144,9 @@ func TestRow52Invariants(t *testing.T) {
 	}
 }
 
-// TestRow41Prediction copies a state, as a client gets it from a snapshot, and plays on from both: the same states and
-// actions, whatever the list held before, and a replay of ticks that were played already changes nothing.
+// TestRow41Prediction copies a state, as a client gets it from a snapshot, and plays on from both:
+// the same states and actions, whatever the list held before, and a replay of ticks that were
+// played already changes nothing.
 func TestRow41Prediction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.SampledFrom(heroes()).Draw(t, "hero").MustCompile(rapid.SampledFrom(rates).Draw(t, "rate"))
@@ -157,7 +165,8 @@ func TestRow41Prediction(t *testing.T) {
 			inputs[i] = w.next()
 			Step(&s, inputs[i], h, &out)
 			Step(&copied, inputs[i], h, &stale)
-			same := out.Count == stale.Count && out.Began == stale.Began && out.Ended == stale.Ended && out.Reload == stale.Reload &&
+			same := out.Count == stale.Count && out.Began == stale.Began && out.Ended == stale.Ended &&
+				out.Reload == stale.Reload &&
 				out.Loaded == stale.Loaded && out.Sprint == stale.Sprint && out.Move == stale.Move
 			for j, a := range out.All() {
 				same = same && a == stale.List[j]
@@ -169,10 +178,11 @@ func TestRow41Prediction(t *testing.T) {
 	})
 }
 
-// TestRow42Hash pins what a minute of anything leads to, for each hero. Whoever changes it changes what recorded matches
-// replay to.
+// TestRow42Hash pins what a minute of anything leads to, for each hero. Whoever changes it changes
+// what recorded matches replay to.
 func TestRow42Hash(t *testing.T) {
-	want := map[string]uint64{"robot": 0xa29784a67201df70, "terraformer": 0x5c7e774e3414a2a5, "all": 0xb0b36865ae430a4e}
+	want := map[string]uint64{"robot": 0xa29784a67201df70, "terraformer": 0x5c7e774e3414a2a5,
+		"all": 0xb0b36865ae430a4e}
 	for _, p := range heroes() {
 		h := p.MustCompile(60)
 		s := h.NewState()
@@ -180,7 +190,8 @@ func TestRow42Hash(t *testing.T) {
 		digest := fnv.New64a()
 		for range 3600 {
 			out := play(h, &s, w.next())
-			words := []uint16{uint16(s.Request) | uint16(s.Active)<<8, uint16(s.Cooling) | uint16(s.On)<<8, uint16(s.Asked),
+			words := []uint16{uint16(s.Request) | uint16(s.Active)<<8, uint16(s.Cooling) | uint16(s.On)<<8,
+				uint16(s.Asked),
 				uint16(s.Reloading), uint16(out.Count), uint16(out.Began) | uint16(out.Ended)<<8}
 			for _, x := range s.Slots {
 				words = append(words, uint16(x.Load)|uint16(x.Count)<<8, uint16(x.Cool), x.Heat)
@@ -195,7 +206,8 @@ func TestRow42Hash(t *testing.T) {
 	}
 }
 
-// FuzzStep plays a script of bytes from a fresh player under the referee, and from any state at all without one.
+// FuzzStep plays a script of bytes from a fresh player under the referee, and from any state at all
+// without one.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("\x04\x00\xff\x06\x00\xff\x0c\x00\xff"), uint64(0), uint8(0), uint8(2))
 	f.Add([]byte("\x2e\x40\x01\x00\x80\xc1"), uint64(1<<40), uint8(1), uint8(0))
@@ -203,14 +215,16 @@ func FuzzStep(f *testing.F) {
 		h := heroes()[hero%3].MustCompile(rates[rate%5])
 		s, ref := h.NewState(), newReferee(h)
 		r := rand.New(rand.NewPCG(garbage, 2))
-		any := State{Request: uint8(r.Uint32()), Active: uint8(r.Uint32()), Cooling: uint8(r.Uint32()), On: uint8(r.Uint32()),
+		any := State{Request: uint8(r.Uint32()), Active: uint8(r.Uint32()), Cooling: uint8(r.Uint32()),
+			On:    uint8(r.Uint32()),
 			Asked: uint8(r.Uint32()), Reloading: uint8(r.Uint32())}
 		for i := range any.Slots {
 			any.Slots[i] = Slot{uint8(r.Uint32()), uint8(r.Uint32()), int16(r.Uint32()), uint16(r.Uint32())}
 		}
 		for i := 0; i+3 <= len(keys) && i < 600; i += 3 {
 			k := binary.LittleEndian.Uint16(keys[i:])
-			in := Input{Tick: tick.Tick(garbage) + tick.Tick(i/3), Buttons: k, MoveYaw: keys[i+2], MoveMag: uint8(k>>10) << 4, Grounded: k>>14&1 == 0, Alive: k>>15 == 0}
+			in := Input{Tick: tick.Tick(garbage) + tick.Tick(i/3), Buttons: k, MoveYaw: keys[i+2],
+				MoveMag: uint8(k>>10) << 4, Grounded: k>>14&1 == 0, Alive: k>>15 == 0}
 			for range 1 + keys[i+2]%16 {
 				in.Tick++
 				out := play(h, &s, in)
@@ -247,7 +261,8 @@ func TestPublic(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for what, c := range map[string][2]uintptr{
-		"State": {unsafe.Sizeof(State{}), 54}, "Slot": {unsafe.Sizeof(Slot{}), 6}, "Input": {unsafe.Sizeof(Input{}), 12},
+		"State": {unsafe.Sizeof(State{}), 54}, "Slot": {unsafe.Sizeof(Slot{}), 6},
+		"Input":  {unsafe.Sizeof(Input{}), 12},
 		"Action": {unsafe.Sizeof(Action{}), 28}, "Public": {unsafe.Sizeof(Public{}), 7},
 	} {
 		if c[0] != c[1] {
@@ -266,19 +281,32 @@ func TestCompileErrors(t *testing.T) {
 		{func(p *HeroParams) {}, 10, "hero robot: 10 ticks a second, want 20 to 128"},
 		{func(p *HeroParams) { p.Slots = nil }, 60, "hero robot: 0 slots, want 1 to 8"},
 		{func(p *HeroParams) { p.Health = 0 }, 60, "hero robot: Health: 0, want 1 to 10000"},
-		{func(p *HeroParams) { p.Slots[0].RunsWith = []string{"wings"} }, 60, `hero robot: slots[0] "chaingun": field RunsWith: no slot is called "wings"`},
-		{func(p *HeroParams) { p.Slots[0].Interrupts = []string{"wings"} }, 60, `hero robot: slots[0] "chaingun": field Interrupts: no slot is called "wings"`},
-		{func(p *HeroParams) { p.Slots[1].Name = "chaingun" }, 60, `hero robot: slots[1] "chaingun": want a Name that no other slot has`},
-		{func(p *HeroParams) { p.Slots[0].Gun.RoundsPerSec = 61 }, 60, `hero robot: slots[0] "chaingun": Gun.RoundsPerSec: 61, want 0.015625 to 60`},
-		{func(p *HeroParams) { p.Slots[0].Gun.ConeDegrees = 3 }, 60, `hero robot: slots[0] "chaingun": want one of Gun.MostPerSec and Gun.ConeDegrees to be 0`},
-		{func(p *HeroParams) { p.Slots[0].Gun.ReloadMillis = 499 }, 60, `hero robot: slots[0] "chaingun": Gun.ReloadMillis: 499, want 500 to 60000`},
-		{func(p *HeroParams) { p.Slots[0].Gun.Clip = 0 }, 60, `hero robot: slots[0] "chaingun": Gun.Clip: 0, want 1 to 255`},
-		{func(p *HeroParams) { p.Slots[1].Launcher.CooldownMillis = 1 }, 60, `hero robot: slots[1] "grenade launcher": CooldownMillis: 1, want 500 to 60000`},
-		{func(p *HeroParams) { p.Slots[1].Launcher.Projectile = 0 }, 60, `hero robot: slots[1] "grenade launcher": Launcher.Projectile: 0, want 1 to 4`},
-		{func(p *HeroParams) { p.Slots[2].Melee.ImpactMillis = 1000 }, 60, `hero robot: slots[2] "melee": Melee.ImpactMillis: 1000, want 0 to 999`},
-		{func(p *HeroParams) { p.Slots[3].Sprint.StopMillis = -1 }, 60, `hero robot: slots[3] "sprint": Sprint.StopMillis: -1, want 0 to 10000`},
-		{func(p *HeroParams) { p.Slots[4].Kind = Sprint }, 60, `hero robot: slots[4] "emote": the hero has two of its Kind`},
-		{func(p *HeroParams) { p.Slots[4].Kind = kinds }, 60, `hero robot: slots[4] "emote": field Kind: 9, want 1 to 8`},
+		{func(p *HeroParams) { p.Slots[0].RunsWith = []string{"wings"} }, 60,
+			`hero robot: slots[0] "chaingun": field RunsWith: no slot is called "wings"`},
+		{func(p *HeroParams) { p.Slots[0].Interrupts = []string{"wings"} }, 60,
+			`hero robot: slots[0] "chaingun": field Interrupts: no slot is called "wings"`},
+		{func(p *HeroParams) { p.Slots[1].Name = "chaingun" }, 60,
+			`hero robot: slots[1] "chaingun": want a Name that no other slot has`},
+		{func(p *HeroParams) { p.Slots[0].Gun.RoundsPerSec = 61 }, 60,
+			`hero robot: slots[0] "chaingun": Gun.RoundsPerSec: 61, want 0.015625 to 60`},
+		{func(p *HeroParams) { p.Slots[0].Gun.ConeDegrees = 3 }, 60,
+			`hero robot: slots[0] "chaingun": want one of Gun.MostPerSec and Gun.ConeDegrees to be 0`},
+		{func(p *HeroParams) { p.Slots[0].Gun.ReloadMillis = 499 }, 60,
+			`hero robot: slots[0] "chaingun": Gun.ReloadMillis: 499, want 500 to 60000`},
+		{func(p *HeroParams) { p.Slots[0].Gun.Clip = 0 }, 60,
+			`hero robot: slots[0] "chaingun": Gun.Clip: 0, want 1 to 255`},
+		{func(p *HeroParams) { p.Slots[1].Launcher.CooldownMillis = 1 }, 60,
+			`hero robot: slots[1] "grenade launcher": CooldownMillis: 1, want 500 to 60000`},
+		{func(p *HeroParams) { p.Slots[1].Launcher.Projectile = 0 }, 60,
+			`hero robot: slots[1] "grenade launcher": Launcher.Projectile: 0, want 1 to 4`},
+		{func(p *HeroParams) { p.Slots[2].Melee.ImpactMillis = 1000 }, 60,
+			`hero robot: slots[2] "melee": Melee.ImpactMillis: 1000, want 0 to 999`},
+		{func(p *HeroParams) { p.Slots[3].Sprint.StopMillis = -1 }, 60,
+			`hero robot: slots[3] "sprint": Sprint.StopMillis: -1, want 0 to 10000`},
+		{func(p *HeroParams) { p.Slots[4].Kind = Sprint }, 60,
+			`hero robot: slots[4] "emote": the hero has two of its Kind`},
+		{func(p *HeroParams) { p.Slots[4].Kind = kinds }, 60,
+			`hero robot: slots[4] "emote": field Kind: 9, want 1 to 8`},
 	} {
 		p := RobotParams()
 		c.break_(&p)
@@ -286,7 +314,8 @@ func TestCompileErrors(t *testing.T) {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
 	}
-	if kinds.String() != "?" || Rocket.String() != "rocket" || Projectiles.String() != "?" || Grenade.String() != "grenade" {
+	if kinds.String() != "?" || Rocket.String() != "rocket" || Projectiles.String() != "?" ||
+		Grenade.String() != "grenade" {
 		t.Error("names of kinds or projectiles")
 	}
 	if h := RobotParams().MustCompile(60); h.Name(8) != "" || h.Index("wings") != -1 || h.Health() != 100 {
@@ -304,8 +333,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is one player for one tick: standing, running, firing the rifle or the chaingun, and a crowd of a
-// thousand of which 15 % fire.
+// BenchmarkStep is one player for one tick: standing, running, firing the rifle or the chaingun,
+// and a crowd of a thousand of which 15 % fire.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -1,8 +1,10 @@
-// Package aim watches how players aim. A match goes in after each of its ticks, and features come out: how far a player turned right before it
-// hit, how soon after its victim came in sight, and how many of its rounds hit. They are made of what a recording has, so a match that is
-// played again gives the same: nothing else needs to be recorded. Nobody is punished by them; somebody may look.
+// Package aim measures how players aim. A match goes in after each of its ticks, and features come
+// out: how far a player turned right before a hit, how soon after its victim came in sight, and
+// how many of its shots hit. They follow from what a recording holds, so a replayed match gives
+// the same features. They are for review; nothing acts on them.
 //
-// It reads the match and changes nothing, allocates nothing after New and reads no clock.
+// One goroutine owns a Tracker. It reads the match and changes nothing, allocates nothing after
+// New and reads no clock.
 package aim
 
 import (
@@ -15,29 +17,30 @@ import (
 
 // Implementation constants.
 const (
-	snapMillis  = 200 // before a hit in which the greatest turn of a tick is a snap
-	sightMillis = 500 // that a victim was in sight before it was hit, at most: more is no reaction
-	turns       = 32  // ticks of turns that are remembered, of which snapMillis is a part at any rate
-	leastHits   = 8   // of which a score is made
+	snapMillis  = 200 // before a hit, in which the greatest turn of a tick is a snap
+	sightMillis = 500 // longest time in sight before a hit that counts as a reaction
+	turns       = 32  // ticks of turns that are kept, at least snapMillis
+	leastHits   = 8   // needed for a score
 	memory      = 32  // hits that a mean is over
 )
 
-// Features are how a player has aimed lately. Means are over about the last 32 hits of rounds that fly at once.
+// Features are a player's recent aim. Means are over about its last 32 hits with hitscan shots.
 type Features struct {
 	Shots, Hits uint32
-	Firsts      uint32  // hits of those whom it had not hit for half a second
+	Firsts      uint32  // hits on a player that it had not hit for half a second
 	Snap        float32 // greatest turn in a tick of the 200 ms before a hit, degrees
 	Reaction    float32 // from when a victim came in sight to the first hit, ms, at most 500
-	OnTarget    float32 // part of the rounds that hit
+	OnTarget    float32 // share of its shots that hit
 }
 
-// Score is 0 for how people aim to 1 for what no hand does: great turns that end on somebody who has just come in sight, and hardly a round
-// that misses. It is 0 with fewer than 8 hits.
+// Score is 0 for human aim up to 1 for aim that no hand can have: great turns that end on a player
+// who has just come in sight, and hardly a miss. It is 0 with fewer than 8 hits.
 func (f *Features) Score() float32 {
 	if f.Hits < leastHits {
 		return 0
 	}
-	snap := between(f.Snap, 8, 30)             // a fast flick of the wrist is some 8 degrees in a tick, and over some ticks
+	// a fast flick of the wrist is some 8 degrees in a tick, and over some ticks
+	snap := between(f.Snap, 8, 30)
 	sooner := 1 - between(f.Reaction, 60, 180) // people take 150 ms at least
 	sure := between(f.OnTarget, 0.5, 0.9)
 	return float32(0.5*snap*sure) + float32(0.3*sooner) + float32(0.2*snap*sooner)
@@ -46,13 +49,13 @@ func (f *Features) Score() float32 {
 // between is how far v is from lo to hi, 0 to 1.
 func between(v, lo, hi float32) float32 { return min(max((v-lo)/(hi-lo), 0), 1) }
 
-// Tracker watches the players of a match. It belongs to whoever owns that.
+// Tracker measures the players of a match.
 type Tracker struct {
 	match   *sim.Match
 	players []player
 }
 
-// player is what is known of a slot's.
+// player is the state of one slot.
 type player struct {
 	id         netid.ID
 	seen       bool // yaw and pitch are of a command
@@ -63,13 +66,13 @@ type player struct {
 	f          Features
 }
 
-// New returns a watch for matches of so many slots. It takes 184 bytes for each.
+// New returns a tracker for matches of so many slots. It takes 184 bytes a slot.
 func New(slots int) *Tracker { return &Tracker{players: make([]player, slots)} }
 
-// Features is how the player of a slot has aimed since it came.
+// Features is the aim of a slot's player since it joined.
 func (w *Tracker) Features(slot int) Features { return w.players[slot].f }
 
-// Tick takes the tick that the match has just played. With another match all begins anew.
+// Tick takes the tick that the match has just played. It starts again for another match.
 func (w *Tracker) Tick(m *sim.Match) {
 	if w.match != m {
 		w.match = m
@@ -100,7 +103,7 @@ func (w *Tracker) Tick(m *sim.Match) {
 	}
 }
 
-// addCommand notes how far a player has turned by a command.
+// addCommand notes how far a command turned the view.
 func (p *player) addCommand(c sim.Command, now tick.Tick) {
 	at := &p.turn[now%turns]
 	*at = 0
@@ -119,7 +122,7 @@ func degrees(by geom.Angle) float32 {
 	return max(float32(n), -float32(n)) * (360.0 / 65536)
 }
 
-// addShot notes a round.
+// addShot counts a shot.
 func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
@@ -130,7 +133,8 @@ func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	if victim := hit.Slot; hit.ID != 0 {
 		p.f.Hits++
 		p.f.Snap = mean(p.f.Snap, p.snap(m), p.f.Hits)
-		if now := m.Tick(); p.victim != victim || now-p.struck > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {
+		if now := m.Tick(); p.victim != victim ||
+			now-p.struck > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {
 			p.f.Firsts++
 			p.f.Reaction = mean(p.f.Reaction, reaction(m, slot, victim), p.f.Firsts)
 		}
@@ -139,12 +143,12 @@ func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	p.f.OnTarget = float32(p.f.Hits) / float32(p.f.Shots)
 }
 
-// mean takes the n-th value into a mean that forgets.
+// mean adds the n-th value to a mean of the last ones.
 func mean(was, v float32, n uint32) float32 {
 	return was + (v-was)/float32(min(n, memory))
 }
 
-// snap is the greatest turn of late.
+// snap is the greatest recent turn in a tick.
 func (p *player) snap(m *sim.Match) (most float32) {
 	n := min(tick.Tick(snapMillis*int(m.Rules().Rate)/1000), turns-1)
 	for t := m.Tick(); t > 0 && t+n >= m.Tick(); t-- {
@@ -153,8 +157,8 @@ func (p *player) snap(m *sim.Match) (most float32) {
 	return most
 }
 
-// reaction is for how long two have been in sight of each other, by their eyes, in ms: the history is asked for each second tick until a
-// wall stands between them.
+// reaction is for how long two players have been in sight of each other, by their eyes, in ms: it
+// tests each second tick of history until a wall stands between them.
 func reaction(m *sim.Match, a, b int) float32 {
 	h, rate := m.History(), int(m.Rules().Rate)
 	ticks := tick.Tick(sightMillis * rate / 1000)

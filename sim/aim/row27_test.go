@@ -13,8 +13,9 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// gallery is a match of a bot that aims and of people: who has an even slot looks away and turns to whoever comes in sight in the very tick in
-// which it fires; who has an odd one turns as a hand does, takes its time, and is off by some degrees.
+// gallery is a match of a bot that aims and of people: who has an even slot looks away and turns to
+// whoever comes in sight in the very tick in which it fires; who has an odd one turns as a hand
+// does, takes its time, and is off by some degrees.
 type gallery struct {
 	m   *sim.Match
 	ids [8]netid.ID
@@ -48,7 +49,8 @@ func (g *gallery) draw(n int) int {
 // inSight is the nearest living foe that no wall hides.
 func (g *gallery) inSight(me rig.Pose) (best rig.Pose) {
 	for _, o := range g.m.Poses() {
-		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() && !hidden(g.m, sim.Eye(me.Pos), sim.Eye(o.Pos)) &&
+		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() &&
+			!hidden(g.m, sim.Eye(me.Pos), sim.Eye(o.Pos)) &&
 			(best.ID == 0 || o.Pos.Sub(me.Pos).LenSq() < best.Pos.Sub(me.Pos).LenSq()) {
 			best = o
 		}
@@ -60,7 +62,8 @@ func (g *gallery) step() {
 	now := g.m.Tick()
 	for i, id := range g.ids {
 		a := &g.aim[i]
-		c := sim.Command{Tick: now + 1, MoveYaw: uint8(int(now)/40*37 + i*50), MoveMag: 255, View: tick.View{From: max(now, 2) - 1, To: max(now, 2) - 1}}
+		c := sim.Command{Tick: now + 1, MoveYaw: uint8(int(now)/40*37 + i*50), MoveMag: 255,
+			View: tick.View{From: max(now, 2) - 1, To: max(now, 2) - 1}}
 		foe := rig.Pose{}
 		if in := g.m.CommandBuffer(id); in != nil {
 			foe = g.inSight(g.m.Poses()[id.Index()])
@@ -91,7 +94,8 @@ func (g *gallery) step() {
 			}
 			c.Yaw = a.yaw
 		}
-		g.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: now, Newest: now, Oldest: g.m.History().Oldest()})
+		g.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, InterpTicks: 6, SlackTicks: 2, CapTicks: 24,
+			NewestAcked: now, Newest: now, Oldest: g.m.History().Oldest()})
 		if in := g.m.CommandBuffer(id); in != nil {
 			in.Offer(c)
 		}
@@ -99,8 +103,8 @@ func (g *gallery) step() {
 	g.m.Step()
 }
 
-// TestThreat27AimIsTold: the score tells who aims as no hand does; the recording of the match has all that it is made of, so the same comes
-// out when that is played; and it takes no memory.
+// TestThreat27AimIsTold: the score tells who aims as no hand does; the recording of the match has
+// all that it is made of, so the same comes out when that is played; and it takes no memory.
 func TestThreat27AimIsTold(t *testing.T) {
 	g := newGallery(t)
 	w := New(8)

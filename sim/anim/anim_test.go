@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The whole script, both heroes, at 60 Hz: states to the bit and what others see of them, every fourth tick.
+// The whole script, both heroes, at 60 Hz: states to the bit and what others see of them, every
+// fourth tick.
 func TestRow68GoldenTrace(t *testing.T) {
 	var b strings.Builder
 	for h := range rig.Heroes {
@@ -48,7 +49,8 @@ func TestRow68GoldenTrace(t *testing.T) {
 	g, w := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(g), len(w)) {
 		if i >= len(g) || i >= len(w) || g[i] != w[i] {
-			t.Fatalf("line %d differs; -update rewrites:\n%s\nwant\n%s", i+1, strings.Join(g[i:min(i+1, len(g))], ""), strings.Join(w[i:min(i+1, len(w))], ""))
+			t.Fatalf("line %d differs; -update rewrites:\n%s\nwant\n%s", i+1,
+				strings.Join(g[i:min(i+1, len(g))], ""), strings.Join(w[i:min(i+1, len(w))], ""))
 		}
 	}
 }
@@ -114,7 +116,8 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 			table := DefaultTable(rate)
 			for _, speed := range []float64{0.5, 2, 6, 8} {
 				for _, sprints := range []bool{false, true} {
-					in := Input{Vel: geom.Vec3{X: float32(speed * 0.6), Z: float32(speed * 0.8)}, Loco: move.GroundMove}
+					in := Input{Vel: geom.Vec3{X: float32(speed * 0.6), Z: float32(speed * 0.8)},
+						Loco: move.GroundMove}
 					cycle := p.Cycle
 					if sprints {
 						in.Flags, cycle = Sprinting, p.SprintCycle
@@ -126,7 +129,8 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 						way += float64(s.Phase-last) / (1 << 32)
 					}
 					if want := 10 * speed / cycle; math.Abs(way-want) > 0.003*want {
-						t.Errorf("%v at %d Hz: %.4f cycles at %v m/s in 10 s, want %.4f", h, rate, way, speed, want)
+						t.Errorf("%v at %d Hz: %.4f cycles at %v m/s in 10 s, want %.4f", h, rate, way,
+							speed, want)
 					}
 				}
 			}
@@ -134,7 +138,8 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 	}
 }
 
-// slow is one tick in float64 as the documentation tells it: what of the state is a formula of the last.
+// slow is one tick in float64 as the documentation tells it: what of the state is a formula of the
+// last.
 func slow(s State, in Input, p Params, rate tick.Rate) (speed, travel, gait, bank, slack float64) {
 	x, z := float64(in.Vel.X), float64(in.Vel.Z)
 	speed = math.Hypot(x, z)
@@ -148,7 +153,8 @@ func slow(s State, in Input, p Params, rate tick.Rate) (speed, travel, gait, ban
 	bank = float64(s.Bank) / 32767
 	most = 1 / max(2*p.BankTime*float64(rate), 1) * 65535 / 32767
 	bank += min(max(min(max(lean, -1), 1)-bank, -most), most)
-	return speed, travel, gait, bank, 0.001 + 0.003*math.Abs(lean/ahead) // travel is known to a quarter of a degree
+	// travel is known to a quarter of a degree
+	return speed, travel, gait, bank, 0.001 + 0.003*math.Abs(lean/ahead)
 }
 
 func TestStepAgreesWithItsSlowTwin(t *testing.T) {
@@ -178,7 +184,8 @@ func TestStepAgreesWithItsSlowTwin(t *testing.T) {
 	}
 }
 
-// Any state and input lead to one whose hips are within a quarter turn of the view, and to a pose that the wire can name.
+// Any state and input lead to one whose hips are within a quarter turn of the view, and to a pose
+// that the wire can name.
 func TestAnyStateIsTamed(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	table := DefaultTable(60)
@@ -278,7 +285,8 @@ func TestBearing(t *testing.T) {
 		if x == 0 && z == 0 {
 			continue
 		}
-		if d := int16(measure(float32(x)/1024, float32(z)/1024).bearing - geom.Atan2(float32(x), float32(z))); d > 46 || d < -46 {
+		if d := int16(measure(float32(x)/1024, float32(z)/1024).bearing - geom.Atan2(float32(x),
+			float32(z))); d > 46 || d < -46 {
 			t.Fatalf("(%d, %d) is at %v, %d off", x, z, measure(float32(x)/1024, float32(z)/1024), d)
 		}
 	}

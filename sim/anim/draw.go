@@ -2,19 +2,20 @@ package anim
 
 import "github.com/tickrate/tickrate/lagcomp/rig"
 
-// Public is what others are told of a figure besides its place and view, in the steps of the wire. What a stance makes plain is not
-// told: where hips face that follow the feet, arms and legs in the air. It comes from Of.
+// Public is the public part of a player's animation besides its place and view, in the steps of
+// the wire. What a stance implies is left out: hips that follow the movement, arms and legs in the
+// air. FromPose fills it.
 //
 //	3 bits  Stance
 //	3       Figure   the skeleton
 //	5       Phase    of the stride, in 1/32
-//	5       Heading  direction of travel in 1/16 turn; of who stands, lies or turns on the spot the hips', from -8 to 8 of 1/32
-//	                 turn, and 8
+//	5       Heading  direction of travel in 1/16 turn; for stances that do not travel, the hips: -8 to 8 of 1/32 turn, plus 8
 //	2       Lean     bank: left, none, right
 //	2       Gait     in thirds
 //	2       Squat    in thirds
 //
-// They are coarse, since poses between snapshots are blends: four times finer ones took half a byte a player more.
+// The steps are coarse, since poses between snapshots are interpolated: steps four times finer
+// took half a byte a player more.
 type Public struct {
 	Stance                            rig.Stance
 	Figure                            rig.Hero
@@ -31,11 +32,13 @@ const (
 	squatStep = 85
 )
 
-// WritePose writes what others see of s into p: the parameters of the figure, at wire precision. Pos, Yaw, Pitch, Flags and ID are
-// the caller's; Hips and Move are measured from the view of the tick that s was stepped with.
+// WritePose writes the public appearance of s into p, at wire precision. Pos, Yaw, Pitch, Flags
+// and ID are the caller's; Hips and Move are relative to the view of the tick that s was stepped
+// with.
 func WritePose(s *State, p *rig.Pose) {
-	var t Public // field by field: a literal is made elsewhere and copied
-	t.Stance, t.Figure, t.Phase = s.Stance&7, heroOrFirst(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
+	var t Public // field by field: a literal would be copied
+	t.Stance, t.Figure, t.Phase = s.Stance&7, heroOrFirst(s.Hero),
+		uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
 	t.Lean = uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1)
 	t.Gait, t.Squat = quantizeWeight(s.Gait, 3), quantizeWeight(s.Squat, 3)
 	if travels(t.Stance) {
@@ -47,13 +50,13 @@ func WritePose(s *State, p *rig.Pose) {
 	t.ApplyTo(p)
 }
 
-// quantizeWeight rounds to so many parts of full.
+// quantizeWeight rounds to parts of full.
 func quantizeWeight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
 
-// travels reports whether a stance's hips follow the feet.
+// travels reports whether a stance's hips follow the movement.
 func travels(s rig.Stance) bool { return s >= rig.Run && s <= rig.Land }
 
-// ApplyTo writes t into p: the parameters of the figure. Numbers that Of does not write show something all the same.
+// ApplyTo writes t into p. Values that FromPose does not write are safe.
 func (t *Public) ApplyTo(p *rig.Pose) {
 	p.Form = rig.FormOf(t.Figure, t.Stance)
 	p.Phase = uint16(t.Phase) * phaseStep
@@ -69,15 +72,17 @@ func (t *Public) ApplyTo(p *rig.Pose) {
 	p.Aim, p.Air = stanceWeights[t.Stance&7].aim, stanceWeights[t.Stance&7].air
 }
 
-// stanceWeights are weights that stances imply: what lies between two snapshots blends them.
+// stanceWeights are the weights that stances imply; interpolation blends them between two
+// snapshots.
 var stanceWeights = [8]struct{ aim, air uint8 }{
 	rig.Stand: {aim: 255}, rig.Turn: {aim: 255}, rig.Run: {aim: 255}, rig.Sprint: {},
 	rig.Jump: {255, 255}, rig.InAir: {255, 255}, rig.Land: {255, 85}, rig.Dead: {},
 }
 
-// FromPose is the way back of Show, for what WritePose wrote into p.
+// FromPose is the reverse of ApplyTo, for a pose of WritePose.
 func (t *Public) FromPose(p *rig.Pose) {
-	t.Stance, t.Figure, t.Phase, t.Heading = p.Form.Stance(), p.Form.Hero(), uint8(p.Phase/phaseStep), p.Move/moveStep
+	t.Stance, t.Figure, t.Phase, t.Heading = p.Form.Stance(), p.Form.Hero(), uint8(p.Phase/phaseStep),
+		p.Move/moveStep
 	t.Lean, t.Gait, t.Squat = uint8(p.Bank/bankStep+1), p.Gait/gaitStep, p.Squat/squatStep
 	if !travels(t.Stance) {
 		t.Heading = uint8(p.Hips/hipsStep + 8)

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Params is how a hero is animated: metres, seconds and degrees. Times are from nothing to full weight.
+// Params is how a hero is animated: metres, seconds and degrees. Times are from 0 to full weight.
 type Params struct {
 	Cycle       float64 // metres of two steps, running
 	SprintCycle float64 // the same, sprinting
@@ -28,7 +28,8 @@ type Params struct {
 	CollapseTime        float64 // of the dead
 }
 
-// DefaultParams are the numbers of a hero of lagcomp/rig. The reference keeps them in animation assets; these fit its speeds.
+// DefaultParams are the numbers of a hero of lagcomp/rig. The reference keeps them in animation
+// assets; these fit its speeds.
 func DefaultParams(h rig.Hero) Params {
 	p := Params{
 		Cycle: 3.0, SprintCycle: 3.8, TopSpeed: 8, Still: 0.3, FullBank: 16,
@@ -52,7 +53,7 @@ type Rates struct {
 	gaitStep, bankStep, riseStep int32 // of weights, a tick
 }
 
-// stanceRates is what a stance does to the phase, and the goals of its weights.
+// stanceRates is how a stance advances the phase, and the goals of its weights.
 type stanceRates struct {
 	perUnit, perTick uint32 // 2^-32 cycles: for one VelUnit of speed, and for nothing
 	gaitPerUnit      uint32 // weight for one VelUnit, 2^-8
@@ -62,17 +63,20 @@ type stanceRates struct {
 	bank             int64  // weight for one VelUnit that turns one angle unit, straight ahead; 2^-32/0x4000
 }
 
-// Table is what a tick needs of all heroes.
+// Table is the rates of all heroes.
 type Table [rig.Heroes]Rates
 
 // fallsPerMetre is the precision of a fall, in parts of m/s.
 const fallsPerMetre = 4
 
-// Compile makes Rates of p. It panics if a number is out of its range: content is checked where it is read.
+// Compile makes Rates of p. It panics if a number is out of its range, as content is checked where
+// it is read.
 func Compile(p Params, rate tick.Rate) Rates {
 	ok := p.Cycle > 0.5 && p.SprintCycle > 0.5 && p.TopSpeed > 0.1 && p.Still >= 0 && p.FullBank >= 4 &&
-		p.TurnAfter > 0 && p.TurnAfter <= 90 && p.TurnWithin > 0 && p.TurnWithin < p.TurnAfter && p.HipsSpeed > 0 &&
-		p.Shuffle >= 0 && p.Shuffle <= 8 && p.SoftFall >= 0 && p.SoftFall < p.HardFall && p.HardFall < 60 && rate.Valid()
+		p.TurnAfter > 0 && p.TurnAfter <= 90 && p.TurnWithin > 0 && p.TurnWithin < p.TurnAfter &&
+		p.HipsSpeed > 0 &&
+		p.Shuffle >= 0 && p.Shuffle <= 8 && p.SoftFall >= 0 && p.SoftFall < p.HardFall && p.HardFall < 60 &&
+		rate.Valid()
 	for _, time := range []float64{p.GaitTime, p.BankTime, p.SquatTime, p.RiseTime, p.CollapseTime} {
 		ok = ok && time >= 0 && time <= 60
 	}
@@ -88,7 +92,8 @@ func Compile(p Params, rate tick.Rate) Rates {
 	radians := float64(2 * math.Pi / 65536 * hz) // a second, for one angle unit a tick
 	r := Rates{
 		still:     uint32(round(p.Still / move.VelUnit)),
-		turnAfter: degrees(p.TurnAfter), turnWithin: degrees(p.TurnWithin), hips: max(degrees(p.HipsSpeed/hz), 1),
+		turnAfter: degrees(p.TurnAfter), turnWithin: degrees(p.TurnWithin),
+		hips: max(degrees(p.HipsSpeed/hz), 1),
 		soft: int32(round(p.SoftFall * fallsPerMetre)), hard: int32(round(p.HardFall * fallsPerMetre)),
 		gaitStep: step(p.GaitTime), bankStep: step(2 * p.BankTime), riseStep: step(p.RiseTime),
 	}
@@ -104,8 +109,9 @@ func Compile(p Params, rate tick.Rate) Rates {
 	land := air // reach for the ground
 	land.squat = full / 3
 	r.stances = [rig.Dead + 1]stanceRates{
-		rig.Stand:  {bank: bank, gaitPerUnit: gait, squatStep: soften},
-		rig.Turn:   {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8, squatStep: soften},
+		rig.Stand: {bank: bank, gaitPerUnit: gait, squatStep: soften},
+		rig.Turn: {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8,
+			squatStep: soften},
 		rig.Run:    walk,
 		rig.Sprint: sprint,
 		rig.Jump:   air,

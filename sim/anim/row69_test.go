@@ -15,8 +15,9 @@ func heard(t Public, yaw, pitch geom.Angle) rig.Pose {
 	return p
 }
 
-// For every tick t: the skeleton evaluated from the state at t, from a replay of the inputs up to t on another machine, and
-// from what the wire carried of t, are the stored pose's, bit for bit; and so is what lies between two ticks.
+// For every tick t: the skeleton evaluated from the state at t, from a replay of the inputs up to t
+// on another machine, and from what the wire carried of t, are the stored pose's, bit for bit; and
+// so is what lies between two ticks.
 func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 	for h := range rig.Heroes {
 		var inputs []Input

@@ -28,10 +28,13 @@ func script() []scene {
 		{name: "runs", seconds: 1, in: Input{Vel: run, Loco: walk}},
 		{name: "runs a bend", seconds: 0.5, in: Input{Vel: run, Loco: walk}, spin: 140},
 		{name: "sprints", seconds: 1, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Flags: Sprinting}},
-		{name: "sprints and shoots", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk, Flags: Sprinting | Shooting}},
+		{name: "sprints and shoots", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 8}, Loco: walk,
+			Flags: Sprinting | Shooting}},
 		{name: "jumps", seconds: 0.3, in: Input{Vel: geom.Vec3{X: 6, Y: 3.333}, Loco: move.Jumping}},
-		{name: "falls", seconds: 0.6, in: Input{Vel: geom.Vec3{X: 6, Y: 3.333}, Loco: move.InAir}, gravity: 18},
-		{name: "nears the ground", seconds: 0.2, in: Input{Vel: geom.Vec3{X: 6, Y: -8}, Loco: move.InAir, Flags: NearGround}, gravity: 18},
+		{name: "falls", seconds: 0.6, in: Input{Vel: geom.Vec3{X: 6, Y: 3.333}, Loco: move.InAir},
+			gravity: 18},
+		{name: "nears the ground", seconds: 0.2, in: Input{Vel: geom.Vec3{X: 6, Y: -8}, Loco: move.InAir,
+			Flags: NearGround}, gravity: 18},
 		{name: "lands", seconds: 0.7, in: Input{Vel: geom.Vec3{X: 1}, Loco: walk}},
 		{name: "strafes", seconds: 0.6, in: Input{Vel: geom.Vec3{X: -6, Z: 1}, Loco: walk}},
 		{name: "walks back", seconds: 0.6, in: Input{Vel: geom.Vec3{X: -3, Z: -3}, Loco: walk}},
@@ -78,7 +81,8 @@ func randomInput(r *rand.Rand) Input {
 func randomState(r *rand.Rand) State {
 	n, m, k := r.Uint64(), r.Uint64(), r.Uint64()
 	return State{
-		Phase: uint32(n), Yaw: geom.Angle(n >> 32), Hips: geom.Angle(n >> 48), Move: geom.Angle(m), Gait: uint16(m >> 16),
+		Phase: uint32(n), Yaw: geom.Angle(n >> 32), Hips: geom.Angle(n >> 48), Move: geom.Angle(m),
+		Gait:  uint16(m >> 16),
 		Squat: uint16(k), Bank: int16(k >> 16), Cushion: uint8(k >> 32),
 		Fall: uint8(k >> 40), Stance: rig.Stance(k >> 48 & 7), Hero: rig.Hero(k >> 56),
 	}

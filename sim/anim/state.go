@@ -28,12 +28,12 @@ type State struct {
 
 var _ [20]byte = [unsafe.Sizeof(State{})]byte{}
 
-// Spawn is the state of a body just placed: it stands.
+// Spawn is the state of a body that was just placed: it stands.
 func Spawn(h rig.Hero, yaw geom.Angle) State {
 	return State{Yaw: yaw, Hips: yaw, Hero: h}
 }
 
-// Input is what a body did in a tick: 16 bytes.
+// Input is the motion of a body in a tick: 16 bytes.
 type Input struct {
 	Vel   geom.Vec3  // m/s, as move.Step left it
 	Yaw   geom.Angle // of the view

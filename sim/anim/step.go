@@ -12,7 +12,8 @@ type levelVelocity struct {
 	bearing geom.Angle // 0 for no speed
 }
 
-// StepColumns takes every state through one tick; in[i] is what body i did. It panics if in is the shorter.
+// StepColumns takes every state through one tick; in[i] is the input of body i. It panics if in is
+// the shorter.
 func StepColumns(states []State, in []Input, t *Table) {
 	in = in[:len(states)]
 	for i := range states {
@@ -20,8 +21,8 @@ func StepColumns(states []State, in []Input, t *Table) {
 	}
 }
 
-// step is one body's tick: the stance, the phase, the hips, the fall, the weights, the bank. It is one function because calls
-// would take as long as the work.
+// step is one body's tick: the stance, the phase, the hips, the fall, the weights, the bank. It is
+// one function because calls would take as long as the work.
 func step(s *State, in *Input, w levelVelocity, t *Table) {
 	r := &t[heroOrFirst(s.Hero)]
 	turned := int32(int16(in.Yaw - s.Yaw))
@@ -65,8 +66,8 @@ func step(s *State, in *Input, w levelVelocity, t *Table) {
 		s.Cushion = 0
 	}
 
-	// The bank that this turn deserves: the acceleration to the side of a run straight ahead, none of one sideways, the
-	// opposite of one backwards.
+	// The bank that this turn deserves: the acceleration to the side of a run straight ahead, none
+	// of one sideways, the opposite of one backwards.
 	if turned != 0 || s.Bank != 0 {
 		ahead := int64(0x4000 - max(m, -m))
 		lean := int32(min(max(int64(w.speed)*int64(turned)*ahead*row.bank>>32, -32767), 32767))
@@ -74,7 +75,7 @@ func step(s *State, in *Input, w levelVelocity, t *Table) {
 	}
 }
 
-// heroOrFirst is a hero that has rates.
+// heroOrFirst is the hero, or the first one if it has no rates.
 func heroOrFirst(h rig.Hero) rig.Hero {
 	if h >= rig.Heroes {
 		return rig.Terraformer
@@ -82,7 +83,7 @@ func heroOrFirst(h rig.Hero) rig.Hero {
 	return h
 }
 
-// cleanVelocity is a velocity; what move cannot have produced counts as 0.
+// cleanVelocity replaces a velocity that move cannot have produced by 0.
 func cleanVelocity(v float32) float32 {
 	if !(geom.Abs(v) <= move.TopSpeed) { // NaN as well
 		return 0
@@ -90,14 +91,15 @@ func cleanVelocity(v float32) float32 {
 	return v
 }
 
-// measure turns a level velocity into speed and bearing, the latter within a quarter of a degree: a parabola over each eighth
-// of a turn in integers, since arc tangents of the library may differ between machines.
+// measure splits a level velocity into speed and bearing, the latter within a quarter of a degree:
+// a parabola over each eighth of a turn in integers, since the library's arc tangents may differ
+// between machines.
 func measure(vx, vz float32) levelVelocity {
 	vx, vz = cleanVelocity(vx), cleanVelocity(vz)
 	x, z := int32(vx*(1/move.VelUnit)), int32(vz*(1/move.VelUnit))
 	speed := uint32(geom.Sqrt(float32(vx*vx)+float32(vz*vz)) * (1 / move.VelUnit))
 
-	// No branches: which eighth it is nobody can predict. A mask of ones negates: (a ^ ones) - ones.
+	// No branches, as the eighth cannot be predicted. A mask of ones negates: (a ^ ones) - ones.
 	left, behind := x>>31, z>>31
 	ax, az := (x^left)-left, (z^behind)-behind
 	q := int32(uint32(min(ax, az)) << 12 / uint32(max(ax, az, 1))) // 0 to 4096
@@ -108,7 +110,7 @@ func measure(vx, vz float32) levelVelocity {
 	return levelVelocity{speed, geom.Angle((a ^ left) - left)}
 }
 
-// next is the stance this tick.
+// next is the stance of this tick.
 func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	switch in.Loco {
 	case move.Stand, move.GroundMove:
@@ -140,18 +142,18 @@ func angleBetween(a, b geom.Angle) int32 {
 
 func grounded(s rig.Stance) bool { return s <= rig.Sprint }
 
-// sideways is the widest angle from straight ahead that is run forwards; beyond, legs run backwards. It is past a quarter turn,
-// so that running sideways does not flicker between the two.
+// sideways is the widest angle from straight ahead at which legs run forwards; beyond, they run
+// backwards. It is past a quarter turn, so that running sideways does not flicker between the two.
 const sideways = 0x4800
 
-// hipsGoal is where the hips want to face, measured from the view, for a travel measured likewise: two thirds of the way to
-// it, or to its opposite.
+// hipsGoal is where the hips turn to, relative to the view, for a direction of travel likewise:
+// two thirds of the way to it, or to its opposite.
 func hipsGoal(m int32) int32 {
 	backwards := (sideways - max(m, -m)) >> 31 // ones or none
 	return int32(int16(m^backwards&0x8000)) * 2 / 3
 }
 
-// land remembers how hard a fall ended until the knees have bent so far.
+// land remembers how hard a fall ended until the knees have bent as far.
 func (s *State) land(r *Rates) {
 	fall := min(max(int32(s.Fall), r.soft), r.hard) - r.soft
 	s.Cushion = uint8(fall * 255 / (r.hard - r.soft))

@@ -21,14 +21,16 @@ const (
 	MaxNear   = 256 // solids Near may return
 )
 
-// Spawn is a place where a player of a team may appear: Pos is where the feet stand, Yaw where the eyes look.
+// Spawn is a place where a player of a team may appear: Pos is where the feet stand, Yaw where the
+// eyes look.
 type Spawn struct {
 	Pos  geom.Vec3
 	Yaw  geom.Angle
 	Team uint8 // 0 or 1
 }
 
-// Arena is a finished map. It is read-only: its fields must not be changed, and its slices belong to it.
+// Arena is a finished map. It is read-only: its fields must not be changed, and its slices belong
+// to it.
 type Arena struct {
 	Name   string    // what Open was given, or what the maker called it; not part of Hash
 	Bounds geom.AABB // holds every solid; players cannot leave it
@@ -43,8 +45,8 @@ type Arena struct {
 	large []Solid // solids too wide for the ray grid, tested by every ray
 }
 
-// New checks the parts of a map and builds the indexes. It keeps the slices, and sorts them. The error names the first
-// part that is wrong, as a map file names it: "boxes[3]: ...".
+// New checks the parts of a map and builds the indexes. It keeps the slices, and sorts them. The
+// error names the first part that is wrong, as a map file names it: "boxes[3]: ...".
 func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena, error) {
 	a := &Arena{Name: name, Bounds: bounds, Solids: solids, Spawns: spawns}
 	slices.SortStableFunc(a.Solids, func(x, y Solid) int { return x.class() - y.class() })
@@ -64,13 +66,16 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 	return a, nil
 }
 
-// Hash is SHA-256 over everything a match depends on: bounds, solids, spawns. Equal hashes mean equal ground.
+// Hash is SHA-256 over everything a match depends on: bounds, solids, spawns. Equal hashes mean
+// equal ground.
 func (a *Arena) Hash() [32]byte { return a.hash }
 
-// Passed returns what the Pass of all solids has together: bit t is set if the map has an area of team t.
+// Passed returns what the Pass of all solids has together: bit t is set if the map has an area of
+// team t.
 func (a *Arena) Passed() uint8 { return a.pass }
 
-// TeamSpawns returns the places where players of a team may appear; none for an unknown team. The slice is the arena's.
+// TeamSpawns returns the places where players of a team may appear; none for an unknown team. The
+// slice is the arena's.
 func (a *Arena) TeamSpawns(team uint8) []Spawn {
 	if team >= Teams {
 		return nil
@@ -107,7 +112,8 @@ func (a *Arena) check() error {
 		default:
 			where = fmt.Sprintf("areas[%d]", i-boxes-ramps)
 			if s.Shape != Box || s.Pass >= 1<<Teams || s.Pass&(s.Pass-1) != 0 {
-				return fmt.Errorf("%s: shape %d, passes teams %b, want a box that passes one team", where, s.Shape, s.Pass)
+				return fmt.Errorf("%s: shape %d, passes teams %b, want a box that passes one team", where,
+					s.Shape, s.Pass)
 			}
 		}
 		if s.Shape >= shapes {
@@ -153,18 +159,20 @@ func checkBox(where string, lo, hi geom.Vec3) error {
 func checkPoint(where string, p geom.Vec3) error {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v >= -Limit && v <= Limit) || v*(1/Unit) != float32(math.Trunc(float64(v*(1/Unit)))) {
-			return fmt.Errorf("%s: %c = %v, want a multiple of 1/64 from -%d to %d", where, "xyz"[i], v, Limit, Limit)
+			return fmt.Errorf("%s: %c = %v, want a multiple of 1/64 from -%d to %d", where, "xyz"[i], v,
+				Limit, Limit)
 		}
 	}
 	return nil
 }
 
 func inside(p geom.Vec3, b geom.AABB) bool {
-	return p.X >= b.Min.X && p.Y >= b.Min.Y && p.Z >= b.Min.Z && p.X <= b.Max.X && p.Y <= b.Max.Y && p.Z <= b.Max.Z
+	return p.X >= b.Min.X && p.Y >= b.Min.Y && p.Z >= b.Min.Z && p.X <= b.Max.X && p.Y <= b.Max.Y &&
+		p.Z <= b.Max.Z
 }
 
-// computeHash hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32, in the order of the fields.
-// What team areas let pass follows at the end, for maps that have some.
+// computeHash hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32,
+// in the order of the fields. What team areas let pass follows at the end, for maps that have some.
 func (a *Arena) computeHash() [32]byte {
 	h := []byte("tickrate arena 1\n")
 	num := func(v int) { h = binary.LittleEndian.AppendUint32(h, uint32(int32(v))) }

@@ -1,9 +1,10 @@
-// Package arena is the ground a match is played on: boxes, ramps and places to spawn, none of which ever moves.
-// A map file, or a number of players and a seed, goes in; an immutable Arena comes out, which answers two questions
-// without allocating: what stands near here, and how far does this ray fly. Any number of goroutines may ask at once.
+// Package arena is the map of a match: boxes, ramps and spawn points, none of which ever moves. A
+// map file, or a number of players and a seed, goes in; an immutable Arena comes out, which
+// answers three queries without allocating: the solids near a point, the first hit of a ray, and
+// the first touch of a moving sphere. Any number of goroutines may query it at once.
 //
-// Lengths are metres, y is up, and every coordinate is a multiple of 1/64 m within 2000 m of the origin: such numbers
-// are exact in float32, and so are the differences between any two of them.
+// Lengths are metres, y is up, and every coordinate is a multiple of 1/64 m within 2000 m of the
+// origin: such numbers are exact in float32, and so are the differences between any two of them.
 //
-// Both ends of a match compare Hash; equal hashes mean equal ground, whatever the files were called.
+// Both ends of a match compare Hash; equal hashes mean equal maps, whatever the files were called.
 package arena

@@ -19,15 +19,17 @@ const (
 	skyHeight     = 96
 )
 
-// Generate makes a plausible arena of about 40 square metres a player, at least 24 m on a side: a walled square of
-// tiles, each with crates, cover, a wall, a pillar, stairs or a ramp to a platform, and free lanes between them. Team 0
-// spawns in the half of negative x and looks towards +x, team 1 opposite. The same arguments give the same arena on
-// every machine. players is taken to lie in [2, MaxPlayers].
+// Generate makes a plausible arena of about 40 square metres a player, at least 24 m on a side: a
+// walled square of tiles, each with crates, cover, a wall, a pillar, stairs or a ramp to a
+// platform, and free lanes between them. Team 0 spawns in the half of negative x and looks towards
+// +x, team 1 opposite. The same arguments give the same arena on every machine. players is taken to
+// lie in [2, MaxPlayers].
 func Generate(players int, seed uint64) *Arena {
 	players = min(max(players, 2), MaxPlayers)
 	side := max(minSide, math.Sqrt(areaPerPlayer*float64(players)))
 	half := int(math.Ceil(side/2)) * 4
-	b := builder{half: half, tiles: int(math.Round(float64(half) / (2 * tileSide))), rng: seed ^ uint64(players)<<32}
+	b := builder{half: half, tiles: int(math.Round(float64(half) / (2 * tileSide))),
+		rng: seed ^ uint64(players)<<32}
 	b.shell(wallHeight)
 	for z := range b.tiles {
 		for x := range b.tiles {
@@ -125,7 +127,8 @@ func (b *builder) cover(x0, z0, x1, z1 int) {
 	b.solid(Box, x, 0, z0+b.pick(0, 6), x+2, h, z1)
 }
 
-// wall is 2.5 to 4 m: over the eyes of who stands or jumps once, and not of who jumps twice, whose eyes rise to 4.3 m.
+// wall is 2.5 to 4 m: over the eyes of who stands or jumps once, and not of who jumps twice, whose
+// eyes rise to 4.3 m.
 func (b *builder) wall(x0, z0, x1, z1 int) {
 	h := b.pick(10, 16)
 	if b.pick(0, 1) == 0 {
@@ -137,7 +140,8 @@ func (b *builder) wall(x0, z0, x1, z1 int) {
 	}
 }
 
-// platform is a deck of 1.25 to 2 m with a ramp that takes six tenths of the tile: at most 37 degrees.
+// platform is a deck of 1.25 to 2 m with a ramp that takes six tenths of the tile: at most 37
+// degrees.
 func (b *builder) platform(x0, z0, x1, z1 int) {
 	h := b.pick(5, 8)
 	rx, rz := (x1-x0)*6/10, (z1-z0)*6/10
@@ -165,7 +169,8 @@ func (b *builder) stairs(x0, z0, x1, z1 int) {
 	}
 }
 
-// spawns chooses perTeam places for each team, on the lines between tiles, as far apart as there is room for.
+// spawns chooses perTeam places for each team, on the lines between tiles, as far apart as there is
+// room for.
 func (b *builder) spawns(perTeam int) []Spawn {
 	return spread(max(perTeam, 4), b.places)
 }

@@ -36,10 +36,12 @@ func TestGenerate(t *testing.T) {
 			}
 			// Whoever looks straight up from a spawn sees the sky, and straight down the floor.
 			for _, s := range a.Spawns {
-				if _, ok := a.Raycast(geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1}), Dir: geom.Vec3{Y: 1}, Max: 20}); ok {
+				if _, ok := a.Raycast(geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1}), Dir: geom.Vec3{Y: 1},
+					Max: 20}); ok {
 					t.Errorf("%s: spawn %v has something above it", a.Name, s)
 				}
-				if d, ok := a.Raycast(geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1}), Dir: geom.Vec3{Y: -1}, Max: 20}); !ok || d != 1 {
+				if d, ok := a.Raycast(geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1}), Dir: geom.Vec3{Y: -1},
+					Max: 20}); !ok || d != 1 {
 					t.Errorf("%s: spawn %v has no floor", a.Name, s)
 				}
 			}
@@ -56,7 +58,8 @@ func checkSpawns(t *testing.T, a *Arena, team uint8, want int) {
 		if s.Team != team || (s.Pos.X < 0) != (team == 0) || s.Yaw != 0x4000+geom.Angle(team)*0x8000 {
 			t.Errorf("%s: team %d has spawn %+v", a.Name, team, s)
 		}
-		if a.Overlaps(geom.AABB{Min: s.Pos.Add(geom.Vec3{X: -0.75, Z: -0.75}), Max: s.Pos.Add(geom.Vec3{X: 0.75, Y: 3, Z: 0.75})}) {
+		if a.Overlaps(geom.AABB{Min: s.Pos.Add(geom.Vec3{X: -0.75, Z: -0.75}),
+			Max: s.Pos.Add(geom.Vec3{X: 0.75, Y: 3, Z: 0.75})}) {
 			t.Errorf("%s: spawn %+v is not free", a.Name, s)
 		}
 		for _, o := range spawns[:i] {
@@ -67,13 +70,16 @@ func checkSpawns(t *testing.T, a *Arena, team uint8, want int) {
 	}
 }
 
-// TestGenerateHash pins what Generate makes: servers and clients of different builds agree on "gen:500:7" by name.
+// TestGenerateHash pins what Generate makes: servers and clients of different builds agree on
+// "gen:500:7" by name.
 func TestGenerateHash(t *testing.T) {
 	h := Generate(500, 7).Hash()
-	if got, want := hex.EncodeToString(h[:]), "4c94e1a6cc2c42067ad9038f1d6a6811853e452ecfe12e10f3811aa171996bf7"; got != want {
+	if got, want := hex.EncodeToString(h[:]),
+		"4c94e1a6cc2c42067ad9038f1d6a6811853e452ecfe12e10f3811aa171996bf7"; got != want {
 		t.Errorf("gen:500:7 is %s, pinned %s", got, want)
 	}
-	if Generate(500, 7).Hash() == Generate(500, 8).Hash() || Generate(500, 7).Hash() == Generate(501, 7).Hash() {
+	if Generate(500, 7).Hash() == Generate(500, 8).Hash() || Generate(500, 7).Hash() == Generate(501,
+		7).Hash() {
 		t.Error("different arguments make the same arena")
 	}
 }
@@ -82,7 +88,8 @@ func TestGenerateHash(t *testing.T) {
 func TestHash(t *testing.T) {
 	make := func(change func(b *geom.AABB, s []Solid, p []Spawn)) [32]byte {
 		b := geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 8, Y: 8, Z: 8}}
-		s := []Solid{NewSolid(Box, geom.Vec3{}, geom.Vec3{X: 1, Y: 1, Z: 1}), NewSolid(RampPosX, geom.Vec3{}, geom.Vec3{X: 2, Y: 1, Z: 2})}
+		s := []Solid{NewSolid(Box, geom.Vec3{}, geom.Vec3{X: 1, Y: 1, Z: 1}),
+			NewSolid(RampPosX, geom.Vec3{}, geom.Vec3{X: 2, Y: 1, Z: 2})}
 		p := []Spawn{{Team: 0}, {Team: 1}}
 		change(&b, s, p)
 		a, err := New("", b, s, p)
@@ -118,7 +125,8 @@ func TestNear(t *testing.T) {
 		a := scatter(r, 80)
 		for range 200 {
 			size := a.Bounds.Max.Sub(a.Bounds.Min)
-			p := a.Bounds.Min.Add(geom.Vec3{X: size.X * (r.Float32()*1.1 - 0.05), Y: 5, Z: size.Z * (r.Float32()*1.1 - 0.05)})
+			p := a.Bounds.Min.Add(geom.Vec3{X: size.X * (r.Float32()*1.1 - 0.05), Y: 5,
+				Z: size.Z * (r.Float32()*1.1 - 0.05)})
 			listed := map[Solid]int{}
 			for _, s := range a.Near(p.X, p.Z) {
 				listed[s]++

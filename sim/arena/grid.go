@@ -8,16 +8,18 @@ import (
 
 // Implementation constants of the indexes.
 const (
-	Reach     = 1.25    // Near finds everything within this many metres of the point asked for
-	rayMargin = 1. / 16 // so much wider does the ray grid take each solid, to forgive rounding at cell borders
-	cellSize  = 4       // metres; doubled until the grid has at most maxCells
+	Reach = 1.25 // Near finds everything within this many metres of the point asked for
+	// so much wider does the ray grid take each solid, to forgive rounding at cell borders
+	rayMargin = 1. / 16
+	cellSize  = 4 // metres; doubled until the grid has at most maxCells
 	maxCells  = 1 << 16
 	maxItems  = 1 << 20 // 32 MB of copies
 	wideCells = 64      // a solid over more cells than this is kept out of the ray grid
 )
 
-// grid lists, for each square of the ground, copies of the solids near it: items[start[c]:start[c+1]]. Copies rather
-// than indices, because one run of memory is then all that a player or a ray touches.
+// grid lists, for each square of the ground, copies of the solids near it:
+// items[start[c]:start[c+1]]. Copies rather than indices, because one run of memory is then all
+// that a player or a ray touches.
 type grid struct {
 	x0, z0  float32
 	inv     float32 // 1 / cell size, a power of two
@@ -65,7 +67,8 @@ func newGrid(b geom.AABB, size float32) grid {
 	}
 }
 
-// fill counts, then places, in the order of solids. It reports false if the copies would take too much memory.
+// fill counts, then places, in the order of solids. It reports false if the copies would take too
+// much memory.
 func (g *grid) fill(solids []Solid, margin float32) bool {
 	g.start = make([]uint32, g.nx*g.nz+1)
 	total := 0
@@ -118,14 +121,16 @@ func (g *grid) at(cx, cz int) []Solid {
 	return g.items[g.start[c]:g.start[c+1]]
 }
 
-// Near returns at least the solids within Reach of the vertical line at (x, z), at most MaxNear of them, each once and
-// always in the same order. The slice is the arena's. The point should be finite.
+// Near returns at least the solids within Reach of the vertical line at (x, z), at most MaxNear of
+// them, each once and always in the same order. The slice is the arena's. The point should be
+// finite.
 func (a *Arena) Near(x, z float32) []Solid {
 	return a.near.at(a.near.cell(x, z))
 }
 
-// Overlaps reports whether any solid's bounding box shares more than a face with b. It is exact for boxes; a ramp
-// counts as its whole box. It is for placing things, and takes time with the size of b.
+// Overlaps reports whether any solid's bounding box shares more than a face with b. It is exact for
+// boxes; a ramp counts as its whole box. It is for placing things, and takes time with the size of
+// b.
 func (a *Arena) Overlaps(b geom.AABB) bool {
 	x0, z0 := a.near.cell(b.Min.X, b.Min.Z)
 	x1, z1 := a.near.cell(b.Max.X, b.Max.Z)

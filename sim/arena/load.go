@@ -158,7 +158,8 @@ func wholeNumber(v, lo, hi float64) (int, bool) {
 	return int(v), true
 }
 
-// Save writes a map file that Load reads back to an equal arena, byte for byte the same for equal arenas.
+// Save writes a map file that Load reads back to an equal arena, byte for byte the same for equal
+// arenas.
 func (a *Arena) Save(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "{\"format\": %q, \"version\": %d,\n\"bounds\": ", fileFormat, fileVersion)

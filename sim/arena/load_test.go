@@ -22,7 +22,8 @@ func TestSaveLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Hash() != b.Hash() || !reflect.DeepEqual(a.Solids, b.Solids) || !reflect.DeepEqual(a.Spawns, b.Spawns) || a.Bounds != b.Bounds {
+		if a.Hash() != b.Hash() || !reflect.DeepEqual(a.Solids, b.Solids) ||
+			!reflect.DeepEqual(a.Spawns, b.Spawns) || a.Bounds != b.Bounds {
 			t.Fatalf("seed %d: what was loaded is not what was saved", seed)
 		}
 		var again bytes.Buffer
@@ -53,7 +54,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadErrors breaks a good file in one place each: the error is one line that names the place and says what is wanted.
+// TestLoadErrors breaks a good file in one place each: the error is one line that names the place
+// and says what is wanted.
 func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{good, "", "file: ends at byte 0 within the map, want a whole JSON object"},
@@ -89,9 +91,11 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestAreas: team areas come from a file and go back into one, they are part of the hash, and rays do not see them.
+// TestAreas: team areas come from a file and go back into one, they are part of the hash, and rays
+// do not see them.
 func TestAreas(t *testing.T) {
-	text := strings.Replace(good, "]]}", "]],\n\"areas\": [[-2, 0, -2, -1, 2, 2, 0], [-6, 0, -2, -5, 2, 2, 1]]}", 1)
+	text := strings.Replace(good, "]]}",
+		"]],\n\"areas\": [[-2, 0, -2, -1, 2, 2, 0], [-6, 0, -2, -5, 2, 2, 1]]}", 1)
 	a, err := Load(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +108,8 @@ func TestAreas(t *testing.T) {
 	if err != nil || other.Hash() == a.Hash() {
 		t.Errorf("an area of the other team has the same hash, or %v", err)
 	}
-	if n := len(a.Solids); n != 5 || a.Solids[3] != NewArea(0, geom.Vec3{X: -2, Z: -2}, geom.Vec3{X: -1, Y: 2, Z: 2}) || a.Solids[4].Pass != PassTeam(1) {
+	if n := len(a.Solids); n != 5 || a.Solids[3] != NewArea(0, geom.Vec3{X: -2, Z: -2},
+		geom.Vec3{X: -1, Y: 2, Z: 2}) || a.Solids[4].Pass != PassTeam(1) {
 		t.Errorf("solids %+v", a.Solids)
 	}
 	var saved bytes.Buffer
@@ -132,7 +137,8 @@ func TestAreas(t *testing.T) {
 			t.Errorf("areas %s: %v, want %s", c.areas, err, c.want)
 		}
 	}
-	if _, err := New("ramp", a.Bounds, []Solid{{Shape: RampPosX, Max: geom.Vec3{X: 1, Y: 1, Z: 1}, Pass: 1}}, nil); err == nil {
+	if _, err := New("ramp", a.Bounds, []Solid{{Shape: RampPosX, Max: geom.Vec3{X: 1, Y: 1, Z: 1},
+		Pass: 1}}, nil); err == nil {
 		t.Error("a ramp is an area")
 	}
 }

@@ -26,9 +26,10 @@ func Names() []string {
 	return names
 }
 
-// Open returns the arena called name: a map that is built in ("arena-64"), one generated on the spot for a number of
-// players from a seed ("gen:500:7" in the open, "town:500:7" among houses), or a map file's path. The error is one line that names the file, the field and
-// what was expected. Opening a path is the only thing in this package that touches the file system.
+// Open returns the arena called name: a map that is built in ("arena-64"), one generated on the
+// spot for a number of players from a seed ("gen:500:7" in the open, "town:500:7" among houses), or
+// a map file's path. The error is one line that names the file, the field and what was expected.
+// Opening a path is the only thing in this package that touches the file system.
 func Open(name string) (*Arena, error) {
 	if spec, ok := strings.CutPrefix(name, "gen:"); ok {
 		return openGenerated(name, "gen", spec, Generate)

@@ -40,23 +40,27 @@ func scatter(r *rand.Rand, solids int) *Arena {
 			most = half
 		}
 		size := geom.Vec3{X: random64(r, Unit, most), Y: random64(r, Unit, 6), Z: random64(r, Unit, most)}
-		lo := geom.Vec3{X: random64(r, -half, half-size.X), Y: random64(r, -2, 6), Z: random64(r, -half, half-size.Z)}
+		lo := geom.Vec3{X: random64(r, -half, half-size.X), Y: random64(r, -2, 6),
+			Z: random64(r, -half, half-size.Z)}
 		all = append(all, NewSolid(Shape(r.IntN(int(shapes))), at.Add(lo), at.Add(lo).Add(size)))
 	}
-	a, err := New("scatter", geom.AABB{Min: at.Sub(geom.Vec3{X: half, Y: 2, Z: half}), Max: at.Add(geom.Vec3{X: half, Y: 12, Z: half})}, all, nil)
+	a, err := New("scatter", geom.AABB{Min: at.Sub(geom.Vec3{X: half, Y: 2, Z: half}),
+		Max: at.Add(geom.Vec3{X: half, Y: 12, Z: half})}, all, nil)
 	if err != nil {
 		panic(err)
 	}
 	return a
 }
 
-// randomRay starts in or about an arena and flies anywhere, now and then exactly along an axis or a cell's border.
+// randomRay starts in or about an arena and flies anywhere, now and then exactly along an axis or a
+// cell's border.
 func randomRay(r *rand.Rand, a *Arena) geom.Ray {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	ray := geom.Ray{
-		Origin: a.Bounds.Min.Add(geom.Vec3{X: size.X * (r.Float32()*1.4 - 0.2), Y: size.Y * r.Float32(), Z: size.Z * (r.Float32()*1.4 - 0.2)}),
-		Dir:    geom.Forward(geom.Angle(r.Uint32()), geom.Angle(int16(r.IntN(12000)-6000))),
-		Max:    300 * r.Float32() * r.Float32(),
+		Origin: a.Bounds.Min.Add(geom.Vec3{X: size.X * (r.Float32()*1.4 - 0.2), Y: size.Y * r.Float32(),
+			Z: size.Z * (r.Float32()*1.4 - 0.2)}),
+		Dir: geom.Forward(geom.Angle(r.Uint32()), geom.Angle(int16(r.IntN(12000)-6000))),
+		Max: 300 * r.Float32() * r.Float32(),
 	}
 	switch r.IntN(8) {
 	case 0:
@@ -101,8 +105,8 @@ func TestRaycast(t *testing.T) {
 	}
 }
 
-// TestEnter holds the prepared slab test to geom's for boxes, and for ramps to points along the ray: none before the
-// entry is within the ramp, one just after it is.
+// TestEnter holds the prepared slab test to geom's for boxes, and for ramps to points along the
+// ray: none before the entry is within the ramp, one just after it is.
 func TestEnter(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	hits := 0
@@ -177,7 +181,8 @@ func TestRaycastOddRays(t *testing.T) {
 	if d, ok := a.Raycast(geom.Ray{Origin: geom.Vec3{Y: -0.5}, Dir: geom.Vec3{Y: 1}, Max: 1}); !ok || d != 0 {
 		t.Errorf("from within the floor: %v, %v, want 0, true", d, ok)
 	}
-	if d, ok := a.Raycast(geom.Ray{Origin: geom.Vec3{Y: 2000}, Dir: geom.Vec3{Y: -1}, Max: inf}); !ok || d > 2000 {
+	if d, ok := a.Raycast(geom.Ray{Origin: geom.Vec3{Y: 2000}, Dir: geom.Vec3{Y: -1}, Max: inf}); !ok ||
+		d > 2000 {
 		t.Errorf("straight down without limit: %v, %v", d, ok)
 	}
 }
@@ -205,7 +210,8 @@ func BenchmarkRaycast(b *testing.B) {
 	rays := make([]geom.Ray, 1024)
 	for i := range rays {
 		s := a.Spawns[r.IntN(len(a.Spawns))]
-		rays[i] = geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1.65}), Dir: geom.Forward(geom.Angle(r.Uint32()), geom.Angle(int16(r.IntN(4000)-2000))), Max: 200}
+		rays[i] = geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1.65}), Dir: geom.Forward(geom.Angle(r.Uint32()),
+			geom.Angle(int16(r.IntN(4000)-2000))), Max: 200}
 	}
 	for _, c := range []struct {
 		name string

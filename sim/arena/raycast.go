@@ -6,11 +6,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Raycast returns the distance at which r first enters a solid, 0 if it starts in one, and whether it does so within
-// r.Max. A ray with a coordinate that is not finite hits nothing.
+// Raycast returns the distance at which r first enters a solid, 0 if it starts in one, and whether
+// it does so within r.Max. A ray with a coordinate that is not finite hits nothing.
 //
-// It walks the squares of the ground that the ray passes over (Amanatides and Woo, 1987) and stops at the first square
-// that ends beyond the nearest hit.
+// It walks the squares of the ground that the ray passes over (Amanatides and Woo, 1987) and stops
+// at the first square that ends beyond the nearest hit.
 func (a *Arena) Raycast(r geom.Ray) (t float32, ok bool) {
 	if !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max >= 0) {
 		return 0, false
@@ -31,8 +31,8 @@ func (a *Arena) Raycast(r geom.Ray) (t float32, ok bool) {
 	return b.max, true
 }
 
-// walk tests the solids of the squares that b passes over from a distance on, shortens b to the nearest hit, and
-// reports whether there was one.
+// walk tests the solids of the squares that b passes over from a distance on, shortens b to the
+// nearest hit, and reports whether there was one.
 func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
 	g := &a.rays
 	p := r.At(from)
@@ -65,7 +65,8 @@ func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
 	}
 }
 
-// borders prepares one axis: which way cells go, the distance to the first border, and from border to border.
+// borders prepares one axis: which way cells go, the distance to the first border, and from border
+// to border.
 func borders(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, delta float32) {
 	const far = math.MaxFloat32
 	size := 1 / cellInv

@@ -9,8 +9,8 @@ import (
 // Shape says what of its bounding box a Solid fills.
 type Shape uint8
 
-// The shapes. A ramp is the lower half of its box, cut by a plane that rises from the bottom edge at one side to the
-// top edge at the other; it is named for the direction in which it rises.
+// The shapes. A ramp is the lower half of its box, cut by a plane that rises from the bottom edge
+// at one side to the top edge at the other; it is named for the direction in which it rises.
 const (
 	Box Shape = iota
 	RampPosX
@@ -38,7 +38,8 @@ type Solid struct {
 
 var _ [32]byte = [unsafe.Sizeof(Solid{})]byte{}
 
-// PassTeam is the bit of a team in Solid.Pass; 0, which passes nothing, for teams that cannot have areas.
+// PassTeam is the bit of a team in Solid.Pass; 0, which passes nothing, for teams that cannot have
+// areas.
 func PassTeam(team uint8) uint8 {
 	if team >= Teams {
 		return 0
@@ -80,11 +81,13 @@ type beam struct {
 	max              float32
 }
 
-// tinyDirection replaces a zero component of a direction: its reciprocal is finite, so that no slab test can meet 0 * Inf.
+// tinyDirection replaces a zero component of a direction: its reciprocal is finite, so that no slab
+// test can meet 0 * Inf.
 const tinyDirection = 1e-30
 
 func newBeam(r geom.Ray) beam {
-	return beam{r.Origin, r.Dir, geom.Vec3{X: inverse(r.Dir.X), Y: inverse(r.Dir.Y), Z: inverse(r.Dir.Z)}, r.Max}
+	return beam{r.Origin, r.Dir, geom.Vec3{X: inverse(r.Dir.X), Y: inverse(r.Dir.Y), Z: inverse(r.Dir.Z)},
+		r.Max}
 }
 
 func inverse(d float32) float32 {
@@ -94,7 +97,8 @@ func inverse(d float32) float32 {
 	return 1 / d
 }
 
-// enter returns the distance at which b enters s, 0 if it starts inside, and whether that is at most b.max.
+// enter returns the distance at which b enters s, 0 if it starts inside, and whether that is at
+// most b.max.
 func (s *Solid) enter(b *beam) (float32, bool) {
 	near, far := float32(0), b.max
 	t0, t1 := float32((s.Min.X-b.origin.X)*b.inv.X), float32((s.Max.X-b.origin.X)*b.inv.X)

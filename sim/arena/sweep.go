@@ -9,8 +9,8 @@ import (
 // MaxSweep is the largest radius of a sphere that Sweep flies, in metres.
 const MaxSweep = 0.75
 
-// pieceReach is how far from the middle of a piece of the way Near is trusted; the rest of Reach is the sphere's and
-// forgives rounding.
+// pieceReach is how far from the middle of a piece of the way Near is trusted; the rest of Reach is
+// the sphere's and forgives rounding.
 const pieceReach = Reach - MaxSweep - 1./64
 
 // Touch is where a flying sphere first touches a solid.
@@ -19,14 +19,15 @@ type Touch struct {
 	Normal   geom.Vec3 // unit vector from the solid to the centre
 }
 
-// Sweep flies a sphere along r and returns its first touch within r.Max. Solids that it overlaps from the start are
-// touched at 0 if it moves into them and let go if it moves out or along: so what bounced off flies on. A ray whose
-// direction is not of unit length within 1e-5 or not finite touches nothing, nor does a radius outside 0 to MaxSweep. It
-// allocates nothing; its time grows with the way's length over the ground.
+// Sweep flies a sphere along r and returns its first touch within r.Max. Solids that it overlaps
+// from the start are touched at 0 if it moves into them and let go if it moves out or along: so
+// what bounced off flies on. A ray whose direction is not of unit length within 1e-5 or not finite
+// touches nothing, nor does a radius outside 0 to MaxSweep. It allocates nothing; its time grows
+// with the way's length over the ground.
 //
-// A sphere that flies against a solid is a point that flies against the solid rounded outwards by the radius; that is
-// what is computed, exactly but for float32's rounding of about 1e-5 of the numbers met. Coordinates are taken from the
-// ray's origin, so that they are small near it.
+// A sphere that flies against a solid is a point that flies against the solid rounded outwards by
+// the radius; that is what is computed, exactly but for float32's rounding of about 1e-5 of the
+// numbers met. Coordinates are taken from the ray's origin, so that they are small near it.
 func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	if !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max >= 0) || !(radius >= 0 && radius <= MaxSweep) ||
 		!(geom.Abs(r.Dir.LenSq()-1) <= 2e-5) {
@@ -55,7 +56,8 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		lo, hi := box(r.At(from), r.At(from+float32(2*half)), radius+rayMargin)
 		for i := range items {
 			s := &items[i]
-			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z || s.Max.Z < lo.Z {
+			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z ||
+				s.Max.Z < lo.Z {
 				continue
 			}
 			if !made {
@@ -73,14 +75,16 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	}
 }
 
-// within reports that a way lies in the arena, all of it and not just so: then clip would cut nothing off.
+// within reports that a way lies in the arena, all of it and not just so: then clip would cut
+// nothing off.
 func (a *Arena) within(r *geom.Ray) bool {
 	const inset, short = 1. / 64, 64
 	p, q := r.Origin, r.At(r.Max)
 	x0, x1 := a.Bounds.Min.X+inset, a.Bounds.Max.X-inset
 	y0, y1 := a.Bounds.Min.Y+inset, a.Bounds.Max.Y-inset
 	z0, z1 := a.Bounds.Min.Z+inset, a.Bounds.Max.Z-inset
-	return r.Max <= short && p.X > x0 && p.X < x1 && q.X > x0 && q.X < x1 && p.Y > y0 && p.Y < y1 && q.Y > y0 && q.Y < y1 &&
+	return r.Max <= short && p.X > x0 && p.X < x1 && q.X > x0 && q.X < x1 && p.Y > y0 && p.Y < y1 &&
+		q.Y > y0 && q.Y < y1 &&
 		p.Z > z0 && p.Z < z1 && q.Z > z0 && q.Z < z1
 }
 
@@ -95,7 +99,8 @@ func (a *Arena) clip(b *beam, radius float32) (from, to float32, ok bool) {
 	const far = 1e9
 	grow := geom.Vec3{X: radius, Y: radius, Z: radius}
 	from, to = span3(a.Bounds.Min.Sub(grow), a.Bounds.Max.Add(grow), b)
-	return max(from-rayMargin, 0), min(to+rayMargin, b.max, far), from-rayMargin <= to+rayMargin && from <= b.max && to >= 0
+	return max(from-rayMargin, 0), min(to+rayMargin, b.max, far), from-rayMargin <= to+rayMargin &&
+		from <= b.max && to >= 0
 }
 
 // span3 is where the whole line of b lies within a box, from > to if nowhere.
@@ -129,13 +134,14 @@ func (s *Solid) sweep(b *beam, radius float32) (t float32, n geom.Vec3, ok bool)
 	if t, ok = s.enterRounded(b, radius, t); !ok || t > b.max {
 		return 0, n, false
 	}
-	n = s.normal(geom.Vec3{X: b.origin.X + float32(b.dir.X*t), Y: b.origin.Y + float32(b.dir.Y*t), Z: b.origin.Z + float32(b.dir.Z*t)})
+	n = s.normal(geom.Vec3{X: b.origin.X + float32(b.dir.X*t), Y: b.origin.Y + float32(b.dir.Y*t),
+		Z: b.origin.Z + float32(b.dir.Z*t)})
 	return t, n, t > 0 || n.Dot(b.dir) < 0
 }
 
-// enterRounded tells where b enters a box rounded by radius, given where it enters the box grown by radius (Ericson,
-// Real-Time Collision Detection, 5.5.7): beside a face there; beside an edge where it enters the edge's capsule; beside a
-// corner where it enters the nearest of three.
+// enterRounded tells where b enters a box rounded by radius, given where it enters the box grown by
+// radius (Ericson, Real-Time Collision Detection, 5.5.7): beside a face there; beside an edge where
+// it enters the edge's capsule; beside a corner where it enters the nearest of three.
 func (s *Solid) enterRounded(b *beam, radius, t float32) (float32, bool) {
 	lo, hi := s.Min.Sub(b.origin), s.Max.Sub(b.origin)
 	p := b.dir.Scale(t)
@@ -190,7 +196,8 @@ func capsule(r geom.Ray, a, b geom.Vec3, radius float32) (float32, bool) {
 	if skip > r.Max {
 		return 0, false
 	}
-	t, ok := geom.Ray{Origin: r.At(skip), Dir: r.Dir, Max: r.Max - skip}.Capsule(geom.Capsule{A: a, B: b, Radius: radius})
+	t, ok := geom.Ray{Origin: r.At(skip), Dir: r.Dir, Max: r.Max - skip}.Capsule(geom.Capsule{A: a, B: b,
+		Radius: radius})
 	return skip + t, ok
 }
 

@@ -18,8 +18,8 @@ func (a dvec) cross(b dvec) dvec {
 	return dvec{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// slowDistance is the distance from p to a solid in float64, 0 inside: of a box by clamping, of a ramp as the nearest of
-// its eight triangles.
+// slowDistance is the distance from p to a solid in float64, 0 inside: of a box by clamping, of a
+// ramp as the nearest of its eight triangles.
 func slowDistance(s *Solid, p dvec) float64 {
 	lo, hi := wide(s.Min), wide(s.Max)
 	if s.Shape == Box {
@@ -38,9 +38,11 @@ func slowDistance(s *Solid, p dvec) float64 {
 	}
 	corner := func(u, y, w float64) (c dvec) { c[up], c[1], c[across] = u, y, w; return c }
 	a, b := lo[across], hi[across]
-	v := [6]dvec{corner(low, lo[1], a), corner(high, lo[1], a), corner(high, hi[1], a), corner(low, lo[1], b), corner(high, lo[1], b), corner(high, hi[1], b)}
+	v := [6]dvec{corner(low, lo[1], a), corner(high, lo[1], a), corner(high, hi[1], a),
+		corner(low, lo[1], b), corner(high, lo[1], b), corner(high, hi[1], b)}
 	f := (p[up] - low) / (high - low)
-	if f >= 0 && f <= 1 && p[across] >= a && p[across] <= b && p[1] >= lo[1] && p[1] <= lo[1]+f*(hi[1]-lo[1]) {
+	if f >= 0 && f <= 1 && p[across] >= a && p[across] <= b && p[1] >= lo[1] &&
+		p[1] <= lo[1]+f*(hi[1]-lo[1]) {
 		return 0
 	}
 	best := math.Inf(1)
@@ -94,7 +96,8 @@ func solidScene(t testing.TB, rng *rand.Rand, n int, half int) *Arena {
 		hi := lo.Add(geom.Vec3{X: at(1, 16), Y: at(1, 16), Z: at(1, 16)})
 		solids = append(solids, NewSolid(Shape(rng.IntN(int(shapes))), lo, hi))
 	}
-	b := geom.AABB{Min: geom.Vec3{X: float32(-half), Z: float32(-half)}, Max: geom.Vec3{X: float32(half), Y: 16, Z: float32(half)}}
+	b := geom.AABB{Min: geom.Vec3{X: float32(-half), Z: float32(-half)}, Max: geom.Vec3{X: float32(half),
+		Y: 16, Z: float32(half)}}
 	a, err := New("scene", b, solids, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +107,8 @@ func solidScene(t testing.TB, rng *rand.Rand, n int, half int) *Arena {
 
 func within(rng *rand.Rand, lo, hi float32) float32 { return lo + (hi-lo)*rng.Float32() }
 
-// TestRow49SweepAgainstAWalk compares flying spheres with a float64 walk by distances among boxes and ramps of every kind.
+// TestRow49SweepAgainstAWalk compares flying spheres with a float64 walk by distances among boxes
+// and ramps of every kind.
 func TestRow49SweepAgainstAWalk(t *testing.T) {
 	hits, misses := 0, 0
 	for round := range 24 {
@@ -118,13 +122,15 @@ func TestRow49SweepAgainstAWalk(t *testing.T) {
 				r.Dir = a.Solids[rng.IntN(len(a.Solids))].Max.Add(r.Dir).Sub(r.Origin)
 			}
 			if rng.IntN(4) == 0 {
-				r.Dir = geom.Vec3{X: float32(rng.IntN(3) - 1), Y: float32(rng.IntN(3) - 1), Z: float32(rng.IntN(3) - 1)}
+				r.Dir = geom.Vec3{X: float32(rng.IntN(3) - 1), Y: float32(rng.IntN(3) - 1),
+					Z: float32(rng.IntN(3) - 1)}
 			}
 			if r.Dir = r.Dir.Normalize(); r.Dir == (geom.Vec3{}) {
 				continue
 			}
 			radius := []float32{0.01, 0.1, 0.2, 0.3, MaxSweep}[rng.IntN(5)]
-			// The truth lies between the walks of a sphere that is a millimetre larger and one that is as much smaller.
+			// The truth lies between the walks of a sphere that is a millimetre larger and one that
+			// is as much smaller.
 			const hair = 1e-3
 			first, large := slowSweep(a.Solids, r, float64(radius)+hair)
 			last, small := slowSweep(a.Solids, r, float64(radius)-hair)
@@ -133,8 +139,10 @@ func TestRow49SweepAgainstAWalk(t *testing.T) {
 			}
 			got, ok := a.Sweep(r, radius)
 			at := float64(got.Distance)
-			if ok && (!large || at < first-hair || small && at > last+hair) || !ok && small && last < float64(r.Max)-hair {
-				t.Fatalf("round %d: %+v r %v: %+v %v, walked to %v %v and %v %v", round, r, radius, got, ok, first, large, last, small)
+			if ok && (!large || at < first-hair || small && at > last+hair) || !ok && small &&
+				last < float64(r.Max)-hair {
+				t.Fatalf("round %d: %+v r %v: %+v %v, walked to %v %v and %v %v", round, r, radius, got, ok,
+					first, large, last, small)
 			}
 			if ok && (geom.Abs(got.Normal.LenSq()-1) > 1e-4 || got.Normal.Dot(r.Dir) > 2e-2) {
 				t.Fatalf("round %d: %+v r %v: normal %v", round, r, radius, got.Normal)
@@ -155,7 +163,8 @@ func TestRow49SweepAgainstAWalk(t *testing.T) {
 func TestSweepFromWithin(t *testing.T) {
 	for shape := Box; shape < shapes; shape++ {
 		s := NewSolid(shape, geom.Vec3{}, geom.Vec3{X: 4, Y: 4, Z: 4})
-		a, err := New("one", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 8, Y: 8, Z: 8}}, []Solid{s}, nil)
+		a, err := New("one", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 8, Y: 8,
+			Z: 8}}, []Solid{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +199,8 @@ func TestSweepFarAcrossAMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	hits := 0
 	for range 3000 {
-		r := geom.Ray{Origin: geom.Vec3{X: within(rng, -60, 60), Y: within(rng, 0.5, 8), Z: within(rng, -60, 60)}, Max: 200}
+		r := geom.Ray{Origin: geom.Vec3{X: within(rng, -60, 60), Y: within(rng, 0.5, 8),
+			Z: within(rng, -60, 60)}, Max: 200}
 		r.Dir = geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(int16(rng.IntN(4000)-2000)))
 		want, found := a.Raycast(r)
 		if want == 0 && found {
@@ -198,7 +208,8 @@ func TestSweepFarAcrossAMap(t *testing.T) {
 		}
 		got, ok := a.Sweep(r, 0)
 		if ok != found || ok && geom.Abs(got.Distance-want) > 1e-2 {
-			if hit, again := a.Sweep(r, 1e-3); !again || geom.Abs(hit.Distance-want) > 0.1 { // along a face or an edge
+			// along a face or an edge
+			if hit, again := a.Sweep(r, 1e-3); !again || geom.Abs(hit.Distance-want) > 0.1 {
 				t.Fatalf("%+v: %+v %v, ray %v %v", r, got, ok, want, found)
 			}
 		}
@@ -215,7 +226,8 @@ func FuzzSweep(f *testing.F) {
 	a := Generate(16, 1)
 	f.Add(float32(0), float32(1), float32(0), uint16(100), uint16(200), float32(5), float32(0.3))
 	f.Fuzz(func(t *testing.T, x, y, z float32, yaw, pitch uint16, limit, radius float32) {
-		r := geom.Ray{Origin: geom.Vec3{X: x, Y: y, Z: z}, Dir: geom.Forward(geom.Angle(yaw), geom.Angle(pitch)), Max: limit}
+		r := geom.Ray{Origin: geom.Vec3{X: x, Y: y, Z: z}, Dir: geom.Forward(geom.Angle(yaw),
+			geom.Angle(pitch)), Max: limit}
 		hit, ok := a.Sweep(r, radius)
 		if ok && !(hit.Distance >= 0 && hit.Distance <= limit && geom.Abs(hit.Normal.LenSq()-1) < 1e-3) {
 			t.Fatalf("%+v of %+v, radius %v", hit, r, radius)
@@ -231,13 +243,15 @@ func TestSweepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkSweep flies a tick's way of a rivet and a grenade, beside the ray of the same way and a sweep of every solid.
+// BenchmarkSweep flies a tick's way of a rivet and a grenade, beside the ray of the same way and a
+// sweep of every solid.
 func BenchmarkSweep(b *testing.B) {
 	a := Generate(1000, 1)
 	rng := rand.New(rand.NewPCG(5, 5))
 	rays := make([]geom.Ray, 256)
 	for i := range rays {
-		rays[i] = geom.Ray{Origin: geom.Vec3{X: within(rng, -90, 90), Y: within(rng, 1, 4), Z: within(rng, -90, 90)}, Max: 80. / 60,
+		rays[i] = geom.Ray{Origin: geom.Vec3{X: within(rng, -90, 90), Y: within(rng, 1, 4),
+			Z: within(rng, -90, 90)}, Max: 80. / 60,
 			Dir: geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(int16(rng.IntN(4000)-2000)))}
 	}
 	for name, one := range map[string]func(geom.Ray){
@@ -269,7 +283,8 @@ func TestWithinCutsNothing(t *testing.T) {
 	in := 0
 	for i := range 200000 {
 		at := geom.Vec3{X: rng.Float32() * span.X, Y: rng.Float32() * span.Y, Z: rng.Float32() * span.Z}
-		r := geom.Ray{Origin: a.Bounds.Min.Add(at), Dir: geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(rng.Uint32())), Max: rng.Float32() * 40}
+		r := geom.Ray{Origin: a.Bounds.Min.Add(at), Dir: geom.Forward(geom.Angle(rng.Uint32()),
+			geom.Angle(rng.Uint32())), Max: rng.Float32() * 40}
 		if i%3 == 0 { // along an axis, or nearly
 			r.Dir = [...]geom.Vec3{{X: 1}, {Y: -1}, {Z: -1}, {X: 1, Y: 1e-6}, {Z: 1, X: -1e-12}}[rng.IntN(5)]
 		}

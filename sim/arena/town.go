@@ -20,10 +20,9 @@ const (
 	highestRoof  = 64
 )
 
-// Town makes an arena of blocks of houses, 10 to 16 m high, whose roofs nobody gets to, with streets, alleys, yards and squares
-// between them: what stands behind a house is out of sight. It has about 40 square metres of free ground a player, as an arena of
-// Generate has, and is otherwise like one: a walled square, at least 32 m on a side, team 0 in the half of negative x. The same
-// arguments give the same arena on every machine. players is taken to lie in [2, MaxPlayers].
+// Town makes an arena of blocks of houses, 10 to 16 m high, whose roofs cannot be reached, with
+// streets, squares, courtyards and alleys between them: few lines of sight are long. Equal
+// arguments give the same arena on every machine. players is limited to [2, MaxPlayers].
 func Town(players int, seed uint64) *Arena {
 	players = min(max(players, 2), MaxPlayers)
 	side := max(townSide, math.Sqrt(townPerPlayer*float64(players)))
@@ -42,8 +41,8 @@ func Town(players int, seed uint64) *Arena {
 
 type town struct{ builder }
 
-// quarter splits its ground by a street across the longer side, again and again, so that most streets end at a house; what is
-// small enough becomes a block.
+// quarter splits its ground by a street across the longer side, again and again, so that most
+// streets end at a house; what is small enough becomes a block.
 func (t *town) quarter(x0, z0, x1, z1 int) {
 	wide, deep := x1-x0, z1-z0
 	long := max(wide, deep)
@@ -65,7 +64,8 @@ func (t *town) quarter(x0, z0, x1, z1 int) {
 	t.street(x0, z0+first, x1, z0+first+street)
 }
 
-// street puts crates at the sides of a street, low enough to jump over, and leaves 2.5 m beside each.
+// street puts crates at the sides of a street, low enough to jump over, and leaves 2.5 m beside
+// each.
 func (t *town) street(x0, z0, x1, z1 int) {
 	for at := t.pick(8, 40); at < max(x1-x0, z1-z0)-8; at += t.pick(24, 64) {
 		w, h, far := t.pick(4, 6), t.pick(3, 4), t.pick(0, 1) == 1
@@ -128,7 +128,8 @@ func (t *town) alley(x0, z0, x1, z1 int) {
 	t.solid(Box, x0, 0, z+lane, x1, t.roof(), z1)
 }
 
-// wings are two houses that touch at a corner of the block; the rest is a yard, open to two streets.
+// wings are two houses that touch at a corner of the block; the rest is a yard, open to two
+// streets.
 func (t *town) wings(x0, z0, x1, z1 int) {
 	x, z := t.pick((x0+x0+x1)/3, (x0+x1)/2), t.pick((z0+z0+z1)/3, (z0+z1)/2)
 	left, near := t.pick(0, 1) == 0, t.pick(0, 1) == 0
@@ -223,7 +224,8 @@ func (t *town) spawns(perTeam int) []Spawn {
 	})
 }
 
-// free tells of each quarter of a metre whether nothing but the floor is nearer than so many quarters.
+// free tells of each quarter of a metre whether nothing but the floor is nearer than so many
+// quarters.
 func (t *town) free(margin int) []bool {
 	side := 2 * t.half
 	free := make([]bool, side*side)
@@ -233,7 +235,8 @@ func (t *town) free(margin int) []bool {
 	}
 	for _, s := range t.solids[5:] { // the shell comes first
 		at := func(v float32) int { q := int(v * 4); return q + t.half }
-		lo, hi := func(v float32) int { return max(at(v)-margin, 0) }, func(v float32) int { return min(at(v)+margin, side) }
+		lo, hi := func(v float32) int { return max(at(v)-margin, 0) },
+			func(v float32) int { return min(at(v)+margin, side) }
 		for z := lo(s.Min.Z); z < hi(s.Max.Z); z++ {
 			row := free[z*side:]
 			for x := lo(s.Min.X); x < hi(s.Max.X); x++ {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// ways is where one can walk or jump in a town, by quarter of a metre from its corner: no house is nearer than half a metre.
+// ways is where one can walk or jump in a town, by quarter of a metre from its corner: no house is
+// nearer than half a metre.
 func ways(a *Arena) (open []bool, side int) {
 	half := int(a.Bounds.Max.X-1) * 4
 	t := town{builder{half: half, solids: append([]Solid{}, a.Solids[:5]...)}}
@@ -18,8 +19,8 @@ func ways(a *Arena) (open []bool, side int) {
 	return t.free(2), 2 * half
 }
 
-// TestTown checks what Town promises, for small and large lobbies: its size and free ground, roofs out of reach, and that one gets
-// from each spawn to all others.
+// TestTown checks what Town promises, for small and large lobbies: its size and free ground, roofs
+// out of reach, and that one gets from each spawn to all others.
 func TestTown(t *testing.T) {
 	for _, players := range []int{-1, 2, 3, 16, 31, 64, 100, 333, 1000} {
 		for seed := range uint64(5) {
@@ -57,7 +58,10 @@ func TestTown(t *testing.T) {
 
 func checkWays(t *testing.T, a *Arena) {
 	open, side := ways(a)
-	at := func(s Spawn) int { return int((s.Pos.Z+float32(side)/8)*4)*side + int((s.Pos.X+float32(side)/8)*4) }
+	at := func(s Spawn) int {
+		return int((s.Pos.Z+float32(side)/8)*4)*side +
+			int((s.Pos.X+float32(side)/8)*4)
+	}
 	todo := []int{at(a.Spawns[0])}
 	open[todo[0]] = false
 	been := map[int]bool{todo[0]: true}
@@ -79,10 +83,12 @@ func checkWays(t *testing.T, a *Arena) {
 	}
 }
 
-// TestTownHash pins what Town makes: servers and clients of different builds agree on "town:500:7" by name.
+// TestTownHash pins what Town makes: servers and clients of different builds agree on "town:500:7"
+// by name.
 func TestTownHash(t *testing.T) {
 	h := Town(500, 7).Hash()
-	if got, want := hex.EncodeToString(h[:]), "13aa5501bea9277cb4569db437f65259e2e829fe6e5ce9c7bd98378c31aeb9c3"; got != want {
+	if got, want := hex.EncodeToString(h[:]),
+		"13aa5501bea9277cb4569db437f65259e2e829fe6e5ce9c7bd98378c31aeb9c3"; got != want {
 		t.Errorf("town:500:7 is %s, pinned %s", got, want)
 	}
 	if Town(500, 7).Hash() == Town(500, 8).Hash() || Town(500, 7).Hash() == Town(501, 7).Hash() {

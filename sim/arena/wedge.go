@@ -2,8 +2,8 @@ package arena
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// wedge is a ramp seen from a point, in axes of its own: x along the way it rises, from 0 at the low edge to long, y up
-// from 0 to high, z across from 0 to wide.
+// wedge is a ramp seen from a point, in axes of its own: x along the way it rises, from 0 at the
+// low edge to long, y up from 0 to high, z across from 0 to wide.
 type wedge struct {
 	from             geom.Vec3 // the point, in those axes
 	long, high, wide float32
@@ -32,7 +32,8 @@ func newWedge(s *Solid, from geom.Vec3) wedge {
 	return w
 }
 
-// turn takes a direction into the wedge's axes, and world back. Three of the four turns undo themselves.
+// turn takes a direction into the wedge's axes, and world back. Three of the four turns undo
+// themselves.
 func (w *wedge) turn(d geom.Vec3) geom.Vec3 {
 	switch w.shape {
 	case RampPosX:
@@ -63,7 +64,8 @@ func (w *wedge) nearest(p geom.Vec3) geom.Vec3 {
 	d := geom.Vec3{Z: min(max(p.Z, 0), w.wide) - p.Z}
 	q := geom.Vec3{X: min(max(p.X, 0), w.long), Y: max(p.Y, 0)} // below the slope: the box is near enough
 	if h := p.Dot(w.up); h > 0 {
-		// Above: the nearest of the slope's line, cut to its ends, and of the upright face behind it.
+		// Above: the nearest of the slope's line, cut to its ends, and of the upright face behind
+		// it.
 		along := geom.Vec3{X: w.up.Y, Y: -w.up.X}
 		f := min(max(float32(p.X*along.X)+float32(p.Y*along.Y), 0), w.length())
 		q = along.Scale(f)
@@ -93,7 +95,8 @@ func (w *wedge) length() float32 {
 	return geom.Sqrt(float32(w.long*w.long) + float32(w.high*w.high))
 }
 
-// sweepRamp is sweep for a ramp: the first of five faces moved out by radius and nine edges as capsules.
+// sweepRamp is sweep for a ramp: the first of five faces moved out by radius and nine edges as
+// capsules.
 func (s *Solid) sweepRamp(b *beam, radius float32) (t float32, n geom.Vec3, ok bool) {
 	w := newWedge(s, b.origin)
 	dir := w.turn(b.dir)
@@ -119,7 +122,10 @@ func (s *Solid) sweepRamp(b *beam, radius float32) (t float32, n geom.Vec3, ok b
 	level := func(p geom.Vec3) bool { return p.X >= 0 && p.X <= w.long && p.Z >= 0 && p.Z <= w.wide }
 	side := func(p geom.Vec3) bool { return p.X <= w.long && p.Y >= 0 && p.Dot(w.up) <= 0 }
 	face(geom.Vec3{Y: -1}, geom.Vec3{}, level)
-	face(geom.Vec3{X: 1}, geom.Vec3{X: w.long}, func(p geom.Vec3) bool { return p.Y >= 0 && p.Y <= w.high && p.Z >= 0 && p.Z <= w.wide })
+	face(geom.Vec3{X: 1}, geom.Vec3{X: w.long}, func(p geom.Vec3) bool {
+		return p.Y >= 0 && p.Y <= w.high &&
+			p.Z >= 0 && p.Z <= w.wide
+	})
 	face(w.up, geom.Vec3{}, func(p geom.Vec3) bool {
 		f := float32(p.X*w.up.Y) - float32(p.Y*w.up.X)
 		return f >= 0 && f <= long && p.Z >= 0 && p.Z <= w.wide
@@ -140,13 +146,15 @@ func (s *Solid) sweepRamp(b *beam, radius float32) (t float32, n geom.Vec3, ok b
 		return c.Sub(w.from)
 	}
 	for _, e := range [9][2]int{{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {0, 3}, {1, 4}, {2, 5}} {
-		if t, hit := capsule(geom.Ray{Dir: dir, Max: best}, corner(e[0]), corner(e[1]), radius); hit && t <= best {
+		if t, hit := capsule(geom.Ray{Dir: dir, Max: best}, corner(e[0]), corner(e[1]), radius); hit &&
+			t <= best {
 			best, ok = t, true
 		}
 	}
 	if !ok {
 		return 0, n, false
 	}
-	n = s.normal(geom.Vec3{X: b.origin.X + float32(b.dir.X*best), Y: b.origin.Y + float32(b.dir.Y*best), Z: b.origin.Z + float32(b.dir.Z*best)})
+	n = s.normal(geom.Vec3{X: b.origin.X + float32(b.dir.X*best), Y: b.origin.Y + float32(b.dir.Y*best),
+		Z: b.origin.Z + float32(b.dir.Z*best)})
 	return best, n, true
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// Canonical is the pack as one pack.toml: the variant of a side, which a reader of that side takes for the same pack. It
-// holds what p was read for at most. Assets are separate.
+// Canonical is the pack as one pack.toml: the variant of a side, which a reader of that side takes
+// for the same pack. It holds what p was read for at most. Assets are separate.
 func (p *Pack) Canonical(side Side) []byte {
 	return p.text(func(mark Side) bool { return side.needs(mark) && p.side.needs(mark) })
 }

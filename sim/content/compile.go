@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Tables are a pack for one tick rate, as the packages of the match take it. An id is an index. They are read-only; any
-// number of lobbies share them.
+// Tables are a pack for one tick rate, as the packages of the match take it. An id is an index.
+// They are read-only; any number of lobbies share them.
 type Tables struct {
 	Rate        tick.Rate
 	Shared      [32]byte // of the pack, see Pack.Shared
@@ -38,10 +38,12 @@ type CompiledHero struct {
 	Body    *move.Body
 }
 
-// Compile converts a pack for a tick rate. An error names the row; only what a rate makes impossible is left to go wrong.
+// Compile converts a pack for a tick rate. An error names the row; only what a rate makes
+// impossible is left to go wrong.
 func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 	if !rate.Valid() {
-		return nil, fmt.Errorf("pack %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate, tick.MaxRate)
+		return nil, fmt.Errorf("pack %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate,
+			tick.MaxRate)
 	}
 	t := &Tables{Rate: rate, Shared: p.shared, Barrel: p.Barrel, Cube: p.Cube, Rules: p.Rules, pack: p}
 	for i := range p.Heroes {
@@ -78,7 +80,8 @@ func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 // HeroParams is hero i as package ability takes it.
 func (p *Pack) HeroParams(i int) ability.HeroParams { return p.params(&p.Heroes[i]) }
 
-// params puts a hero's abilities together. Names of abilities that it has not are left out of their lists.
+// params puts a hero's abilities together. Names of abilities that it has not are left out of their
+// lists.
 func (p *Pack) params(h *Hero) ability.HeroParams {
 	out := ability.HeroParams{Name: h.Name, Health: h.Health}
 	own := func(names []string) (kept []string) {
@@ -140,7 +143,8 @@ type StageArea struct {
 // Maps is how many maps there are.
 func (t *Tables) Maps() int { return len(t.pack.Maps) }
 
-// Stage opens the arena of map i, 0 to Maps-1, and checks that all stands inside it. Slices are new.
+// Stage opens the arena of map i, 0 to Maps-1, and checks that all stands inside it. Slices are
+// new.
 func (t *Tables) Stage(i int) (*Stage, error) {
 	m := &t.pack.Maps[i]
 	wrong := func(format string, args ...any) error {
@@ -155,7 +159,8 @@ func (t *Tables) Stage(i int) (*Stage, error) {
 		s.Modes = append(s.Modes, t.Mode(name))
 	}
 	for _, p := range m.Points {
-		s.Zones = append(s.Zones, object.Zone{Center: p.At, Radius: t.pack.Zone.Radius, Height: t.pack.Zone.Height})
+		s.Zones = append(s.Zones, object.Zone{Center: p.At, Radius: t.pack.Zone.Radius,
+			Height: t.pack.Zone.Height})
 		s.Points = append(s.Points, p.Name)
 	}
 	for _, b := range m.Barrels {
@@ -205,7 +210,8 @@ func (s *Stage) outside() (what string, i int) {
 	return "", 0
 }
 
-// Ground opens the arena of a map; false if there is no map of that name. It is read anew at each call.
+// Ground opens the arena of a map; false if there is no map of that name. It is read again at each
+// call.
 func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
 	for i := range p.Maps {
 		if p.Maps[i].Name == onMap {
@@ -216,7 +222,8 @@ func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
 	return nil, false, nil
 }
 
-// arena opens one by the name that maps use. Only what is built in, generated or an asset: never a path.
+// arena opens one by the name that maps use. Only what is built in, generated or an asset: never a
+// path.
 func (p *Pack) arena(name string) (*arena.Arena, error) {
 	text, ok := p.bytes[name]
 	if !ok {

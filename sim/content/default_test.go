@@ -37,7 +37,8 @@ func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	same(t, "cube", p.Cube, object.DefaultCube())
 	same(t, "area", p.Areas[0].Kind, object.AreaKind{Points: 25, PerSecond: 3})
 	same(t, "deadly area", p.Areas[1].Kind, object.AreaKind{Instant: true})
-	same(t, "zone", object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, object.DefaultZone(geom.Vec3{}))
+	same(t, "zone", object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height},
+		object.DefaultZone(geom.Vec3{}))
 	same(t, "assault", p.Modes[0].Params, mode.DefaultAssault())
 	same(t, "deathmatch", p.Modes[1].Params, mode.DefaultDeathmatch())
 	same(t, "rules", p.Rules, Rules{HeadScale: 2, RewindMillis: 400})
@@ -53,13 +54,15 @@ func TestRow15ProjectileIDs(t *testing.T) {
 	}
 }
 
-// Every map of the default pack can be played: what stands there stands free, and both modes have what they need.
+// Every map of the default pack can be played: what stands there stands free, and both modes have
+// what they need.
 func TestRow15DefaultMaps(t *testing.T) {
 	tables, err := Default().Compile(60)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "ids", []int{tables.Hero("robot"), tables.Mode("deathmatch"), tables.Map("arena-64"), tables.Area("deadly"), tables.Hero("x")}, []int{1, 1, 1, 1, -1})
+	same(t, "ids", []int{tables.Hero("robot"), tables.Mode("deathmatch"), tables.Map("arena-64"),
+		tables.Area("deadly"), tables.Hero("x")}, []int{1, 1, 1, 1, -1})
 	for i := range Default().Maps {
 		s, err := tables.Stage(i)
 		if err != nil {
@@ -68,7 +71,8 @@ func TestRow15DefaultMaps(t *testing.T) {
 		same(t, "modes", s.Modes, []int{0, 1})
 		same(t, "points", s.Points, []string{"A", "B", "C"})
 		free := func(what string, p geom.Vec3, radius float32) {
-			box := geom.AABB{Min: p.Add(geom.Vec3{X: -radius, Y: 0.1, Z: -radius}), Max: p.Add(geom.Vec3{X: radius, Y: 2.2, Z: radius})}
+			box := geom.AABB{Min: p.Add(geom.Vec3{X: -radius, Y: 0.1, Z: -radius}),
+				Max: p.Add(geom.Vec3{X: radius, Y: 2.2, Z: radius})}
 			if s.Arena.Overlaps(box) {
 				t.Errorf("%s: %s at %v is in something solid", s.Arena.Name, what, p)
 			}
@@ -116,7 +120,8 @@ func TestRow15Words(t *testing.T) {
 			same(t, "one kind more", ability.Kind(len(k.choices)+k.first).String(), "?")
 		case "keys":
 			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary, ability.Secondary, ability.ReloadKey,
-				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance, ability.RocketKey} {
+				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance,
+				ability.RocketKey} {
 				same(t, k.choices[i], uint16(1)<<i, want)
 			}
 			same(t, "keys", len(k.choices), 10)

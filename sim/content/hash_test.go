@@ -26,7 +26,8 @@ func load(t *testing.T, f fs.FS, side Side) *Pack {
 	return p
 }
 
-// The hashes of the default pack are the same on every machine; whoever changes a number says so with -update.
+// The hashes of the default pack are the same on every machine; whoever changes a number says so
+// with -update.
 func TestRow16GoldenHashes(t *testing.T) {
 	var got strings.Builder
 	for side := range Side(3) {
@@ -65,14 +66,17 @@ func TestRow16Hashes(t *testing.T) {
 		{"a comment", with(files(), "heroes.toml", "# Bodies", "# The bodies"), false, false, false, false},
 		{"another file", moved, false, false, false, false},
 		{"another order of keys", order, false, false, false, false},
-		{"an optional zero", with(files(), "modes.toml", "capture_ms = 10000", "capture_ms = 10000\nspawn_behind = 0"), false, false, false, false},
+		{"an optional zero", with(files(), "modes.toml", "capture_ms = 10000",
+			"capture_ms = 10000\nspawn_behind = 0"), false, false, false, false},
 		{"damage", with(files(), "abilities.toml", "damage = 7", "damage = 8"), true, true, false, false},
 		{"splash", with(files(), "objects.toml", "damage = 90", "damage = 91"), true, true, false, false},
 		{"title", with(files(), "heroes.toml", `"Robot"`, `"Roboter"`), true, false, true, false},
 		{"speed", with(files(), "heroes.toml", "walk_speed = 6", "walk_speed = 6.1"), true, true, true, true},
-		{"rounds", with(files(), "abilities.toml", "rounds_per_sec = 14", "rounds_per_sec = 13"), true, true, true, true},
+		{"rounds", with(files(), "abilities.toml", "rounds_per_sec = 14", "rounds_per_sec = 13"), true,
+			true, true, true},
 		{"a name", with(files(), "pack.toml", `"default"`, `"other"`), true, true, true, true},
-		{"order of heroes", with(with(files(), "heroes.toml", `"robot"`, `"tank"`), "heroes.toml", `"terraformer"`, `"robot"`), true, true, true, true},
+		{"order of heroes", with(with(files(), "heroes.toml", `"robot"`, `"tank"`), "heroes.toml",
+			`"terraformer"`, `"robot"`), true, true, true, true},
 	} {
 		check := func(what string, changed, want bool) {
 			t.Helper()
@@ -87,7 +91,8 @@ func TestRow16Hashes(t *testing.T) {
 	}
 }
 
-// Canonical text is a pack: the same one, for its side, and nothing that only the other side needs is in it.
+// Canonical text is a pack: the same one, for its side, and nothing that only the other side needs
+// is in it.
 func TestRow16Variants(t *testing.T) {
 	for side := range Side(3) {
 		text := Default().Canonical(side)
@@ -152,7 +157,8 @@ func TestRow16Assets(t *testing.T) {
 		if got := o.names[asset]; got != (side != Server) {
 			t.Errorf("%v: opened %v", side, got)
 		}
-		if b, ok := p.Asset("crosshair"); ok != (side != Server) || ok && string(b) != string(files()[asset].Data) {
+		if b, ok := p.Asset("crosshair"); ok != (side != Server) || ok &&
+			string(b) != string(files()[asset].Data) {
 			t.Errorf("%v: asset %v, %d bytes", side, ok, len(b))
 		}
 		missing := files()
@@ -169,7 +175,8 @@ func TestRow16Assets(t *testing.T) {
 		}
 		sum := sha256.Sum256(wrong[asset].Data)
 		_, err = LoadFor(wrong, side)
-		if want := `pack.toml:15: asset[0].sha256: asset "crosshair": assets/crosshair.svg has ` + hex.EncodeToString(sum[:]); err == nil || err.Error() != want {
+		if want := `pack.toml:15: asset[0].sha256: asset "crosshair": assets/crosshair.svg has ` +
+			hex.EncodeToString(sum[:]); err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", side, err, want)
 		}
 	}
@@ -182,7 +189,9 @@ func TestRow16ArenaAsset(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(text)
-	f := with(files(), "pack.toml", "[[asset]]", "[[asset]]\nname = \"yard\"\nfile = \"yard.json\"\nside = \"both\"\nsha256 = \""+hex.EncodeToString(sum[:])+"\"\n\n[[asset]]")
+	f := with(files(), "pack.toml", "[[asset]]",
+		"[[asset]]\nname = \"yard\"\nfile = \"yard.json\"\nside = \"both\"\nsha256 = \""+
+			hex.EncodeToString(sum[:])+"\"\n\n[[asset]]")
 	f["yard.json"] = &fstest.MapFile{Data: text}
 	f = with(f, "maps.toml", `arena = "arena-16"`, `arena = "yard"`)
 	tables, err := load(t, f, Server).Compile(60)
@@ -196,14 +205,16 @@ func TestRow16ArenaAsset(t *testing.T) {
 	bad := with(f, "yard.json", `"version": 1`, `"version": 7`)
 	sum7 := sha256.Sum256(bad["yard.json"].Data)
 	bad = with(bad, "pack.toml", hex.EncodeToString(sum[:]), hex.EncodeToString(sum7[:]))
-	if _, err := Load(bad); err == nil || !strings.HasPrefix(err.Error(), "maps.toml:7: map[0].arena: asset yard: version: 7") {
+	if _, err := Load(bad); err == nil || !strings.HasPrefix(err.Error(),
+		"maps.toml:7: map[0].arena: asset yard: version: 7") {
 		t.Errorf("%v", err)
 	}
 	f = with(f, "maps.toml", "at_m = [", "at_m = [1999, 0, 0] # [")
 	if tables, err = load(t, f, Server).Compile(60); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = tables.Stage(0); err == nil || err.Error() != "pack default: map arena-16: point[0]: outside the arena yard" {
+	if _, err = tables.Stage(0); err == nil ||
+		err.Error() != "pack default: map arena-16: point[0]: outside the arena yard" {
 		t.Errorf("%v", err)
 	}
 }

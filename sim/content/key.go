@@ -5,15 +5,8 @@ import (
 	"strings"
 )
 
-// key is one key of a table: what it is called, who needs it, what may be in it and where that goes. at returns a pointer to
-// the field of a row; it says by its type what is read:
-//
-//	*bool, *string, *[]string    as they are; of names, lo to hi are how many bytes or names there may be
-//	*uint8 .. *int32, *float32   numbers from lo to hi; *geom.Angle too, in 1/65536 turn
-//	*geom.Vec3, *geom.AABB       three or six numbers, each from lo to hi
-//	*ability.Kind, *mode.Kind, *Side, *keymask   words, by choices
-//	anything with sub            a table
-//	*rows                        an array of tables
+// key is one key of a table: its name, the sides that need it, its allowed values and the field
+// that it sets.
 type key struct {
 	name    string
 	lo, hi  float64
@@ -24,7 +17,7 @@ type key struct {
 	when    func(row any) bool
 	at      func(row any) any
 	sub     table
-	mark    func(row any) Side // of a row of an array: who needs it
+	mark    func(row any) Side // of a row of an array: the sides that need it
 }
 
 type table []key
@@ -74,7 +67,8 @@ func tableOf[R, F any](name string, sub table, at func(*R) *F, options ...option
 }
 
 func listOf[R, F any](name string, most int, sub table, at func(*R) *[]F, options ...option) key {
-	k := key{name: name, hi: float64(most), may: true, sub: sub, at: func(row any) any { return list(at(row.(*R))) }}
+	k := key{name: name, hi: float64(most), may: true, sub: sub,
+		at: func(row any) any { return list(at(row.(*R))) }}
 	for _, o := range options {
 		o(&k)
 	}

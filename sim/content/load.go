@@ -21,7 +21,7 @@ const (
 //go:embed default
 var embedded embed.FS
 
-// Default is the pack that is built in, whole: the reference's numbers.
+// Default is the built-in pack with all sides: the reference's numbers.
 func Default() *Pack { return DefaultFor(Both) }
 
 // DefaultFor is the pack that is built in, for a side.
@@ -37,7 +37,8 @@ func DefaultFor(side Side) *Pack {
 	return p
 }
 
-// Load reads the whole of a pack whose directory is the root of fsys. What is wrong with it is an *Error.
+// Load reads the whole of a pack whose directory is the root of fsys. What is wrong with it is an
+// *Error.
 func Load(fsys fs.FS) (*Pack, error) { return LoadFor(fsys, Both) }
 
 // LoadFor reads a pack for a side. Files and assets are read now; fsys is not kept.
@@ -142,7 +143,8 @@ func (r *reader) assets(p *Pack, fsys fs.FS) error {
 		}
 		p.bytes[a.Name] = bytes
 	}
-	if p.Assets = slices.DeleteFunc(p.Assets, func(a Asset) bool { return !r.side.needs(a.Needed) }); len(p.Assets) == 0 {
+	if p.Assets = slices.DeleteFunc(p.Assets,
+		func(a Asset) bool { return !r.side.needs(a.Needed) }); len(p.Assets) == 0 {
 		p.Assets = nil
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 func files() fstest.MapFS {
 	out := fstest.MapFS{}
 	for _, name := range []string{
-		"pack.toml", "heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml", "maps.toml", "assets/crosshair.svg",
+		"pack.toml", "heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml",
+		"maps.toml", "assets/crosshair.svg",
 	} {
 		text, err := embedded.ReadFile("default/" + name)
 		if err != nil {
@@ -51,8 +52,8 @@ func refusal(t *testing.T, f fs.FS, what string) *Error {
 
 var setting = regexp.MustCompile(`^([a-z0-9_]+) = ([^#]*)`)
 
-// Every key of the default pack is misspelt, of another type, out of range and left out. Each time the error names the file,
-// the line and the key.
+// Every key of the default pack is misspelt, of another type, out of range and left out. Each time
+// the error names the file, the line and the key.
 func TestRow15EveryKeyIsChecked(t *testing.T) {
 	all := files()
 	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec cone_degrees cone_per_shot cone_per_sec " +
@@ -74,7 +75,8 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 			}
 			at := func(e *Error, key, problem string) {
 				t.Helper()
-				if e.File != name || e.Line != i+1 || !strings.HasSuffix(e.Key, key) || !strings.Contains(e.Problem, problem) {
+				if e.File != name || e.Line != i+1 || !strings.HasSuffix(e.Key, key) ||
+					!strings.Contains(e.Problem, problem) {
 					t.Errorf("%s:%d: %s: refused with %v", name, i+1, line, e)
 				}
 			}
@@ -98,7 +100,8 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 			if key == "kind" && name != "maps.toml" { // without its kind a row has other keys
 				continue
 			}
-			if e.File != name || !below || !strings.HasSuffix(e.Key, key) || !strings.Contains(e.Problem, "missing, want") {
+			if e.File != name || !below || !strings.HasSuffix(e.Key, key) ||
+				!strings.Contains(e.Problem, "missing, want") {
 				t.Errorf("%s:%d: without %s refused with %v", name, i+1, line, e)
 			}
 		}
@@ -110,8 +113,8 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 
 var limits = regexp.MustCompile(`want a (?:whole )?number (\S+) to (\S+)$`)
 
-// The ranges of keys lie within what the packages take: a number at either end is good, or is told by its key because of
-// another one, and never only by a package.
+// The ranges of keys lie within what the packages take: a number at either end is good, or is told
+// by its key because of another one, and never only by a package.
 func TestRow15RangesAreThePackages(t *testing.T) {
 	all := files()
 	tried := 0
@@ -124,7 +127,8 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 			}
 			try := func(value string) (*Pack, error) {
 				f := maps.Clone(all)
-				f[name] = &fstest.MapFile{Data: []byte(strings.Join(slices.Concat(rows[:i], []string{m[1] + " = " + value}, rows[i+1:]), "\n"))}
+				f[name] = &fstest.MapFile{Data: []byte(strings.Join(slices.Concat(rows[:i],
+					[]string{m[1] + " = " + value}, rows[i+1:]), "\n"))}
 				return Load(f)
 			}
 			_, err := try("4000000000")
@@ -139,7 +143,8 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 				switch {
 				case err == nil:
 					_, err = p.Compile(128)
-				case errors.As(err, &e) && e.Line > 0 && !strings.Contains(e.Problem, "hero ") && !strings.Contains(e.Problem, "Metres"):
+				case errors.As(err, &e) && e.Line > 0 && !strings.Contains(e.Problem, "hero ") &&
+					!strings.Contains(e.Problem, "Metres"):
 					err = nil // a bound of another key
 				}
 				if err != nil {
@@ -156,52 +161,82 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 // What one key alone does not tell.
 func TestRow15References(t *testing.T) {
 	for i, c := range []struct{ file, old, new, want string }{
-		{"heroes.toml", `"chaingun", `, `"chain gun", `, `heroes.toml:33: hero[1].abilities: "chain gun", want the name of a row of [[ability]]`},
-		{"heroes.toml", `"melee", "sprint"`, `"melee", "melee"`, `heroes.toml:33: hero[1].abilities: "melee" twice`},
+		{"heroes.toml", `"chaingun", `, `"chain gun", `,
+			`heroes.toml:33: hero[1].abilities: "chain gun", want the name of a row of [[ability]]`},
+		{"heroes.toml", `"melee", "sprint"`, `"melee", "melee"`,
+			`heroes.toml:33: hero[1].abilities: "melee" twice`},
 		{"heroes.toml", `"robot"`, `"terraformer"`, `heroes.toml:30: hero[1].name: "terraformer" twice`},
 		{"heroes.toml", `"robot"`, `"-"`, `heroes.toml:30: hero[1].name: "-", want letters`},
-		{"heroes.toml", "height_m = 2.2", "height_m = 1", "heroes.toml:37: hero[1].body.height_m: want more than twice radius_m"},
-		{"heroes.toml", "eye_m = 1.9", "eye_m = 2.5", "heroes.toml:38: hero[1].body.eye_m: want at most height_m"},
-		{"heroes.toml", "jump_m = 1", "jump_m = 50", "heroes.toml:25: hero[0].body.jump_m: want at most 64 m/s in jump_ms"},
+		{"heroes.toml", "height_m = 2.2", "height_m = 1",
+			"heroes.toml:37: hero[1].body.height_m: want more than twice radius_m"},
+		{"heroes.toml", "eye_m = 1.9", "eye_m = 2.5",
+			"heroes.toml:38: hero[1].body.eye_m: want at most height_m"},
+		{"heroes.toml", "jump_m = 1", "jump_m = 50",
+			"heroes.toml:25: hero[0].body.jump_m: want at most 64 m/s in jump_ms"},
 		{"heroes.toml", `"emote", "movement"`, `"movement"`, ""},
-		{"abilities.toml", `fires = "Rivet"`, `fires = "Bolt"`, `abilities.toml:9: ability[0].fires: "Bolt", want the name of a row of [[projectile]]`},
-		{"abilities.toml", `throws = "Grenade"`, `throws = "Bomb"`, `abilities.toml:22: ability[1].throws: "Bomb", want the name of a row of [[projectile]] or [[grenade]]`},
+		{"abilities.toml", `fires = "Rivet"`, `fires = "Bolt"`,
+			`abilities.toml:9: ability[0].fires: "Bolt", want the name of a row of [[projectile]]`},
+		{"abilities.toml", `throws = "Grenade"`, `throws = "Bomb"`,
+			`abilities.toml:22: ability[1].throws: "Bomb", want the name of a row of [[projectile]] or [[grenade]]`},
 		{"abilities.toml", "speed = 50\n", "", `ability[1].speed: want more than 0`},
-		{"abilities.toml", `throws = "GooRocket"`, "throws = \"GooRocket\"\nspeed = 3", "abilities.toml:52: ability[3].speed: want none"},
-		{"abilities.toml", "cooldown_ms = 1000", "cooldown_ms = 400", "abilities.toml:26: ability[1].cooldown_ms: want at least active_ms"},
-		{"abilities.toml", "impact_ms = 100", "impact_ms = 1000", "abilities.toml:66: ability[4].impact_ms: want less than period_ms"},
-		{"abilities.toml", "clip = 80", "clip = 80\ncone_degrees = 1", "abilities.toml:14: ability[0].cone_degrees: want 0"},
-		{"abilities.toml", "reload_ms = 1500", "reload_ms = 499", "abilities.toml:14: ability[0].reload_ms: want at least the time"},
-		{"abilities.toml", "clip = 80", "clip = 80\ndamage = 1", "abilities.toml:14: ability[0].damage: unknown key"},
-		{"abilities.toml", `interrupts = ["sprint"]`, `interrupts = ["run"]`, `abilities.toml:61: ability[4].interrupts: "run", want the name`},
-		{"abilities.toml", `kind = "gun"`, `kind = "gnu"`, `abilities.toml:6: ability[0].kind: "gnu", want movement, dead`},
-		{"abilities.toml", `kind = "dead"`, `kind = "movement"`, "hero[0].abilities: hero terraformer: slots[6] \"dead\": the hero has two of its Kind"},
-		{"abilities.toml", `keys = ["primary"]`, `keys = ["primary", "primary"]`, "abilities.toml:7: ability[0].keys: a list of 2, want jump, ability1"},
-		{"projectiles.toml", "falloff_start_m = 1", "falloff_start_m = 6", "projectiles.toml:25: projectile[1].splash.falloff_start_m: want at most radius_m"},
-		{"projectiles.toml", "min_damage = 0", "min_damage = 41", "projectiles.toml:27: projectile[1].splash.min_damage: want at most damage"},
-		{"projectiles.toml", "min_impulse = 0", "min_impulse = 16", "projectile[1].splash.min_impulse: want at most impulse"},
+		{"abilities.toml", `throws = "GooRocket"`, "throws = \"GooRocket\"\nspeed = 3",
+			"abilities.toml:52: ability[3].speed: want none"},
+		{"abilities.toml", "cooldown_ms = 1000", "cooldown_ms = 400",
+			"abilities.toml:26: ability[1].cooldown_ms: want at least active_ms"},
+		{"abilities.toml", "impact_ms = 100", "impact_ms = 1000",
+			"abilities.toml:66: ability[4].impact_ms: want less than period_ms"},
+		{"abilities.toml", "clip = 80", "clip = 80\ncone_degrees = 1",
+			"abilities.toml:14: ability[0].cone_degrees: want 0"},
+		{"abilities.toml", "reload_ms = 1500", "reload_ms = 499",
+			"abilities.toml:14: ability[0].reload_ms: want at least the time"},
+		{"abilities.toml", "clip = 80", "clip = 80\ndamage = 1",
+			"abilities.toml:14: ability[0].damage: unknown key"},
+		{"abilities.toml", `interrupts = ["sprint"]`, `interrupts = ["run"]`,
+			`abilities.toml:61: ability[4].interrupts: "run", want the name`},
+		{"abilities.toml", `kind = "gun"`, `kind = "gnu"`,
+			`abilities.toml:6: ability[0].kind: "gnu", want movement, dead`},
+		{"abilities.toml", `kind = "dead"`, `kind = "movement"`,
+			"hero[0].abilities: hero terraformer: slots[6] \"dead\": the hero has two of its Kind"},
+		{"abilities.toml", `keys = ["primary"]`, `keys = ["primary", "primary"]`,
+			"abilities.toml:7: ability[0].keys: a list of 2, want jump, ability1"},
+		{"projectiles.toml", "falloff_start_m = 1", "falloff_start_m = 6",
+			"projectiles.toml:25: projectile[1].splash.falloff_start_m: want at most radius_m"},
+		{"projectiles.toml", "min_damage = 0", "min_damage = 41",
+			"projectiles.toml:27: projectile[1].splash.min_damage: want at most damage"},
+		{"projectiles.toml", "min_impulse = 0", "min_impulse = 16",
+			"projectile[1].splash.min_impulse: want at most impulse"},
 		{"projectiles.toml", `name = "Grenade"`, `name = "Rivet"`, `grenade[0].name: "Rivet" twice`},
-		{"objects.toml", "height_m = 0.9", "height_m = 0.5", "objects.toml:4: barrel.height_m: want at least twice"},
+		{"objects.toml", "height_m = 0.9", "height_m = 0.5",
+			"objects.toml:4: barrel.height_m: want at least twice"},
 		{"objects.toml", "[cube]", "[barrel]", "objects.toml:15: "},
 		{"modes.toml", "[[mode]]", "[cube]\nedge_m = 1\n[[mode]]", "cube: in more than one file"},
-		{"modes.toml", "points = 3", "points = 2", `maps.toml:18: map[0].point: 3 capture points, want the 2 of mode "assault"`},
-		{"modes.toml", "respawn_ms = 10000\npoints", "respawn_ms = 10000\nscore_limit = 3\npoints", "modes.toml:10: mode[0].score_limit: unknown key"},
-		{"maps.toml", `modes = ["assault", "deathmatch"]`, `modes = ["assault", "football"]`, `maps.toml:8: map[0].modes: "football", want the name of a row of [[mode]]`},
-		{"maps.toml", `arena = "arena-16"`, `arena = "/etc/passwd"`, `maps.toml:7: map[0].arena: "/etc/passwd", want gen:PLAYERS:SEED, an asset, or arena-1024`},
-		{"maps.toml", `arena = "arena-16"`, `arena = "gen:x"`, `map[0].arena: "gen:x", want gen:PLAYERS:SEED`},
+		{"modes.toml", "points = 3", "points = 2",
+			`maps.toml:18: map[0].point: 3 capture points, want the 2 of mode "assault"`},
+		{"modes.toml", "respawn_ms = 10000\npoints", "respawn_ms = 10000\nscore_limit = 3\npoints",
+			"modes.toml:10: mode[0].score_limit: unknown key"},
+		{"maps.toml", `modes = ["assault", "deathmatch"]`, `modes = ["assault", "football"]`,
+			`maps.toml:8: map[0].modes: "football", want the name of a row of [[mode]]`},
+		{"maps.toml", `arena = "arena-16"`, `arena = "/etc/passwd"`,
+			`maps.toml:7: map[0].arena: "/etc/passwd", want gen:PLAYERS:SEED, an asset, or arena-1024`},
+		{"maps.toml", `arena = "arena-16"`, `arena = "gen:x"`,
+			`map[0].arena: "gen:x", want gen:PLAYERS:SEED`},
 		{"maps.toml", `arena = "arena-16"`, `arena = "gen:16:7"`, ""},
 		{"maps.toml", `arena = "arena-16"`, `arena = "crosshair"`, `asset "crosshair" is for one side`},
 		{"maps.toml", `kind = "burning"`, `kind = "wet"`, `.kind: "wet", want the name of a row of [[area]]`},
-		{"maps.toml", "box_m = [-14, 0", "box_m = [14, 0", "maps.toml:12: map[0].home[0].box_m: a list of 6, want six numbers, a corner below the other"},
+		{"maps.toml", "box_m = [-14, 0", "box_m = [14, 0",
+			"maps.toml:12: map[0].home[0].box_m: a list of 6, want six numbers, a corner below the other"},
 		{"maps.toml", `name = "B"`, `name = "A"`, `map[0].point[1].name: "A" twice`},
 		{"pack.toml", `"modes.toml", `, "", "pack.toml: mode: missing, want at least one [[mode]]"},
-		{"pack.toml", `"modes.toml", `, `"modes.toml", "modes.toml", `, `pack.toml:5: files: "modes.toml" twice`},
+		{"pack.toml", `"modes.toml", `, `"modes.toml", "modes.toml", `,
+			`pack.toml:5: files: "modes.toml" twice`},
 		{"pack.toml", `"modes.toml", `, `"nodes.toml", `, `pack.toml:5: files: "nodes.toml": no such file`},
-		{"pack.toml", `"modes.toml", `, `"../modes.toml", `, `pack.toml:5: files: "../modes.toml", want a path`},
+		{"pack.toml", `"modes.toml", `, `"../modes.toml", `,
+			`pack.toml:5: files: "../modes.toml", want a path`},
 		{"pack.toml", "format = 1", "format = 2", "pack.toml:3: format: 2, want a whole number 1 to 1"},
 		{"pack.toml", "format = 1", "format = 1\nformat = 1", "pack.toml:4: "},
 		{"pack.toml", "format = 1", "format = = 1", "pack.toml:3: "},
-		{"pack.toml", "format = 1", "format = 1\na.b.c.d.e.f.g.h.i.j = 1", "pack.toml:4: a.b.c.d.e.f.g.h.i: deeper than 8 keys"},
+		{"pack.toml", "format = 1", "format = 1\na.b.c.d.e.f.g.h.i.j = 1",
+			"pack.toml:4: a.b.c.d.e.f.g.h.i: deeper than 8 keys"},
 	} {
 		_, err := Load(with(files(), c.file, c.old, c.new))
 		if c.want == "" {
@@ -241,7 +276,8 @@ func TestRow15HostileFiles(t *testing.T) {
 		{start + "\"\" = 3", "unknown key"},
 	} {
 		_, err := Load(fstest.MapFS{"pack.toml": {Data: []byte(c.text)}})
-		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 2000 || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 2000 ||
+			strings.Contains(err.Error(), "\n") {
 			s := fmt.Sprint(err)
 			t.Errorf("%d: %.300s, want %s", i, s, c.want)
 		}
@@ -268,7 +304,8 @@ func FuzzLoad(f *testing.F) {
 			p, err := LoadFor(fstest.MapFS{"pack.toml": {Data: []byte(a)}, "b.toml": {Data: []byte(b)}}, side)
 			if err != nil {
 				e := (*Error)(nil)
-				if !errors.As(err, &e) || e.File == "" || strings.ContainsAny(err.Error(), "\n") || len(err.Error()) > 4000 {
+				if !errors.As(err, &e) || e.File == "" || strings.ContainsAny(err.Error(), "\n") ||
+					len(err.Error()) > 4000 {
 					t.Fatalf("error %q", err)
 				}
 				continue

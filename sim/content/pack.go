@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Side is who needs something.
+// Side is the end of a match that needs a value.
 type Side uint8
 
 // The sides. Both is also the whole pack, which tools read.
@@ -31,11 +31,12 @@ var sides = []string{"both", "server", "client"}
 // needs reports whether a reader of side s needs what is marked m.
 func (s Side) needs(m Side) bool { return s == Both || m == Both || s == m }
 
-// Pack is a content pack as it was read. It is read-only: its slices are its own, and hashes are of what was read.
+// Pack is a content pack as it was read. It is read-only: its slices are its own, and hashes are of
+// what was read.
 type Pack struct {
 	Format int32 // FormatVersion
 	Name   string
-	Files  []string // besides pack.toml
+	Files  []string // other than pack.toml
 
 	Heroes      []Hero
 	Abilities   []Ability
@@ -65,14 +66,16 @@ type Hero struct {
 	Body      move.Params
 }
 
-// Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they mean nothing.
+// Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they
+// mean nothing.
 type Ability struct {
 	ability.SlotParams
 	Title string
 	Flies string // the projectile or grenade that it fires; "" is none. SlotParams has its id
 }
 
-// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and object.Trajectory.Type 0 and on.
+// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and
+// object.Trajectory.Type 0 and on.
 type Projectile struct {
 	object.ProjectileKind
 	Title string
@@ -101,7 +104,7 @@ type Mode struct {
 
 // Rules are what belongs to no row.
 type Rules struct {
-	HeadScale    int16 // a hit of the head takes so many times the damage
+	HeadScale    int16 // damage factor of a head shot
 	RewindMillis int32 // the furthest a shot may look back
 }
 
@@ -154,17 +157,18 @@ type Asset struct {
 	SHA256 string // of its bytes, 64 hexadecimal digits
 }
 
-// Side is whom the pack was read for.
+// Side is the side that the pack was read for.
 func (p *Pack) Side() Side { return p.side }
 
 // Hash is the SHA-256 of the canonical text of all that was read.
 func (p *Pack) Hash() [32]byte { return p.hash }
 
-// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays another game. It is
-// the same whichever side the pack was read for.
+// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays
+// another game. It is the same whichever side the pack was read for.
 func (p *Pack) Shared() [32]byte { return p.shared }
 
-// Asset returns the bytes of an asset, which are the pack's; false if there is none of that name, or it is the other side's.
+// Asset returns the bytes of an asset, which are the pack's; false if there is none of that name,
+// or it is the other side's.
 func (p *Pack) Asset(name string) ([]byte, bool) {
 	b, ok := p.bytes[name]
 	return b, ok

@@ -15,7 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// What a file may have at most. A pack is read before a match, from whoever sent it.
+// Limits of a file. A pack may come from an untrusted sender.
 const (
 	maxFileBytes = 256 << 10
 	maxDepth     = 8 // of keys and values in each other
@@ -65,8 +65,8 @@ func short(key string) string {
 	return key
 }
 
-// add parses a file and appends it. Values come from the library's decoder, which also knows what TOML forbids; lines come
-// from its parser.
+// add parses a file and appends it. Values come from the library's decoder, which also knows what
+// TOML forbids; lines come from its parser.
 func (d *document) add(file string, text []byte) error {
 	whole := func(format string, args ...any) error {
 		return &Error{File: file, Problem: fmt.Sprintf(format, args...)}
@@ -111,7 +111,7 @@ func syntaxError(file string, err error) error {
 	return e
 }
 
-// oneLine is a message of somebody else's, in a line of at most 200 bytes.
+// oneLine is an outside error message, in a line of at most 200 bytes.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 200 {
@@ -168,7 +168,8 @@ func (l *lines) read(text []byte) error {
 	return syntaxError(l.file, p.Error())
 }
 
-// path joins a dotted key to the table that is open and notes its line, and those of the keys before it.
+// path joins a dotted key to the table that is open and notes its line, and those of the keys
+// before it.
 func (l *lines) path(keys *unstable.Iterator, kind unstable.Kind) (string, error) {
 	path := strings.TrimSuffix(l.table, ".")
 	for keys.Next() {
@@ -179,7 +180,8 @@ func (l *lines) path(keys *unstable.Iterator, kind unstable.Kind) (string, error
 		}
 		path += unquoted(string(n.Data))
 		if strings.Count(path, ".") >= maxDepth {
-			return "", &Error{File: l.file, Line: line, Key: short(path), Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
+			return "", &Error{File: l.file, Line: line, Key: short(path),
+				Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
 		}
 		switch count := l.counts[path]; {
 		case kind == unstable.ArrayTable && keys.IsLast():

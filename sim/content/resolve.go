@@ -31,7 +31,8 @@ func (r *reader) names(list string, n int, name func(int) string, taken map[stri
 	for i := range n {
 		s := name(i)
 		if !nameForm.MatchString(s) {
-			return r.fail(row(list, i)+".name", "%q, want letters, digits, spaces and _.-, a letter or digit first", s)
+			return r.fail(row(list, i)+".name",
+				"%q, want letters, digits, spaces and _.-, a letter or digit first", s)
 		}
 		if taken[s] {
 			return r.fail(row(list, i)+".name", "%q twice", s)
@@ -183,9 +184,11 @@ func (r *reader) ability(p *Pack, a *Ability, at string, abilities map[string]bo
 	case ability.Launcher:
 		return r.checkGrenades(p, a, at)
 	case ability.Melee:
-		return r.bounds(at, []bound{{a.Melee.ImpactMillis >= a.Melee.PeriodMillis, "impact_ms", "less than period_ms"}})
+		return r.bounds(at, []bound{{a.Melee.ImpactMillis >= a.Melee.PeriodMillis, "impact_ms",
+			"less than period_ms"}})
 	case ability.Rocket:
-		return r.bounds(at, []bound{{a.Rocket.CooldownMillis < a.Rocket.ActiveMillis, "cooldown_ms", "at least active_ms"}})
+		return r.bounds(at, []bound{{a.Rocket.CooldownMillis < a.Rocket.ActiveMillis, "cooldown_ms",
+			"at least active_ms"}})
 	}
 	return nil
 }
@@ -207,7 +210,8 @@ func (r *reader) gun(p *Pack, a *Ability, at string) error {
 	}
 	return r.bounds(at, []bound{
 		{g.MostPerSec > g.RoundsPerSec && g.ConeDegrees > 0, "cone_degrees", "0 of what has most_per_sec"},
-		{float64(g.ReloadMillis) < math.Floor(1000/float64(g.RoundsPerSec)), "reload_ms", "at least the time between two shots"},
+		{float64(g.ReloadMillis) < math.Floor(1000/float64(g.RoundsPerSec)), "reload_ms",
+			"at least the time between two shots"},
 	})
 }
 
@@ -237,7 +241,8 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 	if err := r.bounds(at+".body", []bound{
 		{b.HeightMetres < float32(2*b.RadiusMetres)+0.01, "height_m", "more than twice radius_m"},
 		{b.EyeMetres > b.HeightMetres, "eye_m", "at most height_m"},
-		{b.JumpMetres > move.TopSpeed*float32(b.JumpMillis)/1000, "jump_m", fmt.Sprintf("at most %d m/s in jump_ms", move.TopSpeed)},
+		{b.JumpMetres > move.TopSpeed*float32(b.JumpMillis)/1000, "jump_m",
+			fmt.Sprintf("at most %d m/s in jump_ms", move.TopSpeed)},
 	}); err != nil {
 		return err
 	}
@@ -256,25 +261,29 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 		return err
 	}
 	if !names.assets[m.Arena] && !slices.Contains(arena.Names(), m.Arena) && !generated.MatchString(m.Arena) {
-		return r.fail(at+".arena", "%q, want gen:PLAYERS:SEED, an asset, or %s", m.Arena, strings.Join(arena.Names(), ", "))
+		return r.fail(at+".arena", "%q, want gen:PLAYERS:SEED, an asset, or %s", m.Arena,
+			strings.Join(arena.Names(), ", "))
 	}
 	for i := range p.Assets {
 		if a := &p.Assets[i]; a.Name == m.Arena && a.Needed != Both {
 			return r.fail(at+".arena", "asset %q is for one side, want both", a.Name)
 		}
 	}
-	if err := r.names(at+".point", len(m.Points), func(i int) string { return m.Points[i].Name }, map[string]bool{}); err != nil {
+	if err := r.names(at+".point", len(m.Points), func(i int) string { return m.Points[i].Name },
+		map[string]bool{}); err != nil {
 		return err
 	}
 	for i := range m.Areas {
 		if !names.areas[m.Areas[i].Kind] {
-			return r.fail(at+"."+row("area", i)+".kind", "%q, want the name of a row of [[area]]", m.Areas[i].Kind)
+			return r.fail(at+"."+row("area", i)+".kind", "%q, want the name of a row of [[area]]",
+				m.Areas[i].Kind)
 		}
 	}
 	for i := range p.Modes {
 		o := &p.Modes[i]
 		if o.Kind == mode.Assault && slices.Contains(m.Modes, o.Name) && int(o.Points) != len(m.Points) {
-			return r.fail(at+".point", "%d capture points, want the %d of mode %q", len(m.Points), o.Points, o.Name)
+			return r.fail(at+".point", "%d capture points, want the %d of mode %q", len(m.Points), o.Points,
+				o.Name)
 		}
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// TestThreat37HostileConfig: a damaged file of a pack is refused with its name and the line, on one line, whatever is in it.
+// TestThreat37HostileConfig: a damaged file of a pack is refused with its name and the line, on one
+// line, whatever is in it.
 func TestThreat37HostileConfig(t *testing.T) {
 	const start = "format = 1\nname = \"x\"\n"
 	for i, c := range []struct{ text, want string }{
@@ -25,8 +26,8 @@ func TestThreat37HostileConfig(t *testing.T) {
 	}
 }
 
-// FuzzConfig reads any bytes as a pack. What is refused has a file, and a line of it where the file can be read; what is taken can be
-// played, and says the same again.
+// FuzzConfig reads any bytes as a pack. What is refused has a file, and a line of it where the file
+// can be read; what is taken can be played, and says the same again.
 func FuzzConfig(f *testing.F) {
 	p := Default()
 	p.Assets = nil
@@ -39,7 +40,8 @@ func FuzzConfig(f *testing.F) {
 		p, err := Load(fstest.MapFS{"pack.toml": {Data: text}})
 		if err != nil {
 			e := (*Error)(nil)
-			if !errors.As(err, &e) || e.File != "pack.toml" || e.Line < 0 || e.Line > strings.Count(string(text), "\n")+1 || strings.Contains(err.Error(), "\n") {
+			if !errors.As(err, &e) || e.File != "pack.toml" || e.Line < 0 ||
+				e.Line > strings.Count(string(text), "\n")+1 || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("error %q", err)
 			}
 			return
@@ -47,7 +49,8 @@ func FuzzConfig(f *testing.F) {
 		if _, err := p.Compile(128); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Load(fstest.MapFS{"pack.toml": {Data: p.Canonical(Both)}}); err != nil || again.Hash() != p.Hash() {
+		if again, err := Load(fstest.MapFS{"pack.toml": {Data: p.Canonical(Both)}}); err != nil ||
+			again.Hash() != p.Hash() {
 			t.Fatalf("%v\n%s", err, p.Canonical(Both))
 		}
 	})

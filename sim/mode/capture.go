@@ -2,11 +2,12 @@ package mode
 
 import "math/bits"
 
-// captureUnit is what one attacker adds to Progress in a tick. Four adds twice as much: it is the square root that counts,
-// rounded down to 1/unit.
+// captureUnit is what one attacker adds to Progress in a tick. Four attackers add twice as much:
+// the square root counts, rounded down to 1/captureUnit.
 const captureUnit = 1 << 12
 
-// captureRate is the square root of a number of players, in 1/unit. Whole numbers only, so that all machines agree.
+// captureRate is the square root of a number of players, in 1/captureUnit. It uses integers only,
+// so that all machines agree.
 func captureRate(players uint16) uint32 {
 	if players == 0 {
 		return 0
@@ -22,7 +23,7 @@ func captureRate(players uint16) uint32 {
 	}
 }
 
-// capture moves the attacked point. Attackers alone bring it nearer, defenders alone take that back.
+// capture moves the attacked point. Attackers alone advance it, defenders alone take that back.
 func (s *State) capture(r *Rules, in *Input, out *Output) {
 	s.Status = Quiet
 	if int(s.Point) >= len(in.Zones) {

@@ -16,7 +16,8 @@ import (
 // The pull of every crowd is the square root, rounded down.
 func TestPullIsTheSquareRoot(t *testing.T) {
 	for n := range uint32(math.MaxUint16 + 1) {
-		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(captureUnit*captureUnit))).Uint64()
+		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)),
+			big.NewInt(captureUnit*captureUnit))).Uint64()
 		if got := captureRate(uint16(n)); uint64(got) != want {
 			t.Fatalf("%d players: %d, want %d", n, got, want)
 		}
@@ -101,7 +102,8 @@ func check(t interface {
 	case out.Restart != (was.Phase == Ended && is.Phase == Countdown):
 		t.Fatalf("phase %d to %d: Restart %v", was.Phase, is.Phase, out.Restart)
 	case len(out.Announcements) > len(in.Kills)+3 || len(out.Awards) > len(in.Kills):
-		t.Fatalf("%d announcements and %d awards for %d kills", len(out.Announcements), len(out.Awards), len(in.Kills))
+		t.Fatalf("%d announcements and %d awards for %d kills", len(out.Announcements), len(out.Awards),
+			len(in.Kills))
 	case is.Status >= Statuses || is.Status != Quiet && is.Phase != Active:
 		t.Fatalf("status %d in phase %d", is.Status, is.Phase)
 	}
@@ -129,7 +131,8 @@ func TestSameInputsSameStates(t *testing.T) {
 		for range rapid.IntRange(1, 300).Draw(t, "ticks") {
 			in := Input{Players: [Teams]uint16{uint16(rapid.IntRange(0, 3).Draw(t, "p0")), 1}}
 			for range rapid.IntRange(0, 2).Draw(t, "kills") {
-				in.Kills = append(in.Kills, kill(netid.ID(ids.Draw(t, "killer")), netid.ID(ids.Draw(t, "victim"))))
+				in.Kills = append(in.Kills, kill(netid.ID(ids.Draw(t, "killer")),
+					netid.ID(ids.Draw(t, "victim"))))
 			}
 			for range rapid.IntRange(0, 4).Draw(t, "zones") {
 				in.Zones = append(in.Zones, Occupancy{uint16(ids.Draw(t, "a")), uint16(ids.Draw(t, "d") / 4)})
@@ -137,9 +140,11 @@ func TestSameInputsSameStates(t *testing.T) {
 			was := a
 			a = r.Step(a, &in, &one)
 			check(t, r, was, a, &in, &one)
-			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]netid.ID, 3), KillAll: true, Restart: true}
+			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]netid.ID, 3),
+				KillAll: true, Restart: true}
 			b = r.Step(b, &Input{in.Players, slices.Clone(in.Kills), slices.Clone(in.Zones)}, &two)
-			if a != b || !slices.Equal(one.Announcements, two.Announcements) || !slices.Equal(one.Awards, two.Awards) {
+			if a != b || !slices.Equal(one.Announcements, two.Announcements) ||
+				!slices.Equal(one.Awards, two.Awards) {
 				t.Fatalf("%+v and %+v", a, b)
 			}
 		}
@@ -162,8 +167,10 @@ func FuzzStep(f *testing.F) {
 		var out Output
 		for ; len(script) >= 16; script = script[16:] {
 			u16 := func(i int) uint16 { return binary.LittleEndian.Uint16(script[i:]) }
-			in := Input{Players: [Teams]uint16{u16(0), u16(2)}, Zones: []Occupancy{{u16(8), u16(10)}, {u16(12), u16(14)}}}
-			in.Kills = []Kill{{Killer: netid.ID(script[4]), Victim: netid.ID(script[5]), KillerTeam: script[6], VictimTeam: script[7]}}
+			in := Input{Players: [Teams]uint16{u16(0), u16(2)}, Zones: []Occupancy{{u16(8), u16(10)},
+				{u16(12), u16(14)}}}
+			in.Kills = []Kill{{Killer: netid.ID(script[4]), Victim: netid.ID(script[5]),
+				KillerTeam: script[6], VictimTeam: script[7]}}
 			in.Zones = in.Zones[:script[4]%3]
 			was := s
 			s = r.Step(s, &in, &out)
@@ -179,7 +186,8 @@ func FuzzStep(f *testing.F) {
 func TestStepAllocatesNothing(t *testing.T) {
 	r := DefaultAssault().MustCompile(60)
 	s := State{Phase: Active, Winner: NoWinner, Left: r.round}
-	in := Input{Players: [Teams]uint16{4, 4}, Kills: []Kill{kill(2, 3), kill(3, 2)}, Zones: []Occupancy{{4, 0}, {1, 1}, {0, 2}}}
+	in := Input{Players: [Teams]uint16{4, 4}, Kills: []Kill{kill(2, 3), kill(3, 2)},
+		Zones: []Occupancy{{4, 0}, {1, 1}, {0, 2}}}
 	out := Output{Announcements: make([]Announcement, 0, 8), Awards: make([]netid.ID, 0, 8)}
 	if n := testing.AllocsPerRun(100, func() { s = r.Step(s, &in, &out) }); n != 0 {
 		t.Errorf("%v allocations", n)

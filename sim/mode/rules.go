@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Kind is what a round is played for.
+// Kind is the objective of a round.
 type Kind uint8
 
 // The kinds.
@@ -26,7 +26,7 @@ const (
 // MaxPoints is how many capture points a match may have.
 const MaxPoints = 8
 
-// Params are the numbers of a mode, as content gives them. Compile checks and converts them.
+// Params is the numbers of a mode. Compile checks and converts them.
 type Params struct {
 	Name            string // for errors and lists
 	Kind            Kind
@@ -38,7 +38,9 @@ type Params struct {
 	ScoreLimit      int32  // of Deathmatch, ends the round; 0: only time does; to 1000000
 	Points          uint8  // of Assault, 1 to MaxPoints; else 0
 	CaptureMillis   int32  // of Assault, what one attacker needs for a point, 100 to 600000; else 0
-	SpawnBehind     uint8  // of Assault: so many points behind the attacked one its defenders spawn; 0: at it; to MaxPoints
+	// of Assault: how many points behind the attacked one its defenders spawn; 0: at it; to
+	// MaxPoints
+	SpawnBehind uint8
 }
 
 // DefaultDeathmatch is the reference's deathmatch.
@@ -58,7 +60,8 @@ func DefaultAssault() Params {
 	}
 }
 
-// Rules are compiled Params, for one tick rate. They are read-only; any number of matches share them.
+// Rules are compiled Params, for one tick rate. They are read-only; any number of matches share
+// them.
 type Rules struct {
 	Params
 	rate                       uint32
@@ -67,10 +70,12 @@ type Rules struct {
 	full                       uint32 // progress at which a point is captured, in 1/unit tick of one attacker
 }
 
-// Compile checks the numbers and converts them. The error names the first field that is out of range, and the range.
+// Compile checks the numbers and converts them. The error names the first field that is out of
+// range, and the range.
 func (p Params) Compile(rate tick.Rate) (*Rules, error) {
 	if !rate.Valid() {
-		return nil, fmt.Errorf("mode %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate, tick.MaxRate)
+		return nil, fmt.Errorf("mode %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate,
+			tick.MaxRate)
 	}
 	points, capture := int64(0), int64(0)
 	if p.Kind == Assault {
@@ -98,13 +103,14 @@ func (p Params) Compile(rate tick.Rate) (*Rules, error) {
 	ticks := func(millis int32) uint32 { return uint32((int64(millis)*int64(rate) + 999) / 1000) }
 	return &Rules{
 		Params: p, rate: uint32(rate),
-		prematch: max(1, ticks(p.PrematchMillis)), round: ticks(p.RoundMillis), postmatch: max(1, ticks(p.PostmatchMillis)),
-		respawn: tick.Tick(ticks(p.RespawnMillis)),
-		full:    uint32(int64(p.CaptureMillis) * int64(rate) * captureUnit / 1000),
+		prematch: max(1, ticks(p.PrematchMillis)), round: ticks(p.RoundMillis),
+		postmatch: max(1, ticks(p.PostmatchMillis)),
+		respawn:   tick.Tick(ticks(p.RespawnMillis)),
+		full:      uint32(int64(p.CaptureMillis) * int64(rate) * captureUnit / 1000),
 	}, nil
 }
 
-// MustCompile is Compile for numbers that are known to be good; others panic.
+// MustCompile is Compile for numbers that are known to be valid; it panics for others.
 func (p Params) MustCompile(rate tick.Rate) *Rules {
 	r, err := p.Compile(rate)
 	if err != nil {
@@ -116,5 +122,5 @@ func (p Params) MustCompile(rate tick.Rate) *Rules {
 // CaptureTotal is the Progress at which a point is captured; 0 without points.
 func (r *Rules) CaptureTotal() uint32 { return r.full }
 
-// Seconds is what a phase has left, rounded up: the clock that players see.
+// Seconds is the time that a phase has left, rounded up.
 func (r *Rules) Seconds(s *State) uint32 { return (s.Left + r.rate - 1) / r.rate }

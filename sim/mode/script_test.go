@@ -93,8 +93,9 @@ func TestRow56Deathmatch(t *testing.T) {
 	g.want("countdowns", g.heard(CountdownBegan), 2)
 	g.want("clock", int(g.rules.Seconds(&g.State)), 420)
 
-	g.tick(kill(2, 3), kill(2, 5), kill(3, 4))                                 // 2 to 1
-	g.tick(kill(2, 4), kill(3, 3), Kill{Victim: 5, VictimTeam: 1}, kill(4, 7)) // a friend, oneself, the world; 3 to 1
+	g.tick(kill(2, 3), kill(2, 5), kill(3, 4)) // 2 to 1
+	// a friend, oneself, the world; 3 to 1
+	g.tick(kill(2, 4), kill(3, 3), Kill{Victim: 5, VictimTeam: 1}, kill(4, 7))
 	g.want("score of 0", int(g.Score[0]), 3)
 	g.want("score of 1", int(g.Score[1]), 1)
 	g.want("points of player 2", g.awards[2], 2)

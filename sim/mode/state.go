@@ -2,7 +2,7 @@ package mode
 
 import "unsafe"
 
-// Phase is where a round stands.
+// Phase is the phase of a round.
 type Phase uint8
 
 // The phases, in their order.
@@ -13,39 +13,40 @@ const (
 	Phases // how many there are
 )
 
-// Status is what goes on at the point that is attacked.
+// Status is the state of the attacked point.
 type Status uint8
 
 // The statuses.
 const (
-	Quiet      Status = iota // nobody stands in it
+	Quiet      Status = iota // no player stands in it
 	Capturing                // attackers only
 	Contested                // both: nothing moves
 	Recovering               // defenders only
 	Statuses                 // how many there are
 )
 
-// Who won, as Winner tells it besides a team.
+// Values of Winner besides a team.
 const (
 	NoWinner = 0xff // the round is not over
 	Tie      = 0xfe // Deathmatch: as many points
 )
 
-// State is a match's mode: all that the next tick depends on besides its Input, and all that others are told.
+// State is the whole state of a mode: everything that the next tick depends on besides its Input.
 type State struct {
-	Phase    Phase
-	Winner   uint8         // a team, Tie or NoWinner; other than NoWinner in Ended alone
-	Point    uint8         // the point that is attacked, 0 to Points: so many are captured, those with a lower index
+	Phase  Phase
+	Winner uint8 // a team, Tie or NoWinner; other than NoWinner in Ended alone
+	// the point that is attacked, 0 to Points: so many are captured, those with a lower index
+	Point    uint8
 	Status   Status        // of that point, as of the last tick
 	Left     uint32        // ticks until the phase is over, 1 to 921600
 	Progress uint32        // of the attacked point, 0 to Full
 	Score    [Teams]int32  // Deathmatch: kills; Assault: the attackers' points
-	Turn     [Teams]uint16 // how many spawned, modulo 65536
+	Turn     [Teams]uint16 // number of spawns, modulo 65536
 	Round    uint16        // counts rounds, from 0, modulo 65536
 	Waiting  bool          // Countdown: there are too few players
 }
 
 var _ [28]byte = [unsafe.Sizeof(State{})]byte{}
 
-// Start is a match nobody has joined.
+// Start is a match without players.
 func (r *Rules) Start() State { return State{Winner: NoWinner, Left: r.prematch, Waiting: true} }

@@ -4,33 +4,33 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Kill is somebody's death. Those of a KillAll are none: nobody is told of them.
+// Kill is a player's death. Deaths of a KillAll are none.
 type Kill struct {
-	Killer, Victim         netid.ID // the same: suicide; Killer 0: nobody's doing
+	Killer, Victim         netid.ID // the same: suicide; Killer 0: the world
 	KillerTeam, VictimTeam uint8
 }
 
 // Occupancy is how many living players of each team stand in a zone.
 type Occupancy [Teams]uint16
 
-// Input is what a tick brings. Every value is valid: teams that there are not do not count, nor do zones.
+// Input is the input of a tick. Every value is valid: unknown teams and zones do not count.
 type Input struct {
-	Players [Teams]uint16 // who belongs to each team, alive or dead
+	Players [Teams]uint16 // team sizes, alive or dead
 	Kills   []Kill        // in the order in which they happened
 	Zones   []Occupancy   // by point; those that are missing are empty
 }
 
-// Kind is it that an announcement tells.
+// AnnouncementKind is the kind of an announcement.
 type AnnouncementKind uint8
 
-// Kind there is to tell, and which fields of the Announcement go with it.
+// The announcements, and the fields that each uses.
 const (
 	WaitForPlayers AnnouncementKind = iota + 1 // Value: how many are missing
 	CountdownBegan                             // Value: seconds
 	RoundBegan                                 // Value: seconds
 	PlayerKilled                               // Killer, Victim, Team: the killer's
 	PlayerSuicide                              // Victim, Team: the victim's
-	PlayerDied                                 // Victim, Team: the victim's; nobody's doing
+	PlayerDied                                 // Victim, Team: the victim's; killed by the world
 	PointAttacked                              // Point
 	PointCaptured                              // Point, N: how many are left
 	RoundWon                                   // Team
@@ -38,7 +38,7 @@ const (
 	AnnouncementKinds // how many there are, and 1
 )
 
-// Announcement is something that everybody is told. Its text is made elsewhere.
+// Announcement is a message to all players. Its text is made elsewhere.
 type Announcement struct {
 	Kind           AnnouncementKind
 	Team, Point    uint8
@@ -46,20 +46,22 @@ type Announcement struct {
 	Killer, Victim netid.ID
 }
 
-// Output is what a tick brings about besides the State. Step empties it first and appends, so that its slices may be
-// used again: at most an announcement and an award for each kill, and three announcements more.
+// Output is what a tick produces besides the State. Step empties it first and appends, so that its
+// slices are reused: at most an announcement and an award for each kill, and three announcements
+// more.
 type Output struct {
 	Announcements []Announcement
-	Awards        []netid.ID // players who get a point each; one may be named often
-	KillAll       bool       // the round is over: everybody dies, without a killer
-	Restart       bool       // a new round: players' points are 0, everybody spawns now, objects are whole
+	Awards        []netid.ID // players that get a point each; one may be named often
+	KillAll       bool       // the round is over: all players die, without a killer
+	Restart       bool       // a new round: players' points are 0, all players may spawn, objects are whole
 }
 
 func (o *Output) announce(a Announcement) { o.Announcements = append(o.Announcements, a) }
 
 // Step is one tick.
 func (r *Rules) Step(s State, in *Input, out *Output) State {
-	out.Announcements, out.Awards, out.KillAll, out.Restart = out.Announcements[:0], out.Awards[:0], false, false
+	out.Announcements, out.Awards, out.KillAll, out.Restart = out.Announcements[:0], out.Awards[:0], false,
+		false
 	for i := range in.Kills {
 		s.kill(&in.Kills[i], r, out)
 	}
@@ -74,7 +76,8 @@ func (r *Rules) Step(s State, in *Input, out *Output) State {
 	return s
 }
 
-// kill tells of a death, and counts it if it counts. Points of a player count in both kinds, a team's in Deathmatch.
+// kill announces a death, and scores it. A player's points count in both modes, a team's in
+// Deathmatch.
 func (s *State) kill(k *Kill, r *Rules, out *Output) {
 	switch {
 	case k.Killer == 0:
@@ -94,7 +97,8 @@ func (s *State) kill(k *Kill, r *Rules, out *Output) {
 	}
 }
 
-// countdown waits until there are enough, then counts. Whoever leaves makes it begin again.
+// countdown waits until there are enough players, then counts. It starts again if too few are
+// left.
 func (s *State) countdown(r *Rules, in *Input, out *Output) {
 	players := int32(in.Players[0]) + int32(in.Players[1])
 	if missing := int32(r.MinPlayers) - players; missing > 0 {
@@ -157,7 +161,7 @@ func (s *State) end(winner uint8, r *Rules, out *Output) {
 	out.announce(Announcement{Kind: RoundWon, Team: winner})
 }
 
-// ended waits, then begins anew. AnnouncementKind is kept is whose turn it is to spawn where.
+// ended waits, then begins the next round. Only the spawn turns are kept.
 func (s *State) ended(r *Rules, out *Output) {
 	if s.Left--; s.Left > 0 {
 		return

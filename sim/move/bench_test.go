@@ -40,7 +40,8 @@ func mix(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// BenchmarkStep walks bodies one by one, as clients do, and as columns, as the server does, on a map of some 2000 solids.
+// BenchmarkStep walks bodies one by one, as clients do, and as columns, as the server does, on a
+// map of some 2000 solids.
 func BenchmarkStep(b *testing.B) {
 	const n = 1000
 	a := arena.Generate(1400, 1)
@@ -54,7 +55,8 @@ func BenchmarkStep(b *testing.B) {
 				if tick%50 == 0 {
 					in[i] = wander(uint32(i), tick)
 				}
-				c.Pos[i], c.Vel[i], c.State[i] = Split(Step(Join(c.Pos[i], c.Vel[i], c.State[i]), in[i], a, 60))
+				c.Pos[i], c.Vel[i], c.State[i] = Split(Step(Join(c.Pos[i], c.Vel[i], c.State[i]), in[i], a,
+					60))
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
@@ -77,7 +79,8 @@ func BenchmarkStep(b *testing.B) {
 	})
 }
 
-// BenchmarkStepAllSolids is BenchmarkStep/columns, each body looking at all solids of the map first: the naive way.
+// BenchmarkStepAllSolids is BenchmarkStep/columns, each body looking at all solids of the map
+// first: the naive way.
 func BenchmarkStepAllSolids(b *testing.B) {
 	const n = 200
 	a := arena.Generate(1400, 1)

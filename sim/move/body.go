@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Params are the numbers of a body, as content gives them. Compile checks and converts them.
+// Params is the numbers of a body. Compile checks and converts them.
 type Params struct {
 	RadiusMetres float32 // of the capsule; 0.25 to 0.75
 	HeightMetres float32 // of the capsule; more than twice the radius, at most 4
@@ -31,8 +31,8 @@ type Params struct {
 	Arc             Arc     // of a rocket jump; none if its time is 0
 }
 
-// Arc is a rocket jump: the body flies at a fixed speed towards where it looked when it began, along a direction that
-// turns from one elevation to another. Then it falls.
+// Arc is a rocket jump: the body flies at a fixed speed towards where it looked when it began,
+// along a direction that turns from one elevation to another. Then it falls.
 type Arc struct {
 	Speed        float32 // m/s; 0 to 60
 	StartDegrees float32 // elevation at the beginning, upwards positive; -90 to 90
@@ -43,9 +43,13 @@ type Arc struct {
 // The bodies of the reference's heroes (spec 7.1). Default is the Terraformer's.
 func DefaultParams() Params {
 	return Params{
-		RadiusMetres: Radius, HeightMetres: Height, EyeMetres: EyeHeight, StepMetres: StepHeight, SlopeDegrees: SlopeLimit,
-		WalkSpeed: WalkSpeed, SprintSpeed: RunSpeed, Acceleration: 30, Friction: 16, AirAcceleration: 1, AirFriction: 0.5,
-		Gravity: Gravity, FallSpeed: FallSpeed, StickGravity: 400, JumpMetres: JumpHeight, JumpMillis: 300, Jumps: 2,
+		RadiusMetres: Radius, HeightMetres: Height, EyeMetres: EyeHeight, StepMetres: StepHeight,
+		SlopeDegrees: SlopeLimit,
+		WalkSpeed:    WalkSpeed, SprintSpeed: RunSpeed, Acceleration: 30, Friction: 16, AirAcceleration: 1,
+		AirFriction: 0.5,
+		Gravity:     Gravity, FallSpeed: FallSpeed, StickGravity: 400, JumpMetres: JumpHeight,
+		JumpMillis: 300,
+		Jumps:      2,
 	}
 }
 
@@ -56,17 +60,19 @@ func RobotParams() Params {
 	return p
 }
 
-// Body is a compiled body. It is read-only and serves every tick rate: times are compared with tick counts in whole
-// numbers. Many rows may share it.
+// Body is a compiled body. It is read-only and serves every tick rate: times are compared with tick
+// counts in whole numbers. Many rows may share it.
 type Body struct {
-	// The capsule that collides, in multiples of PosUnit (see the package comment), and what follows from it.
-	radius, height, shoulder    float32 // shoulder: where the upper half sphere begins
-	bare, bareSq                float32 // nearer than this is a touch
-	radiusSq, invRadius         float32
-	tanLimit, cosLimit          float32 // of the steepest floor
-	step, stepTop               float32
-	wide, below, above          float32 // how far gather looks aside, down and up
-	stride, strideSq, invStride float32 // longest way between two tests; below the radius, so that no wall is ever jumped
+	// The capsule that collides, in multiples of PosUnit (see the package comment), and what
+	// follows from it.
+	radius, height, shoulder float32 // shoulder: where the upper half sphere begins
+	bare, bareSq             float32 // nearer than this is a touch
+	radiusSq, invRadius      float32
+	tanLimit, cosLimit       float32 // of the steepest floor
+	step, stepTop            float32
+	wide, below, above       float32 // how far gather looks aside, down and up
+	// longest way between two tests; below the radius, so that no wall is ever jumped
+	stride, strideSq, invStride float32
 	walk, run                   float32
 	accel, friction             float32
 	airAccel, airFriction       float32
@@ -82,7 +88,8 @@ type Body struct {
 // skin is how deep a touch is left alone: rounding may cause it, and pushing it out would tremble.
 const skin = 2. / 4096
 
-// Compile checks the numbers and converts them. The error names the first field that is out of range, and the range.
+// Compile checks the numbers and converts them. The error names the first field that is out of
+// range, and the range.
 func (p Params) Compile() (*Body, error) {
 	for _, c := range []struct {
 		name      string
@@ -127,8 +134,8 @@ func (p Params) Compile() (*Body, error) {
 	return b, nil
 }
 
-// shape is what follows from the capsule. It is reckoned in float64, where sums and products of such numbers are exact
-// or as good, and rounded once.
+// shape is what follows from the capsule. It is reckoned in float64, where sums and products of
+// such numbers are exact or as good, and rounded once.
 func (b *Body) shape(p Params) {
 	grid := func(x float32) float64 { return float64(math.Floor(roundDecimal(x)/PosUnit) * PosUnit) }
 	r, h := grid(p.RadiusMetres), grid(p.HeightMetres)
@@ -137,7 +144,8 @@ func (b *Body) shape(p Params) {
 	b.bare, b.bareSq = float32(bare), float32(bare*bare)
 	b.radiusSq, b.invRadius = float32(r*r), float32(1/r)
 	slope := roundDecimal(p.SlopeDegrees) * (math.Pi / 180)
-	b.tanLimit, b.cosLimit = float32(truncateDigits(math.Tan(slope))), float32(truncateDigits(math.Cos(slope)))
+	b.tanLimit, b.cosLimit = float32(truncateDigits(math.Tan(slope))),
+		float32(truncateDigits(math.Cos(slope)))
 	step := roundDecimal(p.StepMetres)
 	b.step, b.stepTop = float32(step), float32(step+skin)
 	b.wide, b.below, b.above = float32(r+slack), float32(step+slack), float32(h+step+slack)
@@ -155,7 +163,7 @@ func turns(degrees float32) int32 {
 	return int32(math.Round(roundDecimal(degrees) * (geom.Turn / 360.)))
 }
 
-// MustCompile is Compile for numbers that are known to be good, such as those of this package; others panic.
+// MustCompile is Compile for numbers that are known to be valid; it panics for others.
 func (p Params) MustCompile() *Body {
 	b, err := p.Compile()
 	if err != nil {
@@ -164,7 +172,7 @@ func (p Params) MustCompile() *Body {
 	return b
 }
 
-// Eye returns where the body looks from when its feet are at pos.
+// Eye returns the eye position when the feet are at pos.
 func (b *Body) Eye(pos geom.Vec3) geom.Vec3 { return geom.Vec3{X: pos.X, Y: pos.Y + b.eye, Z: pos.Z} }
 
 // passed reports whether so many ticks last at least so long, without a rounded second.

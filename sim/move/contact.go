@@ -71,7 +71,8 @@ func apart(y0, y1, lo, hi float32) float32 {
 	return 0
 }
 
-// insideDepth is the shortest way out of the solid's box for a capsule whose axis is within it. Ties go to x, z, then up.
+// insideDepth is the shortest way out of the solid's box for a capsule whose axis is within it.
+// Ties go to x, z, then up.
 func (b *Body) insideDepth(s *arena.Solid, o, p geom.Vec3) touch {
 	best := touch{depth: noFloor}
 	out := func(n geom.Vec3, depth float32) {
@@ -96,7 +97,8 @@ type rest struct {
 	wall bool    // it is a slope too steep to be a floor
 }
 
-// support lets the body down at (x, z) on s; all is measured from o. It reports false if it would pass beside.
+// support lets the body down at (x, z) on s; all is measured from o. It reports false if it would
+// pass beside.
 func (b *Body) support(s *arena.Solid, o geom.Vec3, x, z float32) (r rest, ok bool) {
 	ex := beyond(x, s.Min.X-o.X, s.Max.X-o.X)
 	ez := beyond(z, s.Min.Z-o.Z, s.Max.Z-o.Z)

@@ -2,7 +2,8 @@ package move
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// drive is the first half of a tick: from the input to the state of locomotion and the velocity wanted.
+// drive is the first half of a tick: from the input to the state of locomotion and the velocity
+// wanted.
 func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 	if m.Loco >= locos {
 		m.Loco = Dead
@@ -90,8 +91,9 @@ func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
 // grip is how a body holds on to the ground, or the air: 1/s each.
 type grip struct{ friction, accel float32 }
 
-// accelerate is the reference's velocity over the ground: friction first, then towards the wish as Quake II has it:
-// only the speed along the wish is limited, so that turning in the air gains speed ("easterBunny").
+// accelerate is the reference's velocity over the ground: friction first, then towards the wish as
+// Quake II has it: only the speed along the wish is limited, so that turning in the air gains speed
+// ("easterBunny").
 func accelerate(v geom.Vec3, in Input, g grip, speed, dt float32) geom.Vec3 {
 	if v.X != 0 || v.Z != 0 {
 		level := geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z))

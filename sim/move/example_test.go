@@ -19,6 +19,7 @@ func Example() {
 	for range 60 {
 		m = body.Step(m, move.Input{Yaw: spawn.Yaw, MoveMag: 255}, move.NoTeam, a, 60)
 	}
-	fmt.Printf("%v at %.1f m/s, %.1f m from where it began\n", m.Loco, m.Vel.Len(), m.Pos.Sub(spawn.Pos).Len())
+	fmt.Printf("%v at %.1f m/s, %.1f m from where it began\n", m.Loco, m.Vel.Len(),
+		m.Pos.Sub(spawn.Pos).Len())
 	// Output: move at 6.0 m/s, 5.9 m from where it began
 }

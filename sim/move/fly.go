@@ -2,7 +2,8 @@ package move
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// fly moves a body through the air along delta. free reports whether it touched nothing, ground whether it landed.
+// fly moves a body through the air along delta. free reports whether it touched nothing, ground
+// whether it landed.
 func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	n, part := m.body.parts(delta)
 	free = true
@@ -49,7 +50,8 @@ func (m *mover) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 			}
 		}
 		if !touched {
-			// Wedged between edges, none of which is a floor: where gravity moves nothing more, one can stand.
+			// Wedged between edges, none of which is a floor: where gravity moves nothing more, one
+			// can stand.
 			if falls && held && q.Sub(p).LenSq() < 0.01*part.LenSq() {
 				landed = true
 			}

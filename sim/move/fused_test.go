@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestNothingFuses reads the source: the sum of a bare product could be computed in one rounding on some processors,
-// and a client there would predict other bits than its server. Every such product must be converted first.
+// TestNothingFuses reads the source: the sum of a bare product could be computed in one rounding on
+// some processors, and a client there would predict other bits than its server. Every such product
+// must be converted first.
 func TestNothingFuses(t *testing.T) {
 	sums := 0
 	for _, dir := range []string{".", "../arena"} {
@@ -19,7 +20,8 @@ func TestNothingFuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") || e.Name() == "generate.go" {
+			if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") ||
+				e.Name() == "generate.go" {
 				continue // the generator reckons in integers
 			}
 			files := token.NewFileSet()
@@ -61,7 +63,8 @@ func TestNothingFuses(t *testing.T) {
 	}
 }
 
-// constant reports whether a product is of literals and this package's constants: computed by the compiler.
+// constant reports whether a product is of literals and this package's constants: computed by the
+// compiler.
 func constant(b *ast.BinaryExpr) bool {
 	plain := func(x ast.Expr) bool {
 		switch x := x.(type) {

@@ -8,11 +8,13 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// slowGather is the honest twin of gather: of all solids of the map, those that a body may meet on the way from its origin.
+// slowGather is the honest twin of gather: of all solids of the map, those that a body may meet on
+// the way from its origin.
 func slowGather(dst []arena.Solid, b *Body, at, delta geom.Vec3, all []arena.Solid) []arena.Solid {
 	for i := range all {
 		s := &all[i]
-		if s.Min.X < at.X+max(delta.X, 0)+b.wide && s.Max.X > at.X+min(delta.X, 0)-b.wide && s.Min.Z < at.Z+max(delta.Z, 0)+b.wide &&
+		if s.Min.X < at.X+max(delta.X, 0)+b.wide && s.Max.X > at.X+min(delta.X, 0)-b.wide &&
+			s.Min.Z < at.Z+max(delta.Z, 0)+b.wide &&
 			s.Max.Z > at.Z+min(delta.Z, 0)-b.wide && s.Min.Y < at.Y+b.above && s.Max.Y > at.Y-b.below {
 			dst = append(dst, *s)
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// gym is the ground of the goldens. Along +x from the origin: a step of half a metre, a ramp of 27 degrees to a deck of
-// 2 m, a drop, a wall of a quarter metre. Along -x a slope of 53 degrees, along +z stairs, along -z a step too high.
+// gym is the ground of the goldens. Along +x from the origin: a step of half a metre, a ramp of 27
+// degrees to a deck of 2 m, a drop, a wall of a quarter metre. Along -x a slope of 53 degrees,
+// along +z stairs, along -z a step too high.
 func gym(t testing.TB) *arena.Arena {
 	box := func(x0, y0, z0, x1, y1, z1 float32) arena.Solid {
 		return arena.Solid{Min: geom.Vec3{X: x0, Y: y0, Z: z0}, Max: geom.Vec3{X: x1, Y: y1, Z: z1}}
@@ -34,7 +35,8 @@ func gym(t testing.TB) *arena.Arena {
 		ramp(box(6, 0, -2, 10, 2, 2), arena.RampPosX),
 		ramp(box(-7, 0, -2, -4, 4, 2), arena.RampNegX),
 	}
-	a, err := arena.New("gym", geom.AABB{Min: geom.Vec3{X: -50, Y: -1, Z: -50}, Max: geom.Vec3{X: 50, Y: 60, Z: 50}}, solids, nil)
+	a, err := arena.New("gym", geom.AABB{Min: geom.Vec3{X: -50, Y: -1, Z: -50}, Max: geom.Vec3{X: 50, Y: 60,
+		Z: 50}}, solids, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,19 +61,31 @@ var trajectories = []struct {
 	ticks int
 	input func(tick int) Input
 }{
-	{"walk", Motion{Pos: geom.Vec3{X: 20}}, 60, 48, func(i int) Input { return Input{Yaw: towardsX, MoveMag: uint8(255 * (1 - i/24))} }},
+	{"walk", Motion{Pos: geom.Vec3{X: 20}}, 60, 48, func(i int) Input {
+		return Input{Yaw: towardsX,
+			MoveMag: uint8(255 * (1 - i/24))}
+	}},
 	{"sprint", Motion{Pos: geom.Vec3{X: 20}}, 60, 32, run(towardsX, Sprint)},
-	{"backwards", Motion{Pos: geom.Vec3{X: 20}}, 60, 16, func(int) Input { return Input{Yaw: towardsNegX, MoveYaw: 128, MoveMag: 255, Buttons: Sprint} }},
-	{"jump", Motion{Pos: geom.Vec3{X: 20}}, 60, 56, func(i int) Input { return Input{Yaw: towardsX, MoveMag: 255, Buttons: Jump} }},
-	{"double-jump", Motion{Pos: geom.Vec3{X: 20}}, 60, 100, func(i int) Input { return Input{Buttons: uint16(i/10) & 1 * Jump} }},
+	{"backwards", Motion{Pos: geom.Vec3{X: 20}}, 60, 16, func(int) Input {
+		return Input{Yaw: towardsNegX,
+			MoveYaw: 128, MoveMag: 255, Buttons: Sprint}
+	}},
+	{"jump", Motion{Pos: geom.Vec3{X: 20}}, 60, 56, func(i int) Input {
+		return Input{Yaw: towardsX,
+			MoveMag: 255, Buttons: Jump}
+	}},
+	{"double-jump", Motion{Pos: geom.Vec3{X: 20}}, 60, 100,
+		func(i int) Input { return Input{Buttons: uint16(i/10) & 1 * Jump} }},
 	{"step-and-slope-up-and-drop", Motion{Pos: geom.Vec3{X: 2.5}}, 60, 124, run(towardsX, 0)},
 	{"slope-down", Motion{Pos: geom.Vec3{X: 11, Y: 2}}, 128, 96, run(towardsNegX, Sprint)},
 	{"slope-too-steep", Motion{Pos: geom.Vec3{X: -2}}, 60, 48, run(towardsNegX, 0)},
-	{"slope-slide", Motion{Pos: geom.Vec3{X: -5.5, Y: 3}, Loco: InAir}, 60, 60, func(int) Input { return Input{} }},
+	{"slope-slide", Motion{Pos: geom.Vec3{X: -5.5, Y: 3}, Loco: InAir}, 60, 60,
+		func(int) Input { return Input{} }},
 	{"stairs", Motion{Pos: geom.Vec3{Z: 2.5}}, 30, 36, run(towardsZ, 0)},
 	{"step-too-high", Motion{Pos: geom.Vec3{Z: -1}}, 60, 32, run(towardsNegZ, 0)},
 	{"wall-slide", Motion{Pos: geom.Vec3{X: 14.5, Z: -6}}, 60, 60, run(towardsX-0x1000, 0)},
-	{"ceiling", Motion{Pos: geom.Vec3{X: 2, Z: 22}}, 60, 40, func(i int) Input { return Input{Buttons: Jump} }},
+	{"ceiling", Motion{Pos: geom.Vec3{X: 2, Z: 22}}, 60, 40,
+		func(i int) Input { return Input{Buttons: Jump} }},
 	{"fall", Motion{Pos: geom.Vec3{X: -20.5, Y: 40, Z: 35}}, 20, 60, run(towardsX, 0)},
 }
 
@@ -80,7 +94,8 @@ func TestTrajectories(t *testing.T) {
 	a := gym(t)
 	for _, c := range trajectories {
 		var got bytes.Buffer
-		fmt.Fprintf(&got, "# %s at %d Hz: tick, position, velocity, state, jumps, ticks in the state\n", c.name, c.rate)
+		fmt.Fprintf(&got, "# %s at %d Hz: tick, position, velocity, state, jumps, ticks in the state\n",
+			c.name, c.rate)
 		m := c.start
 		for i := range c.ticks {
 			m = Step(m, c.input(i), a, c.rate)
@@ -88,7 +103,8 @@ func TestTrajectories(t *testing.T) {
 				t.Errorf("%s: %v deep at tick %d", c.name, d, i)
 			}
 			if (i+1)%4 == 0 {
-				fmt.Fprintf(&got, "%3d  %v %v %v  %v %v %v  %v %d %d\n", i+1, m.Pos.X, m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z, m.Loco, m.Jumps, m.Since)
+				fmt.Fprintf(&got, "%3d  %v %v %v  %v %v %v  %v %d %d\n", i+1, m.Pos.X, m.Pos.Y, m.Pos.Z,
+					m.Vel.X, m.Vel.Y, m.Vel.Z, m.Loco, m.Jumps, m.Since)
 			}
 		}
 		golden(t, c.name, got.Bytes())
@@ -141,7 +157,8 @@ func TestNumbers(t *testing.T) {
 		near(t, "two seconds' way", walk(a, m, ahead, rate, second).Pos.X-m.Pos.X, 6, 0.015)
 		m = walk(a, at, sprint, rate, second)
 		near(t, "sprinting speed", m.Vel.X, 8, 0)
-		near(t, "speed at half the stick", walk(a, at, Input{MoveMag: 128}, rate, second).Vel.Z, 6*128./255, VelUnit)
+		near(t, "speed at half the stick", walk(a, at, Input{MoveMag: 128}, rate, second).Vel.Z, 6*128./255,
+			VelUnit)
 		m = walk(a, m, Input{}, rate, second)
 		if m.Vel != (geom.Vec3{}) || m.Loco != Stand {
 			t.Errorf("at %d Hz: a second after letting go it still moves: %+v", rate, m)
@@ -191,7 +208,8 @@ func TestJumps(t *testing.T) {
 	}
 }
 
-// TestFall drops a body 39 m at every rate: it reaches 50 m/s and no more where there is room, and stops on the floor.
+// TestFall drops a body 39 m at every rate: it reaches 50 m/s and no more where there is room, and
+// stops on the floor.
 func TestFall(t *testing.T) {
 	a := gym(t)
 	for _, rate := range []uint16{20, 60, 128} {
@@ -230,7 +248,8 @@ func TestKnock(t *testing.T) {
 
 func TestDead(t *testing.T) {
 	a := gym(t)
-	m := walk(a, Motion{Pos: geom.Vec3{X: 20, Y: 3}, Vel: geom.Vec3{X: 6}, Loco: Dead, Since: 65530}, Input{Yaw: towardsX, MoveMag: 255, Buttons: Jump}, 60, 120)
+	m := walk(a, Motion{Pos: geom.Vec3{X: 20, Y: 3}, Vel: geom.Vec3{X: 6}, Loco: Dead, Since: 65530},
+		Input{Yaw: towardsX, MoveMag: 255, Buttons: Jump}, 60, 120)
 	if m.Loco != Dead || m.Pos.Y != 0 || m.Vel.X != 0 || m.Vel.Z != 0 || m.Since != 65535 {
 		t.Errorf("the dead end as %+v", m)
 	}
@@ -257,8 +276,8 @@ func TestSprints(t *testing.T) {
 	}
 }
 
-// TestSpawns drops a body on every spawn of the committed maps: it stands there, and can walk away some metres whichever
-// of eight ways it takes first.
+// TestSpawns drops a body on every spawn of the committed maps: it stands there, and can walk away
+// some metres whichever of eight ways it takes first.
 func TestSpawns(t *testing.T) {
 	for _, name := range arena.Names() {
 		a, err := arena.Open(name)

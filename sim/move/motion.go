@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Specification: the reference's movement, in metres, seconds and degrees. Radius to JumpHeight are those of the default
-// body; TopSpeed holds for all.
+// Specification: the reference's movement, in metres, seconds and degrees. Radius to JumpHeight are
+// those of the default body; TopSpeed holds for all.
 const (
 	Radius     = 0.4  // of the body
 	Height     = 1.8  // of the body
@@ -49,8 +49,9 @@ func (l Loco) String() string {
 // Grounded reports whether the feet stand on something.
 func (l Loco) Grounded() bool { return l <= GroundMove }
 
-// Motion is all that the next tick of a body depends on besides its input: 32 bytes. As Step leaves it, Pos is whole
-// numbers of PosUnit, at most 8,192,000 either way, and Vel whole numbers of VelUnit, at most 65,536 either way.
+// Motion is all that the next tick of a body depends on besides its input: 32 bytes. As Step leaves
+// it, Pos is whole numbers of PosUnit, at most 8,192,000 either way, and Vel whole numbers of
+// VelUnit, at most 65,536 either way.
 type Motion struct {
 	Pos, Vel geom.Vec3
 	Loco     Loco
@@ -114,7 +115,8 @@ type Input struct {
 	Buttons uint16
 }
 
-// Sprints reports whether the input sprints: asked for, moving, and within a quarter turn of straight ahead.
+// Sprints reports whether the input sprints: asked for, moving, and within a quarter turn of
+// straight ahead.
 func (in Input) Sprints() bool {
 	return in.Buttons&Sprint != 0 && in.MoveMag > 0 && (in.MoveYaw < 64 || in.MoveYaw > 192)
 }

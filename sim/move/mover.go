@@ -25,11 +25,12 @@ type mover struct {
 	count  int
 }
 
-// resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity that this amounts
-// to, and the state of locomotion it ends in.
+// resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity
+// that this amounts to, and the state of locomotion it ends in.
 func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	bounds := &m.arena.Bounds
-	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X || p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
+	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X ||
+		p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
 		b.Pos = p.Max(bounds.Min).Min(bounds.Max)
 	}
 	m.origin = b.Pos
@@ -77,7 +78,8 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	n, cell := 0, m.cell
 	for i := range cell {
 		s := &cell[i]
-		// No branches: which solids pass is anybody's guess, and a wrong guess costs more than all six comparisons.
+		// No branches: which solids pass cannot be predicted, and a wrong prediction costs more
+		// than all six comparisons.
 		m.near[n&(arena.MaxNear-1)] = uint8(i)
 		n += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
 	}
@@ -87,8 +89,8 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	}
 }
 
-// passes takes the areas of the body's team out of the list. Apart from gather's loop: most maps have none.
-// Within gather it would cost every body 3 %.
+// passes takes the areas of the body's team out of the list. Apart from gather's loop: most maps
+// have none. Within gather it would cost every body 3 %.
 //
 //go:noinline
 func (m *mover) passes() {
@@ -119,7 +121,8 @@ func (b *Body) parts(delta geom.Vec3) (n int, part geom.Vec3) {
 	return n, delta.Scale(1 / float32(n))
 }
 
-// contain keeps q within the bounds, except below, where a floor is made of them, and reports whether it had to.
+// contain keeps q within the bounds, except below, where a floor is made of them, and reports
+// whether it had to.
 func (m *mover) contain(q *geom.Vec3) (had bool) {
 	if q.X >= m.lo.X && q.X <= m.hi.X && q.Z >= m.lo.Z && q.Z <= m.hi.Z && q.Y <= m.hi.Y {
 		return false
@@ -130,8 +133,9 @@ func (m *mover) contain(q *geom.Vec3) (had bool) {
 	return true
 }
 
-// revert is for a part of the way that was given up. p was free when the tick began, unless someone put it into a
-// solid: then it takes the shortest way out of one solid that leads into no other, or else climbs to the top of all.
+// revert is for a part of the way that was given up. p was free when the tick began, unless someone
+// put it into a solid: then it takes the shortest way out of one solid that leads into no other, or
+// else climbs to the top of all.
 func (m *mover) revert(p geom.Vec3) geom.Vec3 {
 	if m.deepest(p) < 4*skin {
 		return p

@@ -5,7 +5,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// wedge is a ramp in its own plane: it rises along u from (u0, lo) to (u1, hi), and is as wide as w0 to w1.
+// wedge is a ramp in its own plane: it rises along u from (u0, lo) to (u1, hi), and is as wide as
+// w0 to w1.
 type wedge struct {
 	u0, u1, w0, w1, lo, hi float32
 	grade, inv             float32 // rise over run, 1/sqrt(1 + grade^2)
@@ -45,8 +46,9 @@ func (r *wedge) world(u, y, w float32) geom.Vec3 {
 	return geom.Vec3{X: u * r.sign, Y: y, Z: w}
 }
 
-// rampContact is contact for a ramp whose box the capsule touches. The body's axis is vertical and the ramp has one
-// section all along w, so the vector between them is that of a vertical segment and a triangle, and the part along w.
+// rampContact is contact for a ramp whose box the capsule touches. The body's axis is vertical and
+// the ramp has one section all along w, so the vector between them is that of a vertical segment
+// and a triangle, and the part along w.
 func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	r := unfold(s, o)
 	u, w := r.plan(p.X, p.Z)
@@ -92,7 +94,8 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	inv := 1 / d
 	t.n = r.world(eu*inv, ey*inv, ew*inv)
 	t.depth = b.radius - d
-	// The distance from a convex body grows at least as fast as along its normal, so these may be too far, never too near.
+	// The distance from a convex body grows at least as fast as along its normal, so these may be
+	// too far, never too near.
 	if t.n.Y > 0 {
 		t.raise = t.depth / t.n.Y
 	}
@@ -106,7 +109,8 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 func (r *wedge) buried(b *Body, s *arena.Solid, o, p geom.Vec3, above float32) touch {
 	t := b.insideDepth(s, o, p)
 	if depth := b.radius - above; depth < t.depth {
-		t = touch{n: r.world(-r.grade*r.inv, r.inv, 0), depth: depth, raise: depth / r.inv, aside: depth / (r.grade * r.inv)}
+		t = touch{n: r.world(-r.grade*r.inv, r.inv, 0), depth: depth, raise: depth / r.inv,
+			aside: depth / (r.grade * r.inv)}
 	}
 	return t
 }

@@ -20,7 +20,8 @@ func jumper(p Params) *Body {
 	return p.MustCompile()
 }
 
-// yard is the gym with team areas: gates across the way along +x at z = 10 (team 0's) and z = 14 (team 1's).
+// yard is the gym with team areas: gates across the way along +x at z = 10 (team 0's) and z = 14
+// (team 1's).
 func yard(t testing.TB) *arena.Arena {
 	g := gym(t)
 	solids := append(slices.Clone(g.Solids),
@@ -45,52 +46,60 @@ var happenings = []struct {
 }{
 	{"area-own", Motion{Pos: geom.Vec3{X: 18.5, Z: 10}}, 0, 60, 64, run(towardsX, 0), nothing},
 	{"area-enemy", Motion{Pos: geom.Vec3{X: 18.5, Z: 10}}, 1, 60, 32, run(towardsX, 0), nothing},
-	{"area-slide", Motion{Pos: geom.Vec3{X: 18.5, Z: 13.5}}, 0, 60, 64, run(towardsX-0x1800, Sprint), nothing},
-	{"teleport-running", Motion{Pos: geom.Vec3{X: 20}}, NoTeam, 60, 40, run(towardsX, Sprint), func(tick int, m Motion) Motion {
-		if tick == 20 {
-			return Teleport(m, geom.Vec3{X: -20, Y: 1, Z: -20}, towardsZ)
-		}
-		return m
-	}},
-	{"teleport-falling", Motion{Pos: geom.Vec3{X: -10, Y: 30, Z: 20}, Loco: InAir}, NoTeam, 60, 80, func(int) Input { return Input{} }, func(tick int, m Motion) Motion {
-		if tick == 40 {
-			return Teleport(m, geom.Vec3{X: -20, Y: 0.25, Z: -20}, towardsNegX)
-		}
-		return m
-	}},
-	{"knock-back", Motion{Pos: geom.Vec3{X: 20}}, NoTeam, 60, 72, run(towardsX, 0), func(tick int, m Motion) Motion {
-		var p Push
-		if tick == 12 { // two splashes of one tick
-			p.Add(geom.Vec3{X: -9, Y: 6})
-			p.Add(geom.Vec3{Y: 3, Z: 4})
-		}
-		return ApplyPush(m, p)
-	}},
-	{"knock-dead", Motion{Pos: geom.Vec3{X: 20}, Loco: Dead}, NoTeam, 30, 48, run(towardsX, 0), func(tick int, m Motion) Motion {
-		var p Push
-		if tick == 4 {
-			p.Add(geom.Vec3{X: 10, Y: 5})
-		}
-		return ApplyPush(m, p)
-	}},
-	{"rocket-jump", Motion{Pos: geom.Vec3{X: -45, Z: -30}}, NoTeam, 60, 120, run(towardsX, 0), func(tick int, m Motion) Motion {
-		if tick == 4 {
-			return Launch(m, towardsX)
-		}
-		return m
-	}},
-	{"rocket-wall", Motion{Pos: geom.Vec3{X: 8, Z: 6}}, NoTeam, 128, 128, run(towardsNegX, Jump), func(tick int, m Motion) Motion {
-		if tick == 0 {
-			return Launch(m, towardsX)
-		}
-		return m
-	}},
+	{"area-slide", Motion{Pos: geom.Vec3{X: 18.5, Z: 13.5}}, 0, 60, 64, run(towardsX-0x1800, Sprint),
+		nothing},
+	{"teleport-running", Motion{Pos: geom.Vec3{X: 20}}, NoTeam, 60, 40, run(towardsX, Sprint),
+		func(tick int, m Motion) Motion {
+			if tick == 20 {
+				return Teleport(m, geom.Vec3{X: -20, Y: 1, Z: -20}, towardsZ)
+			}
+			return m
+		}},
+	{"teleport-falling", Motion{Pos: geom.Vec3{X: -10, Y: 30, Z: 20}, Loco: InAir}, NoTeam, 60, 80,
+		func(int) Input { return Input{} }, func(tick int, m Motion) Motion {
+			if tick == 40 {
+				return Teleport(m, geom.Vec3{X: -20, Y: 0.25, Z: -20}, towardsNegX)
+			}
+			return m
+		}},
+	{"knock-back", Motion{Pos: geom.Vec3{X: 20}}, NoTeam, 60, 72, run(towardsX, 0),
+		func(tick int, m Motion) Motion {
+			var p Push
+			if tick == 12 { // two splashes of one tick
+				p.Add(geom.Vec3{X: -9, Y: 6})
+				p.Add(geom.Vec3{Y: 3, Z: 4})
+			}
+			return ApplyPush(m, p)
+		}},
+	{"knock-dead", Motion{Pos: geom.Vec3{X: 20}, Loco: Dead}, NoTeam, 30, 48, run(towardsX, 0),
+		func(tick int, m Motion) Motion {
+			var p Push
+			if tick == 4 {
+				p.Add(geom.Vec3{X: 10, Y: 5})
+			}
+			return ApplyPush(m, p)
+		}},
+	{"rocket-jump", Motion{Pos: geom.Vec3{X: -45, Z: -30}}, NoTeam, 60, 120, run(towardsX, 0),
+		func(tick int, m Motion) Motion {
+			if tick == 4 {
+				return Launch(m, towardsX)
+			}
+			return m
+		}},
+	{"rocket-wall", Motion{Pos: geom.Vec3{X: 8, Z: 6}}, NoTeam, 128, 128, run(towardsNegX, Jump),
+		func(tick int, m Motion) Motion {
+			if tick == 0 {
+				return Launch(m, towardsX)
+			}
+			return m
+		}},
 }
 
 func nothing(_ int, m Motion) Motion { return m }
 
-// TestRow51Trajectories compares both heroes' walks with testdata, every fourth tick of each: the Robot's over all that
-// TestTrajectories has the Terraformer walk, and what happens to each of them.
+// TestRow51Trajectories compares both heroes' walks with testdata, every fourth tick of each: the
+// Robot's over all that TestTrajectories has the Terraformer walk, and what happens to each of
+// them.
 func TestRow51Trajectories(t *testing.T) {
 	a := yard(t)
 	for _, hero := range []struct {
@@ -103,7 +112,8 @@ func TestRow51Trajectories(t *testing.T) {
 			for _, c := range trajectories {
 				walks = append(walks[:len(walks):len(walks)], happenings[0])
 				w := &walks[len(walks)-1]
-				w.name, w.start, w.team, w.rate, w.ticks, w.input, w.before = c.name, c.start, NoTeam, c.rate, c.ticks, c.input, nothing
+				w.name, w.start, w.team, w.rate, w.ticks, w.input, w.before = c.name, c.start, NoTeam,
+					c.rate, c.ticks, c.input, nothing
 			}
 		}
 		for _, c := range walks {
@@ -116,7 +126,8 @@ func TestRow51Trajectories(t *testing.T) {
 					t.Errorf("%s, %s: %v deep at tick %d", hero.name, c.name, d, i)
 				}
 				if (i+1)%4 == 0 {
-					fmt.Fprintf(&got, "%3d  %v %v %v  %v %v %v  %v %d %d\n", i+1, m.Pos.X, m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z, m.Loco, m.Jumps, m.Since)
+					fmt.Fprintf(&got, "%3d  %v %v %v  %v %v %v  %v %d %d\n", i+1, m.Pos.X, m.Pos.Y, m.Pos.Z,
+						m.Vel.X, m.Vel.Y, m.Vel.Z, m.Loco, m.Jumps, m.Since)
 				}
 			}
 			golden(t, hero.name+"-"+c.name, got.Bytes())
@@ -158,7 +169,8 @@ func TestRow51Capsules(t *testing.T) {
 			return arena.NewSolid(arena.Box, geom.Vec3{X: x0, Y: y0, Z: z0}, geom.Vec3{X: x1, Y: y1, Z: z1})
 		}
 		ramp := func(x0, z0, rise float32) arena.Solid { // four metres long
-			return arena.NewSolid(arena.RampPosX, geom.Vec3{X: x0, Z: z0}, geom.Vec3{X: x0 + 4, Y: rise, Z: z0 + 4})
+			return arena.NewSolid(arena.RampPosX, geom.Vec3{X: x0, Z: z0}, geom.Vec3{X: x0 + 4, Y: rise,
+				Z: z0 + 4})
 		}
 		solids := []arena.Solid{
 			box(-50, -1, -50, 50, 0, 50),
@@ -171,7 +183,8 @@ func TestRow51Capsules(t *testing.T) {
 			box(9, 0, 38, 30, 4.75, 42),       // what the first leads to
 			box(9, 0, -40, 12, 4.796875, -36), // and the second
 		}
-		a, err := arena.New("lanes", geom.AABB{Min: geom.Vec3{X: -50, Y: -1, Z: -50}, Max: geom.Vec3{X: 50, Y: 20, Z: 50}}, solids, nil)
+		a, err := arena.New("lanes", geom.AABB{Min: geom.Vec3{X: -50, Y: -1, Z: -50},
+			Max: geom.Vec3{X: 50, Y: 20, Z: 50}}, solids, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +219,8 @@ func TestRow51Capsules(t *testing.T) {
 	}
 }
 
-// TestRow51TeamAreas: an area lets its own team through, stops the other and those without one, and no ray.
+// TestRow51TeamAreas: an area lets its own team through, stops the other and those without one, and
+// no ray.
 func TestRow51TeamAreas(t *testing.T) {
 	a := yard(t)
 	for _, b := range bodies()[:2] {
@@ -224,7 +238,8 @@ func TestRow51TeamAreas(t *testing.T) {
 			}
 		}
 	}
-	if at, ok := a.Raycast(geom.Ray{Origin: geom.Vec3{X: 18, Y: 1, Z: 10}, Dir: geom.Vec3{X: 1}, Max: 10}); ok {
+	if at, ok := a.Raycast(geom.Ray{Origin: geom.Vec3{X: 18, Y: 1, Z: 10}, Dir: geom.Vec3{X: 1},
+		Max: 10}); ok {
 		t.Errorf("an area stops a ray after %v m", at)
 	}
 }
@@ -232,8 +247,10 @@ func TestRow51TeamAreas(t *testing.T) {
 // TestRow51Teleport: the speed stays, its direction is the target's.
 func TestRow51Teleport(t *testing.T) {
 	to := geom.Vec3{X: 1.3, Y: 2, Z: -7}
-	m := Teleport(Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3, Y: -4, Z: 12}, Loco: Jumping, Jumps: 1, Since: 9, Held: Jump}, to, towardsNegX)
-	if m != Round(m) || m.Pos.Sub(to).Len() > PosUnit || m.Vel.Sub(geom.Vec3{X: -13}).Len() > 2*VelUnit || m.Loco != InAir || m.Since != 0 || m.Jumps != 1 || m.Held != Jump {
+	m := Teleport(Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3, Y: -4, Z: 12}, Loco: Jumping, Jumps: 1,
+		Since: 9, Held: Jump}, to, towardsNegX)
+	if m != Round(m) || m.Pos.Sub(to).Len() > PosUnit || m.Vel.Sub(geom.Vec3{X: -13}).Len() > 2*VelUnit ||
+		m.Loco != InAir || m.Since != 0 || m.Jumps != 1 || m.Held != Jump {
 		t.Errorf("teleported: %+v", m)
 	}
 	if m := Teleport(Motion{Loco: GroundMove, Since: 7}, to, 0); m.Loco != GroundMove || m.Since != 7 {
@@ -244,8 +261,9 @@ func TestRow51Teleport(t *testing.T) {
 	}
 }
 
-// TestRow51KnockBackPredicts plays a server that pushes a body about, and a client that knows its inputs and, every ten
-// ticks, the motion that the server told it, rounded as the wire does: between two pushes it has the server's bits.
+// TestRow51KnockBackPredicts plays a server that pushes a body about, and a client that knows its
+// inputs and, every ten ticks, the motion that the server told it, rounded as the wire does:
+// between two pushes it has the server's bits.
 func TestRow51KnockBackPredicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -292,7 +310,8 @@ func TestPush(t *testing.T) {
 	if p != (Push{maxPush, 0, -maxPush}) {
 		t.Errorf("a heap of blows: %+v", p)
 	}
-	if m := ApplyPush(Motion{Vel: geom.Vec3{X: 1}}, p); m.Vel != (geom.Vec3{X: TopSpeed, Z: -TopSpeed}) || m.Loco != InAir {
+	if m := ApplyPush(Motion{Vel: geom.Vec3{X: 1}}, p); m.Vel != (geom.Vec3{X: TopSpeed, Z: -TopSpeed}) ||
+		m.Loco != InAir {
 		t.Errorf("pushed: %+v", m)
 	}
 	m := Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3}, Since: 5}
@@ -301,7 +320,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestRow51RocketJump: a fixed speed, along a direction that turns from 60 degrees up to 10 down in 0.6 s, then a fall.
+// TestRow51RocketJump: a fixed speed, along a direction that turns from 60 degrees up to 10 down in
+// 0.6 s, then a fall.
 func TestRow51RocketJump(t *testing.T) {
 	a, b := gym(t), jumper(RobotParams())
 	for _, rate := range []uint16{20, 30, 60, 64, 128} {
@@ -317,7 +337,8 @@ func TestRow51RocketJump(t *testing.T) {
 				if want := 60 - 70*float64(flown)/(0.6*float64(rate)); math.Abs(up-want) > 0.1 {
 					t.Fatalf("%d Hz tick %d: flies %v degrees up, want %v", rate, flown, up, want)
 				}
-				if at := geom.Atan2(next.Vel.X, next.Vel.Z); max(at-geom.Degrees(45), geom.Degrees(45)-at).Signed() > 300 {
+				if at := geom.Atan2(next.Vel.X, next.Vel.Z); max(at-geom.Degrees(45),
+					geom.Degrees(45)-at).Signed() > 300 {
 					t.Fatalf("%d Hz tick %d: flies towards %v", rate, flown, at.Degrees())
 				}
 				flown++
@@ -331,7 +352,8 @@ func TestRow51RocketJump(t *testing.T) {
 	if m := Launch(Motion{Loco: Dead}, 0); m.Loco != Dead {
 		t.Errorf("the dead take off: %+v", m)
 	}
-	if m := b.Step(Launch(Motion{Pos: geom.Vec3{X: -40}, Held: Jump}, geom.Degrees(90)), Input{Buttons: Jump}, NoTeam, a, 60); m.Loco != Launched || m.Held&Jump == 0 || m.Held>>8 != 64 {
+	if m := b.Step(Launch(Motion{Pos: geom.Vec3{X: -40}, Held: Jump}, geom.Degrees(90)),
+		Input{Buttons: Jump}, NoTeam, a, 60); m.Loco != Launched || m.Held&Jump == 0 || m.Held>>8 != 64 {
 		t.Errorf("in flight: %+v", m)
 	}
 	none := Launch(Motion{Pos: geom.Vec3{X: -40, Y: 1}}, 0)
@@ -340,8 +362,8 @@ func TestRow51RocketJump(t *testing.T) {
 	}
 }
 
-// TestRow51Bodies holds StepBodies to Body.Step, with bodies and teams of all kinds among team areas, and none of them
-// ever ends a tick in a solid that is there for it.
+// TestRow51Bodies holds StepBodies to Body.Step, with bodies and teams of all kinds among team
+// areas, and none of them ever ends a tick in a solid that is there for it.
 func TestRow51Bodies(t *testing.T) {
 	all := bodies()
 	r := rand.New(rand.NewPCG(51, 2))
@@ -351,7 +373,8 @@ func TestRow51Bodies(t *testing.T) {
 		solids := slices.Clone(a.Solids)
 		for range 6 {
 			lo := geom.Vec3{X: random64(r, -8, 6), Z: random64(r, -8, 6)}
-			solids = append(solids, arena.NewArea(uint8(r.IntN(2)), mid.Add(lo), mid.Add(lo).Add(geom.Vec3{X: 2, Y: 3, Z: 2})))
+			solids = append(solids, arena.NewArea(uint8(r.IntN(2)), mid.Add(lo),
+				mid.Add(lo).Add(geom.Vec3{X: 2, Y: 3, Z: 2})))
 		}
 		a, err := arena.New("areas", a.Bounds, solids, nil)
 		if err != nil {
@@ -365,7 +388,8 @@ func TestRow51Bodies(t *testing.T) {
 			who[i] = BodyTeam{uint8(r.IntN(len(all))), uint8(r.IntN(3))}
 			free := false
 			for range 5000 {
-				want[i] = Motion{Pos: roundPos(mid.Add(geom.Vec3{X: r.Float32()*14 - 7, Y: r.Float32() * 4, Z: r.Float32()*14 - 7})), Loco: InAir}
+				want[i] = Motion{Pos: roundPos(mid.Add(geom.Vec3{X: r.Float32()*14 - 7, Y: r.Float32() * 4,
+					Z: r.Float32()*14 - 7})), Loco: InAir}
 				if free = all[who[i].Body].depth(a, want[i].Pos, who[i].Team) == 0; free {
 					break
 				}
@@ -391,7 +415,8 @@ func TestRow51Bodies(t *testing.T) {
 				if d := all[who[i].Body].depth(a, want[i].Pos, who[i].Team); d > 1./1024 {
 					t.Fatalf("round %d tick %d: body %+v is %v deep at %+v", round, tick, who[i], d, want[i])
 				}
-				if d := want[i].Pos.Sub(mid); geom.Abs(d.X) > 8 || geom.Abs(d.Z) > 8 || d.Y < -0.01 || d.Y > 8 {
+				if d := want[i].Pos.Sub(mid); geom.Abs(d.X) > 8 || geom.Abs(d.Z) > 8 || d.Y < -0.01 ||
+					d.Y > 8 {
 					t.Fatalf("round %d tick %d: body %+v left the room: %+v", round, tick, who[i], want[i])
 				}
 			}

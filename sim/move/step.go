@@ -7,9 +7,10 @@ import (
 // NoTeam is the team of a body that no team area lets through.
 const NoTeam = 255
 
-// Step takes m through one tick of 1/rate seconds, as a body of a team: solids that let the team pass are not there for
-// it. Any motion, input and team are safe: what the wire could not carry is rounded first, and a body that stands in a
-// solid is moved out of it. The result is rounded as Round would. A rate of 0 leaves m as it is.
+// Step takes m through one tick of 1/rate seconds, as a body of a team: solids of that team's
+// areas do not stop it. Any motion, input and team are safe: numbers that the wire cannot carry
+// are rounded first, and a body inside a solid is moved out of it. The result is rounded as Round
+// would. A rate of 0 leaves m as it is.
 func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16) Motion {
 	if rate == 0 {
 		return m
@@ -20,8 +21,8 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16)
 	return m
 }
 
-// step is one body's tick, in place, from a rounded motion to one. Nobody copies a motion on the way: a copy of what was only just written
-// in smaller pieces has to wait for them.
+// step is one body's tick, in place, from a rounded motion to one. It copies no motion, as a copy
+// of a struct that was just written would wait.
 func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
 	m.body.drive(b, *in, rate, dt)
 	m.resolve(b, in, b.Vel.Scale(dt), rate)
@@ -29,7 +30,7 @@ func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
 	b.Vel = roundVel(b.Vel)
 }
 
-// BodyTeam says whose motion a row is.
+// BodyTeam is the body and the team of a row.
 type BodyTeam struct {
 	Body uint8 // index into the bodies of StepBodies
 	Team uint8 // see Body.Step
@@ -42,11 +43,11 @@ type Rows struct {
 	Who []BodyTeam
 }
 
-// StepBodies takes every row of c through one tick, as Body.Step would, to the same bits. in and who have a row for each;
-// bodies holds what BodyTeam.Body names. It panics if one is named that is not there.
+// StepBodies takes every row through one tick, as Body.Step would, to the same bits; bodies holds
+// what Who.Body indexes. It panics for an index out of range.
 //
-// It is one loop on purpose: stages over 128 rows each took the same time, as two thirds of a tick are collision, which
-// differs from row to row.
+// It is one loop on purpose: stages over 128 rows each took the same time, as two thirds of a tick
+// are collision, which differs from row to row.
 func StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return

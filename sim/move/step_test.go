@@ -18,7 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// TestColumns holds StepBodies to Body.Step, bit by bit, over any arena and any motion, reachable or not.
+// TestColumns holds StepBodies to Body.Step, bit by bit, over any arena and any motion, reachable
+// or not.
 func TestColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -32,8 +33,10 @@ func TestColumns(t *testing.T) {
 		in := make([]Input, n)
 		want := make([]Motion, n)
 		for i := range n {
-			want[i] = Motion{place(r, a), geom.Vec3{X: r.Float32()*90 - 45, Y: r.Float32()*90 - 45, Z: r.Float32()*90 - 45},
-				Loco(r.IntN(8)), uint8(r.IntN(4)), uint16(r.Uint32()), uint16(r.IntN(2)) | uint16(r.Uint32())&heading}
+			want[i] = Motion{place(r, a), geom.Vec3{X: r.Float32()*90 - 45, Y: r.Float32()*90 - 45,
+				Z: r.Float32()*90 - 45},
+				Loco(r.IntN(8)), uint8(r.IntN(4)), uint16(r.Uint32()),
+				uint16(r.IntN(2)) | uint16(r.Uint32())&heading}
 			switch r.IntN(20) {
 			case 0:
 				want[i].Pos.Y = math.Float32frombits(r.Uint32())
@@ -71,8 +74,8 @@ func bits(m Motion) []uint32 {
 	return out
 }
 
-// TestWalkHash pins 10,000 ticks of 16 players who wander about generated arenas, walked both ways. Whoever changes it
-// changes what recorded matches replay to.
+// TestWalkHash pins 10,000 ticks of 16 players who wander about generated arenas, walked both ways.
+// Whoever changes it changes what recorded matches replay to.
 func TestWalkHash(t *testing.T) {
 	const pinned = "0f9e78076254603c7ffffd3e891b2e96418ca1dff5a4eb3d3570964403240420"
 	digest := sha256.New()
@@ -99,7 +102,8 @@ func TestWalkHash(t *testing.T) {
 				for _, b := range bits(want[i]) {
 					digest.Write(binary.LittleEndian.AppendUint32(nil, b))
 				}
-				digest.Write([]byte{byte(want[i].Loco), want[i].Jumps, byte(want[i].Since), byte(want[i].Held)})
+				digest.Write([]byte{byte(want[i].Loco), want[i].Jumps, byte(want[i].Since),
+					byte(want[i].Held)})
 			}
 		}
 		if travelled < 16*2500/60*2 {
@@ -111,7 +115,8 @@ func TestWalkHash(t *testing.T) {
 	}
 }
 
-// TestAnywhere walks the same walk in the same room at two places: the bits may not depend on where it stands.
+// TestAnywhere walks the same walk in the same room at two places: the bits may not depend on where
+// it stands.
 func TestAnywhere(t *testing.T) {
 	shift := geom.Vec3{X: 1234.5, Y: -77.25, Z: -1800.015625}
 	for seed := range uint64(40) {
@@ -123,7 +128,8 @@ func TestAnywhere(t *testing.T) {
 		for i, s := range solids {
 			solids[i] = arena.NewSolid(s.Shape, s.Min.Sub(at).Add(shift), s.Max.Sub(at).Add(shift))
 		}
-		moved, err := arena.New("moved", geom.AABB{Min: shift, Max: a.Bounds.Max.Sub(at).Add(shift)}, solids, nil)
+		moved, err := arena.New("moved", geom.AABB{Min: shift, Max: a.Bounds.Max.Sub(at).Add(shift)},
+			solids, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +147,8 @@ func TestAnywhere(t *testing.T) {
 	}
 }
 
-// TestBuried puts bodies into solids, as a bad spawn or a moved map would: they come out within a second.
+// TestBuried puts bodies into solids, as a bad spawn or a moved map would: they come out within a
+// second.
 func TestBuried(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -173,11 +180,14 @@ func TestNoAllocations(t *testing.T) {
 // FuzzStep feeds Step motions of any bits: it returns what the wire can carry, within the bounds.
 func FuzzStep(f *testing.F) {
 	a := arena.Generate(4, 1)
-	f.Add(uint32(0), uint32(0), uint32(0x7fc00000), uint32(0x7f800000), uint32(0), uint32(1), uint64(0), uint64(0), uint16(60))
-	f.Add(uint32(0xff800000), uint32(0x42000000), uint32(0), uint32(0x7149f2ca), uint32(0), uint32(1), uint64(1<<63), uint64(1), uint16(1))
+	f.Add(uint32(0), uint32(0), uint32(0x7fc00000), uint32(0x7f800000), uint32(0), uint32(1), uint64(0),
+		uint64(0), uint16(60))
+	f.Add(uint32(0xff800000), uint32(0x42000000), uint32(0), uint32(0x7149f2ca), uint32(0), uint32(1),
+		uint64(1<<63), uint64(1), uint16(1))
 	f.Fuzz(func(t *testing.T, px, py, pz, vx, vy, vz uint32, state, input uint64, rate uint16) {
 		bit := math.Float32frombits
-		m := Motion{geom.Vec3{X: bit(px), Y: bit(py), Z: bit(pz)}, geom.Vec3{X: bit(vx), Y: bit(vy), Z: bit(vz)},
+		m := Motion{geom.Vec3{X: bit(px), Y: bit(py), Z: bit(pz)}, geom.Vec3{X: bit(vx), Y: bit(vy),
+			Z: bit(vz)},
 			Loco(state), uint8(state >> 8), uint16(state >> 16), uint16(state >> 32)}
 		in := Input{geom.Angle(input), uint8(input >> 16), uint8(input >> 24), uint16(input >> 32)}
 		if rate == 0 {

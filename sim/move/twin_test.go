@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// slowGap is the honest twin of contact: the distance in float64 between the collision capsule's axis and a solid,
-// 0 if the axis is within it, found by search along the axis.
+// slowGap is the honest twin of contact: the distance in float64 between the collision capsule's
+// axis and a solid, 0 if the axis is within it, found by search along the axis.
 func slowGap(b *Body, s *arena.Solid, feet geom.Vec3) float64 {
 	x, z := float64(feet.X), float64(feet.Z)
 	lo, hi := float64(feet.Y)+float64(b.radius), float64(feet.Y)+float64(b.shoulder)
@@ -60,7 +60,8 @@ func slowPoint(s *arena.Solid, x, y, z float64) float64 {
 	return math.Hypot(nearest, out(w, w0, w1))
 }
 
-// depth is how deep the default body stands in the solids of an arena, by the twin and by all of them.
+// depth is how deep the default body stands in the solids of an arena, by the twin and by all of
+// them.
 func depth(a *arena.Arena, feet geom.Vec3) float64 { return standard.depth(a, feet, NoTeam) }
 
 func (b *Body) depth(a *arena.Arena, feet geom.Vec3, team uint8) float64 {
@@ -83,8 +84,8 @@ func random64(r *rand.Rand, lo, hi float32) float32 {
 	return lo + float32(r.IntN(int((hi-lo)*64)+1))/64
 }
 
-// clutter is an arena nobody would build: a closed room of thin walls, crammed with boxes and ramps of any slope that
-// overlap, leave gaps too low and too narrow, and hang in the air.
+// clutter is an arena nobody would build: a closed room of thin walls, crammed with boxes and ramps
+// of any slope that overlap, leave gaps too low and too narrow, and hang in the air.
 func clutter(r *rand.Rand, solids int) *arena.Arena {
 	const half, thin = 8, 1. / 64
 	at := geom.Vec3{X: random64(r, -1900, 1900), Y: random64(r, -100, 100), Z: random64(r, -1900, 1900)}
@@ -106,7 +107,8 @@ func clutter(r *rand.Rand, solids int) *arena.Arena {
 		}
 		add(arena.Shape(r.IntN(5)), lo, lo.Add(size))
 	}
-	bounds := geom.AABB{Min: at.Add(geom.Vec3{X: -10, Y: -2, Z: -10}), Max: at.Add(geom.Vec3{X: 10, Y: 10, Z: 10})}
+	bounds := geom.AABB{Min: at.Add(geom.Vec3{X: -10, Y: -2, Z: -10}),
+		Max: at.Add(geom.Vec3{X: 10, Y: 10, Z: 10})}
 	a, err := arena.New("clutter", bounds, all, nil)
 	if err != nil {
 		panic(err)
@@ -127,10 +129,12 @@ func place(r *rand.Rand, a *arena.Arena) geom.Vec3 {
 }
 
 func randomInput(r *rand.Rand) Input {
-	return Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.Uint32()), MoveMag: uint8(r.Uint32()), Buttons: uint16(r.Uint32())}
+	return Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.Uint32()), MoveMag: uint8(r.Uint32()),
+		Buttons: uint16(r.Uint32())}
 }
 
-// bodies are those that the tests of collision are run for: the two heroes' and the smallest and the largest there are.
+// bodies are those that the tests of collision are run for: the two heroes' and the smallest and
+// the largest there are.
 func bodies() []*Body {
 	small, large := DefaultParams(), DefaultParams()
 	small.RadiusMetres, small.HeightMetres, small.EyeMetres, small.StepMetres = 0.25, 0.6, 0.5, 0.2
@@ -187,7 +191,8 @@ func testContact(t *testing.T, b *Body) {
 	}
 }
 
-// TestSupport holds support to the twin: let down there, the body just touches; a little lower, it overlaps.
+// TestSupport holds support to the twin: let down there, the body just touches; a little lower, it
+// overlaps.
 func TestSupport(t *testing.T) {
 	for _, b := range bodies() {
 		testSupport(t, b)
@@ -206,7 +211,8 @@ func testSupport(t *testing.T, b *Body) {
 		got, ok := b.support(&s, geom.Vec3{}, x, z)
 		if !ok {
 			beside := geom.AABB{Min: s.Min, Max: s.Max}
-			d := math.Hypot(float64(beyond(x, beside.Min.X, beside.Max.X)), float64(beyond(z, beside.Min.Z, beside.Max.Z)))
+			d := math.Hypot(float64(beyond(x, beside.Min.X, beside.Max.X)),
+				float64(beyond(z, beside.Min.Z, beside.Max.Z)))
 			if d < radius-1e-5 {
 				t.Fatalf("support(%v, %v, %v) = none at %v m", s, x, z, d)
 			}
@@ -226,8 +232,9 @@ func testSupport(t *testing.T, b *Body) {
 	}
 }
 
-// TestNeverInside sends bodies through clutter at every rate with any input and knocks up to the top speed: they end no
-// tick in a solid, beyond a wall, off the wire's grid or with a velocity it cannot carry.
+// TestNeverInside sends bodies through clutter at every rate with any input and knocks up to the
+// top speed: they end no tick in a solid, beyond a wall, off the wire's grid or with a velocity it
+// cannot carry.
 func TestNeverInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	rounds, ticks := 100, 300
@@ -243,15 +250,18 @@ func TestNeverInside(t *testing.T) {
 			}
 			in.Buttons = uint16(r.IntN(4))
 			if r.IntN(40) == 0 {
-				m = knocked(m, geom.Vec3{X: r.Float32()*200 - 100, Y: r.Float32()*200 - 100, Z: r.Float32()*200 - 100})
+				m = knocked(m, geom.Vec3{X: r.Float32()*200 - 100, Y: r.Float32()*200 - 100,
+					Z: r.Float32()*200 - 100})
 			}
 			before := m
 			m = Step(m, in, a, rate)
 			if d := depth(a, m.Pos); d > 1./1024 {
-				t.Fatalf("round %d tick %d at %d Hz: %v deep after Step(%+v, %+v) = %+v (depth before %v)", round, tick, rate, d, before, in, m, depth(a, before.Pos))
+				t.Fatalf("round %d tick %d at %d Hz: %v deep after Step(%+v, %+v) = %+v (depth before %v)",
+					round, tick, rate, d, before, in, m, depth(a, before.Pos))
 			}
 			if d := m.Pos.Sub(mid); geom.Abs(d.X) > 8 || geom.Abs(d.Z) > 8 || d.Y < -0.01 || d.Y > 8 {
-				t.Fatalf("round %d tick %d at %d Hz: left the room: Step(%+v, %+v) = %+v", round, tick, rate, before, in, m)
+				t.Fatalf("round %d tick %d at %d Hz: left the room: Step(%+v, %+v) = %+v", round, tick,
+					rate, before, in, m)
 			}
 			if m != Round(m) {
 				t.Fatalf("round %d tick %d: not rounded: %+v", round, tick, m)

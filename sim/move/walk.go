@@ -5,8 +5,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// walk moves a body that stands on the ground: aside along delta, then up or down to the floor. free reports whether
-// nothing turned it aside, ground whether it ends on a floor.
+// walk moves a body that stands on the ground: aside along delta, then up or down to the floor.
+// free reports whether nothing turned it aside, ground whether it ends on a floor.
 func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	drop := min(-delta.Y, m.body.step)
 	delta.Y = 0
@@ -35,7 +35,8 @@ func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, f
 			if geom.Abs(q.Y-p.Y) <= PosUnit { // rounding, not a rise
 				q.Y = p.Y
 			}
-			// An edge too far out to stand on carries whoever is climbing it, or has a floor close below.
+			// An edge too far out to stand on carries whoever is climbing it, or has a floor close
+			// below.
 			ground = firm >= p.Y-reach || q.Y-p.Y > skin
 		} else {
 			q.Y, ground = p.Y-drop, false
@@ -51,8 +52,9 @@ func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, f
 	return m.revert(p), false, true
 }
 
-// floor finds the highest place to rest on at q that is no more than a step above feet, and the highest that is firm:
-// where the contact is not steeper than SlopeLimit. Without any they are far below.
+// floor finds the highest place to rest on at q that is no more than a step above feet, and the
+// highest that is firm: where the contact is not steeper than SlopeLimit. Without any they are far
+// below.
 func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	top := feet + m.body.stepTop
 	highest, firm = -noFloor, -noFloor
@@ -93,7 +95,8 @@ func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
 	return touched
 }
 
-// back is for a solid over or under q, which points no way aside: it pushes q to the side of it that p was on.
+// back is for a solid over or under q, which points no way aside: it pushes q to the side of it
+// that p was on.
 func (m *mover) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
 	ey := apart(q.Y+m.body.radius, q.Y+m.body.shoulder, s.Min.Y-m.origin.Y, s.Max.Y-m.origin.Y)
 	room := geom.Sqrt(max(m.body.radiusSq-float32(ey*ey), 0))

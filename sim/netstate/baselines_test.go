@@ -11,15 +11,16 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestRow34ThreeBaselines is row 34 of the reference's checklist. Players who run straight on, told of against what a client that loses
-// datagrams last acknowledged: against three snapshots that takes at most 60 % of what one takes, and both decode to the
-// server's rows.
+// TestRow34ThreeBaselines is row 34 of the reference's checklist. Players who run straight on, told
+// of against what a client that loses datagrams last acknowledged: against three snapshots that
+// takes at most 60 % of what one takes, and both decode to the server's rows.
 func TestRow34ThreeBaselines(t *testing.T) {
 	const slots, interval, snapshots = 64, 3, 400
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
 		m := Trained().Public.With(codec)
 		rng := rand.New(rand.NewPCG(34, 34))
-		ring, enc := snapshot.NewRing(Public, slots, snapshot.Window*interval, 1), snapshot.NewEncoder(m, slots)
+		ring, enc := snapshot.NewRing(Public, slots, snapshot.Window*interval, 1), snapshot.NewEncoder(m,
+			slots)
 		dec := snapshot.NewDecoder(m, slots, interval)
 		players, step := make([]PlayerState, slots), make([]geom.Vec3, slots) // metres a snapshot
 		for i := range players {
@@ -55,7 +56,8 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			for g := range ring.Groups() {
 				block := enc.Group(g, base)
 				run := snapshot.Run{First: g, Count: 1, Baselines: base}
-				if err := dec.Section(now, append(snapshot.AppendRun(nil, run, now, interval), block...)); err != nil || !dec.At(now).GroupEqual(f, g) {
+				if err := dec.Section(now, append(snapshot.AppendRun(nil, run, now, interval),
+					block...)); err != nil || !dec.At(now).GroupEqual(f, g) {
 					t.Fatalf("%v, tick %d, group %d against %d: %v", codec, now, g, base, err)
 				}
 				if decoded++; base[2] != 0 {
@@ -65,7 +67,8 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			}
 			got = append(got, now)
 		}
-		t.Logf("%v: %d bytes against one baseline, %d against three: %.0f %%; %d blocks", codec, one, three, 100*float64(three)/float64(one), decoded)
+		t.Logf("%v: %d bytes against one baseline, %d against three: %.0f %%; %d blocks", codec, one, three,
+			100*float64(three)/float64(one), decoded)
 		if three == 0 || float64(three) > 0.6*float64(one) {
 			t.Errorf("%v: three baselines take %d bytes, one takes %d", codec, three, one)
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Header opens the snapshot section of a datagram. What follows it is, if Owner is set, the owner's row
-// (snapshot.OwnerWriter), if Objects is set, a part about things (AppendThings), and then runs of groups to the end of the datagram
-// (snapshot.Packer). Every datagram stands alone.
+// Header opens the snapshot section of a datagram. The owner's row (snapshot.OwnerWriter) follows
+// if Owner is set, then a part about objects (AppendObjects) if Objects is set, and then runs of
+// groups to the end of the datagram (snapshot.Packer). Every datagram stands alone.
 //
 //	4  tick   the server tick that the rows describe
-//	1  flags  1: the owner's row follows; 2: a checksum comes before it; 4: things come before the runs
+//	1  flags  1: the owner's row follows; 2: a checksum comes before it; 4: objects come before the runs
 //	4  sum    if announced: of the players' rows in this datagram, as snapshot.Packer.Sum makes it
 type Header struct {
 	Tick    tick.Tick
@@ -22,17 +22,18 @@ type Header struct {
 	Sum     uint32 // 0 unless Checked
 }
 
-// Bits of a head's flags.
+// Bits of the flags.
 const (
 	flagOwner   = 1
 	flagChecked = 2
-	flagThings  = 4
+	flagObjects = 4
 )
 
-// ErrHeader is returned for a snapshot section that ends within its head, or whose head makes no sense.
+// ErrHeader is returned for a snapshot section that ends within its header, or whose header is
+// invalid.
 var ErrHeader = errors.New("snapshot head is short, of tick 0 or has unknown flags")
 
-// Append appends the head.
+// Append appends the header.
 func (h Header) Append(dst []byte) []byte {
 	flags := byte(0)
 	if h.Owner {
@@ -42,7 +43,7 @@ func (h Header) Append(dst []byte) []byte {
 		flags |= flagChecked
 	}
 	if h.Objects {
-		flags |= flagThings
+		flags |= flagObjects
 	}
 	dst = append(binary.LittleEndian.AppendUint32(dst, uint32(h.Tick)), flags)
 	if h.Checked {
@@ -53,11 +54,12 @@ func (h Header) Append(dst []byte) []byte {
 
 // ParseHeader reads what Append wrote and returns what follows it.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
-	if len(src) < 5 || src[4] > flagOwner|flagChecked|flagThings {
+	if len(src) < 5 || src[4] > flagOwner|flagChecked|flagObjects {
 		return h, nil, ErrHeader
 	}
-	h = Header{Tick: tick.Tick(binary.LittleEndian.Uint32(src)), Owner: src[4]&flagOwner != 0, Checked: src[4]&flagChecked != 0,
-		Objects: src[4]&flagThings != 0}
+	h = Header{Tick: tick.Tick(binary.LittleEndian.Uint32(src)), Owner: src[4]&flagOwner != 0,
+		Checked: src[4]&flagChecked != 0,
+		Objects: src[4]&flagObjects != 0}
 	rest = src[5:]
 	if h.Tick == 0 || h.Checked && len(rest) < 4 {
 		return Header{}, nil, ErrHeader
@@ -68,18 +70,18 @@ func ParseHeader(src []byte) (h Header, rest []byte, err error) {
 	return h, rest, nil
 }
 
-// AppendObjects begins a part about things, with room for its checksum if the head announces one. SealThings must follow, with the
-// length that dst had here.
+// AppendObjects begins a part about objects, with room for its checksum if the header announces
+// one. SealObjects must follow, with the length that dst had here.
 //
 //	2  size  of the runs, not 0
-//	4  sum   if the head announces one: of these rows, as snapshot.Packer.Sum makes it
-//	n  runs  of groups of things, as snapshot.Packer writes them
+//	4  sum   if the header announces one: of these rows, as snapshot.Packer.Sum makes it
+//	n  runs  of groups of objects, as snapshot.Packer writes them
 func (h Header) AppendObjects(dst []byte) []byte {
 	var none [6]byte
 	return append(dst, none[:h.ObjectsHeadSize()]...)
 }
 
-// ObjectsHeadSize is how many bytes of a part about things come before its runs.
+// ObjectsHeadSize is the number of bytes of a part about objects before its runs.
 func (h Header) ObjectsHeadSize() int {
 	if h.Checked {
 		return 6
@@ -97,8 +99,8 @@ func (h Header) SealObjects(dst []byte, at int, sum uint32) {
 	binary.LittleEndian.PutUint16(dst[at:], uint16(n))
 }
 
-// CutObjects returns the runs of the part about things at the front of src, their checksum, 0 unless h is Checked, and what follows.
-// The error is ErrHeader.
+// CutObjects returns the runs of the part about objects at the front of src, their checksum, 0
+// unless h is Checked, and what follows. The error is ErrHeader.
 func (h Header) CutObjects(src []byte) (runs []byte, sum uint32, rest []byte, err error) {
 	head := h.ObjectsHeadSize()
 	if len(src) < head {

@@ -9,7 +9,8 @@ import (
 
 func TestHead(t *testing.T) {
 	for i, h := range []Header{{Tick: 1}, {Tick: 1, Owner: true}, {Tick: 1<<32 - 1}, {Tick: 0x01020304, Owner: true},
-		{Tick: 7, Checked: true}, {Tick: 8, Objects: true}, {Tick: 7, Owner: true, Checked: true, Sum: 0xa1b2c3d4}} {
+		{Tick: 7, Checked: true}, {Tick: 8, Objects: true}, {Tick: 7, Owner: true, Checked: true,
+			Sum: 0xa1b2c3d4}} {
 		src := append(h.Append([]byte("x")), "tail"...)
 		got, rest, err := ParseHeader(src[1:])
 		if err != nil || got != h || string(rest) != "tail" || src[0] != 'x' {

@@ -10,22 +10,24 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// Models is what the three rows are coded with.
+// Models is the entropy models of the three rows.
 type Models struct{ Public, Owner, Objects *schema.Model }
 
-// Hash names the three; client and server must have the same. It is never 0.
+// Hash identifies the three models; client and server must have the same. It is never 0.
 func (m Models) Hash() uint64 { return mixHashes(m.Public.Hash(), m.Owner.Hash(), m.Objects.Hash()) }
 
-// mixHashes is one hash of three.
+// mixHashes combines three hashes.
 func mixHashes(public, owner, things uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	return max(1, (public*odd^owner)*odd^things)
 }
 
-// WithCodec returns the models for a codec of the public rows. The owner's row and things are coded alike in all.
+// WithCodec returns the models for a codec of the public rows. Owner rows and objects have one
+// codec.
 func (m Models) WithCodec(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner, m.Objects} }
 
-// WithHash returns the models for the codec with which they have a hash, or m if there is none: other models.
+// WithHash returns the models for the codec that has a hash, or m if there is none, which means
+// other models.
 func (m Models) WithHash(hash uint64) Models {
 	for c := range schema.Codecs {
 		if other := m.WithCodec(c); other.Hash() == hash {
@@ -35,11 +37,12 @@ func (m Models) WithHash(hash uint64) Models {
 	return m
 }
 
-// SchemaHash names the three schemas; client and server must have the same. It is never 0.
+// SchemaHash identifies the three schemas; client and server must have the same. It is never 0.
 func SchemaHash() uint64 { return mixHashes(Public.Hash(), Owner.Hash(), Objects.Hash()) }
 
-// Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
-// Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.
+// Rows first, as the training run needs them. Training is deterministic: the file stays the same
+// until the game or the codec changes. Half of the traffic is recorded from people; without those
+// recordings beside the repository the file is kept.
 //
 //go:generate go run ../../ecs/schema/gen/structgen
 //go:generate go run ../../cmd/tickrate codec train --players 48 --duration 4m --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
@@ -47,17 +50,17 @@ func SchemaHash() uint64 { return mixHashes(Public.Hash(), Owner.Hash(), Objects
 //go:embed trained.tkm
 var trained []byte
 
-// Trained returns the models that come with this build: trained on recorded traffic of a lobby of bots
+// Trained returns the models of this build, trained on recorded traffic of a lobby of bots
 // (tickrate codec train).
 var Trained = sync.OnceValue(func() Models {
 	m, err := ParseModels(trained)
 	if err != nil {
-		panic("ghost: the embedded models: " + err.Error()) // a test parses them
+		panic("netstate: the embedded models: " + err.Error()) // a test parses them
 	}
 	return m
 })
 
-// Untrained returns the models for a build or a schema without training.
+// Untrained returns models for a build or a schema without training.
 func Untrained() Models {
 	return Models{schema.DefaultModel(Public), schema.DefaultModel(Owner), schema.DefaultModel(Objects)}
 }
@@ -71,7 +74,7 @@ var ErrModels = errors.New("not a file of models")
 //	n  model of public rows
 //	4  length of the model of owner rows
 //	n  model of owner rows
-//	n  model of things, to the end
+//	n  model of objects, to the end
 func (m Models) Append(dst []byte) []byte {
 	for _, part := range []*schema.Model{m.Public, m.Owner} {
 		file := part.Append(nil)
@@ -97,32 +100,35 @@ func ParseModels(src []byte) (m Models, err error) {
 		return Models{}, fmt.Errorf("owner rows: %w", err)
 	}
 	if m.Objects, err = schema.ParseModel(things, Objects); err != nil {
-		return Models{}, fmt.Errorf("things: %w", err)
+		return Models{}, fmt.Errorf("objects: %w", err)
 	}
 	return m, nil
 }
 
-// cutModel reads a length and as many bytes, and returns what follows them.
+// cutModel reads a length and that many bytes, and returns what follows them.
 func cutModel(what string, src []byte) (file, rest []byte, err error) {
 	if len(src) < 4 {
-		return nil, nil, fmt.Errorf("%w: %d bytes where the %s model begins, expected at least 4", ErrModels, len(src), what)
+		return nil, nil, fmt.Errorf("%w: %d bytes where the %s model begins, expected at least 4",
+			ErrModels, len(src), what)
 	}
 	n := uint64(binary.LittleEndian.Uint32(src))
 	if n > uint64(len(src)-4) {
-		return nil, nil, fmt.Errorf("%w: %s model of %d bytes in a file that has %d more", ErrModels, what, n, len(src)-4)
+		return nil, nil, fmt.Errorf("%w: %s model of %d bytes in a file that has %d more", ErrModels, what,
+			n, len(src)-4)
 	}
 	return src[4 : 4+n], src[4+n:], nil
 }
 
-// Counts is what a lobby codes, symbol by symbol: what Train takes.
+// Counts is the symbols that a lobby codes: the input of Train.
 type Counts struct{ Public, Owner, Objects *schema.Counts }
 
-// NewCounts returns counts of nothing.
+// NewCounts returns empty counts.
 func NewCounts() *Counts {
 	return &Counts{schema.NewCounts(Public), schema.NewCounts(Owner), schema.NewCounts(Objects)}
 }
 
 // Train returns the models that code the counted traffic in the fewest bits.
 func Train(c *Counts) Models {
-	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner), schema.Train(Objects, c.Objects)}
+	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner),
+		schema.Train(Objects, c.Objects)}
 }

@@ -11,24 +11,28 @@ import (
 
 func TestEmbeddedModels(t *testing.T) {
 	m := Trained()
-	if m.Public == nil || m.Owner == nil || m.Objects == nil || m.Hash() == 0 || m.Hash() == Untrained().Hash() || Trained() != m {
+	if m.Public == nil || m.Owner == nil || m.Objects == nil || m.Hash() == 0 ||
+		m.Hash() == Untrained().Hash() || Trained() != m {
 		t.Fatalf("the embedded models: %+v", m)
 	}
 	if !bytes.Equal(m.Append(nil), trained) {
 		t.Error("the embedded models, written again, are other bytes")
 	}
-	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() || m.Objects.Schema().Hash() != Objects.Hash() {
+	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() ||
+		m.Objects.Schema().Hash() != Objects.Hash() {
 		t.Error("the embedded models code other schemas: run go generate ./sim/netstate")
 	}
 }
 
 func TestModelsRoundTrip(t *testing.T) {
 	counts := NewCounts()
-	counts.Public.Fields[PlayerStateX][3], counts.Owner.Masks[0][5], counts.Objects.Masks[0][3] = 1000, 1000, 1000
+	counts.Public.Fields[PlayerStateX][3], counts.Owner.Masks[0][5], counts.Objects.Masks[0][3] = 1000,
+		1000, 1000
 	for i, m := range []Models{Untrained(), Trained(), Train(counts)} {
 		src := m.Append([]byte("x"))
 		got, err := ParseModels(src[1:])
-		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() || got.Owner.Hash() != m.Owner.Hash() || got.Objects.Hash() != m.Objects.Hash() {
+		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() ||
+			got.Owner.Hash() != m.Owner.Hash() || got.Objects.Hash() != m.Objects.Hash() {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -46,7 +50,8 @@ func TestFollow(t *testing.T) {
 	m, seen := Trained(), map[uint64]bool{}
 	for c := range schema.Codecs {
 		theirs := m.WithCodec(c)
-		if got := m.WithHash(theirs.Hash()); got.Hash() != theirs.Hash() || got.Public.Codec() != c || seen[got.Hash()] {
+		if got := m.WithHash(theirs.Hash()); got.Hash() != theirs.Hash() || got.Public.Codec() != c ||
+			seen[got.Hash()] {
 			t.Errorf("%v: followed to %v", c, got.Public.Codec())
 		}
 		seen[theirs.Hash()] = true
@@ -56,7 +61,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Every file that is not whole is refused in one line that says what is wrong: cut anywhere, or any bit turned.
+// Every file that is not whole is refused in one line that says what is wrong: cut anywhere, or any
+// bit turned.
 func TestDamagedModels(t *testing.T) {
 	refused := func(what string, src []byte) {
 		t.Helper()
@@ -83,7 +89,7 @@ func TestDamagedModels(t *testing.T) {
 	}{
 		{Models{Untrained().Owner, Untrained().Owner, Untrained().Objects}, "public rows: "},
 		{Models{Untrained().Public, Untrained().Public, Untrained().Objects}, "owner rows: "},
-		{Models{Untrained().Public, Untrained().Owner, Untrained().Public}, "things: "},
+		{Models{Untrained().Public, Untrained().Owner, Untrained().Public}, "objects: "},
 	} {
 		_, err := ParseModels(c.m.Append(nil))
 		if !errors.Is(err, schema.ErrModel) || !strings.HasPrefix(err.Error(), c.want) {

@@ -4,7 +4,7 @@ package netstate
 
 import "github.com/tickrate/tickrate/ecs/schema"
 
-// Fields of a row of ObjectState, told to everyone, in the order of the wire.
+// Fields of a row of ObjectState for everyone, in the order of the wire.
 const (
 	ObjectStateWhat  = iota // bits, lowest first: 3 of Kind, 4 of Type, 2 of Team, 3 of Index
 	ObjectStateOwner        // Owner
@@ -90,7 +90,7 @@ func ObjectStateColumns(dst [][]int32, src []ObjectState) {
 	}
 }
 
-// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+// Restore sets v from a row. The values must be in range, as a decoder's are.
 func (v *ObjectState) Restore(row []int32) {
 	_ = row[ObjectStateFields-1]
 	schema.Assign(&v.Kind, row[ObjectStateWhat]&0x7)
@@ -112,8 +112,8 @@ func (v *ObjectState) Restore(row []int32) {
 	v.Level = uint16(row[ObjectStateLevel])
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// Lerp sets v to frac/256 of the way from row a to row b: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *ObjectState) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[ObjectStateFields-1], b[ObjectStateFields-1]
 	schema.Assign(&v.Kind, a[ObjectStateWhat]&0x7)
@@ -135,7 +135,7 @@ func (v *ObjectState) Lerp(a, b []int32, frac uint8) {
 	v.Level = uint16(a[ObjectStateLevel])
 }
 
-// Fields of a row of OwnerState, told to its owner only, in the order of the wire.
+// Fields of a row of OwnerState for its owner only, in the order of the wire.
 const (
 	OwnerStatePosX    = iota // Pos.X in 1/4096
 	OwnerStatePosY           // Pos.Y in 1/4096
@@ -336,7 +336,7 @@ func OwnerStateColumns(dst [][]int32, src []OwnerState) {
 	}
 }
 
-// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+// Restore sets v from a row. The values must be in range, as a decoder's are.
 func (v *OwnerState) Restore(row []int32) {
 	_ = row[OwnerStateFields-1]
 	v.Pos.X = float32(row[OwnerStatePosX]) / 4096
@@ -383,8 +383,8 @@ func (v *OwnerState) Restore(row []int32) {
 	v.Heat[3] = uint32(row[OwnerStateHeat3])
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// Lerp sets v to frac/256 of the way from row a to row b: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *OwnerState) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[OwnerStateFields-1], b[OwnerStateFields-1]
 	v.Pos.X = float32(a[OwnerStatePosX]) / 4096
@@ -431,7 +431,7 @@ func (v *OwnerState) Lerp(a, b []int32, frac uint8) {
 	v.Heat[3] = uint32(a[OwnerStateHeat3])
 }
 
-// Fields of a row of PlayerState, told to everyone, in the order of the wire.
+// Fields of a row of PlayerState for everyone, in the order of the wire.
 const (
 	PlayerStateX      = iota // Pos.X in 1/128
 	PlayerStateY             // Pos.Y in 1/128
@@ -517,7 +517,7 @@ func PlayerStateColumns(dst [][]int32, src []PlayerState) {
 	}
 }
 
-// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+// Restore sets v from a row. The values must be in range, as a decoder's are.
 func (v *PlayerState) Restore(row []int32) {
 	_ = row[PlayerStateFields-1]
 	v.Pos.X = float32(row[PlayerStateX]) / 128
@@ -546,8 +546,8 @@ func (v *PlayerState) Restore(row []int32) {
 	v.Squat = uint8(row[PlayerStateLimbs] >> 9 & 0x3)
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// Lerp sets v to frac/256 of the way from row a to row b: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *PlayerState) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[PlayerStateFields-1], b[PlayerStateFields-1]
 	v.Pos.X = schema.Lerp(float32(a[PlayerStateX])/128, float32(b[PlayerStateX])/128, frac)

@@ -9,10 +9,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Kind is a class of things: of what is no player.
+// Kind is a class of objects.
 type Kind uint8
 
-// The classes. Zero is none.
+// The classes. Zero is no object.
 const (
 	Projectile Kind = 1 + iota
 	Grenade
@@ -33,26 +33,27 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
-// Flies reports whether things of the class are flights: launched by somebody, and where they are is worked out from how they began.
+// Flies reports whether objects of the class are launched by a player and move by a formula of
+// their launch.
 func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 
-// ObjectState is what is told of a thing. Its tags are the whole description of a row: ObjectStateSchema, and the code that captures and
-// restores it, are generated from them. Pos is on the grid of package move, so a flight is worked out from it to the same bits at
-// both ends.
+// ObjectState is the state of an object. Its tags are the whole description of a row:
+// ObjectStateSchema, and the code that captures and restores it, are generated from them. Pos is
+// on the grid of package move, so both ends compute the same bits of a trajectory.
 //
 //	class       Born            Span      Pos                    Aim                  Phase        Level
-//	projectile  fired           to end    start; end, once over  yaw, pitch           Struck
+//	projectile  fired           to end    start; end, once over  yaw, pitch           HitKind
 //	grenade     thrown          to blast  start; end, once over  velocity, 1/1024 m/s 1: exploded
 //	barrel      broken          0         foot                   0                    1: broken    health
 //	cube        0               0         centre                 rotation             0
-//	teleporter  took somebody   0         middle of its box      0                    1: it did
+//	teleporter  last use        0         middle of its box      0                    1: was used
 //	zone        0               0         centre                 players of teams     mode.Status  progress, 1/1023
 type ObjectState struct {
 	_     struct{}  `net:"thing"`
 	Kind  Kind      `net:"what,bits=3"`
-	Type  uint8     `net:"what,bits=4"` // of the kit's Ammo or Fuses
+	Type  uint8     `net:"what,bits=4"` // of the game's ProjectileKinds or GrenadeKinds
 	Team  uint8     `net:"what,bits=2"` // 3: none
-	Index uint8     `net:"what,bits=3"` // of the owner's flights of this class and tick, at most 7
+	Index uint8     `net:"what,bits=3"` // of the owner's launches of this class and tick, at most 7
 	Owner uint32    `net:",min=0,max=1048575,often=2"`
 	Born  uint16    `net:",wrap=65536,often=2"` // a tick, modulo 65536; see Tick
 	Span  uint16    `net:",min=0,max=4095,often=5"`
@@ -60,38 +61,40 @@ type ObjectState struct {
 	Aim   [3]int32  `net:",min=-131072,max=131071,often=5"`
 	Phase uint8     `net:"state,bits=3,often=5"`
 	Rests bool      `net:"state,bits=1"` // of a cube
-	Turn  uint8     `net:"state,bits=2"` // of a cube: which part of its rotation is left out
+	Turn  uint8     `net:"state,bits=2"` // of a cube: which part of its rotation is omitted
 	Level uint16    `net:",min=0,max=1023,often=3"`
 }
 
-// Objects describes a row of a thing.
+// Objects describes a row of an object.
 var Objects = ObjectStateSchema
 
-// MaxObjects is the most things that are told of at a time, and MaxStanding how many of them may be no flights.
+// MaxObjects is the most objects sent at a time, MaxStanding the most of them that do not fly.
 const (
 	MaxObjects  = 127 * snapshot.GroupRows
 	MaxStanding = 240
 )
 
-// ObjectSlots is how many things a lobby of so many players tells of at a time, at most: what stands about, and two flights for each of
-// them, but no more than MaxObjects. Both ends know it.
+// ObjectSlots is the most objects that a lobby of so many players sends at a time: standing
+// objects and two launches a player, at most MaxObjects. Both ends know it.
 func ObjectSlots(players int) int {
 	return min((256+2*players)/snapshot.GroupRows*snapshot.GroupRows, MaxObjects)
 }
 
-// NoTeam is a ObjectState's team that is none.
+// NoTeam is the Team of an object without one.
 const NoTeam = 3
 
-// maxEvent is for how long a barrel or a teleporter tells when it happened: Born must stay clear.
+// maxEvent is for how many ticks a barrel or a teleporter sends when it was broken or used: Born
+// must stay unambiguous.
 const maxEvent = 1 << 15
 
-// Tick is the tick that Born stands for, in a row of a snapshot of tick now: the newest that is not later.
+// Tick is the tick that Born stands for, in a row of a snapshot of tick now: the newest that is
+// not later.
 func (o *ObjectState) Tick(now tick.Tick) tick.Tick { return now - tick.Tick(uint16(now)-o.Born) }
 
-// Over reports whether a flight has ended: Pos is where.
+// Over reports whether a launched object has ended; Pos is where.
 func (o *ObjectState) Over() bool { return o.Phase != 0 }
 
-// Ended is the tick in which a flight ended, 0 while it has not.
+// Ended is the tick in which a launched object ended, 0 while it has not.
 func (o *ObjectState) Ended(now tick.Tick) tick.Tick {
 	if o.Phase == 0 {
 		return 0
@@ -99,39 +102,46 @@ func (o *ObjectState) Ended(now tick.Tick) tick.Tick {
 	return o.Tick(now) + tick.Tick(o.Span)
 }
 
-// OfProjectile describes a projectile; index is which of its owner's of that tick.
+// OfProjectile describes a projectile; index counts its owner's projectiles of that tick.
 func (o *ObjectState) OfProjectile(p *object.Projectile, index int) {
-	*o = ObjectState{} // and field by field: a literal would be built aside and copied, as in PlayerState.Gather
-	o.Kind, o.Type, o.Team, o.Index, o.Owner = Projectile, p.Type, min(p.Team, NoTeam), uint8(min(index, 7)), uint32(p.Owner)
+	// and field by field: a literal would be built aside and copied, as in PlayerState.Gather
+	*o = ObjectState{}
+	o.Kind, o.Type, o.Team, o.Index, o.Owner = Projectile, p.Type, min(p.Team, NoTeam),
+		uint8(min(index, 7)), uint32(p.Owner)
 	o.Born, o.Pos, o.Aim[0], o.Aim[1] = uint16(p.Tick), p.Start, int32(p.Yaw), int32(p.Pitch.Signed())
 	if p.Hit != object.Flying {
 		o.Phase, o.Span, o.Pos = uint8(p.Hit), uint16(p.Ended-p.Tick), p.Point
 	}
 }
 
-// Flight is the flight of a projectile that has not ended, in a row of a snapshot of tick now.
+// Flight is the trajectory of a projectile that has not ended, in a row of a snapshot of tick now.
 func (o *ObjectState) Flight(now tick.Tick) object.Trajectory {
-	return object.Trajectory{Start: o.Pos, Yaw: geom.Angle(o.Aim[0]), Pitch: geom.Angle(o.Aim[1]), Tick: o.Tick(now), Owner: netID(o.Owner),
+	return object.Trajectory{Start: o.Pos, Yaw: geom.Angle(o.Aim[0]), Pitch: geom.Angle(o.Aim[1]),
+		Tick: o.Tick(now), Owner: netID(o.Owner),
 		Type: o.Type, Team: o.Team}
 }
 
-// velUnits is the grid of velocities, a metre a second, as in package move.
+// velUnits is the grid of velocities in 1/(m/s), as in package move.
 const velUnits = 1024
 
-// OfGrenade describes a grenade that left a hand as launch says: Pos, Vel and Thrown are of then.
+// OfGrenade describes a grenade; Pos, Vel and Thrown of launch are those of the throw.
 func (o *ObjectState) OfGrenade(g, launch *object.Grenade, index int) {
 	*o = ObjectState{}
-	o.Kind, o.Type, o.Team, o.Index, o.Owner = Grenade, g.Type, min(g.Team, NoTeam), uint8(min(index, 7)), uint32(g.Owner)
+	o.Kind, o.Type, o.Team, o.Index, o.Owner = Grenade, g.Type, min(g.Team, NoTeam), uint8(min(index, 7)),
+		uint32(g.Owner)
 	o.Born, o.Pos = uint16(launch.Thrown), launch.Pos
-	o.Aim[0], o.Aim[1], o.Aim[2] = int32(launch.Vel.X*velUnits), int32(launch.Vel.Y*velUnits), int32(launch.Vel.Z*velUnits)
+	o.Aim[0], o.Aim[1], o.Aim[2] = int32(launch.Vel.X*velUnits), int32(launch.Vel.Y*velUnits),
+		int32(launch.Vel.Z*velUnits)
 	if g.Exploded != 0 {
 		o.Phase, o.Span, o.Pos = 1, uint16(g.Exploded-launch.Thrown), g.Pos
 	}
 }
 
-// Launch is the grenade as it left a hand, if it has not exploded, in a row of a snapshot of tick now.
+// Launch is the grenade as it was thrown, if it has not exploded, in a row of a snapshot of tick
+// now.
 func (o *ObjectState) Launch(now tick.Tick) object.Grenade {
-	return object.Grenade{Pos: o.Pos, Vel: geom.Vec3{X: float32(o.Aim[0]) / velUnits, Y: float32(o.Aim[1]) / velUnits, Z: float32(o.Aim[2]) / velUnits},
+	return object.Grenade{Pos: o.Pos, Vel: geom.Vec3{X: float32(o.Aim[0]) / velUnits,
+		Y: float32(o.Aim[1]) / velUnits, Z: float32(o.Aim[2]) / velUnits},
 		Thrown: o.Tick(now), Owner: netID(o.Owner), Type: o.Type, Team: o.Team}
 }
 
@@ -165,8 +175,8 @@ func (o *ObjectState) OfZone(i int, z *object.Zone, in *mode.Occupancy, s *mode.
 	}
 }
 
-// OfCube describes a cube. Its rotation is told in the three parts of its quaternion that are smallest, in 1/turnUnits, the largest
-// being positive.
+// OfCube describes a cube. Its rotation is sent as the three smallest parts of its quaternion, in
+// 1/turnUnits; the largest is positive.
 func (o *ObjectState) OfCube(c *object.Cube) {
 	*o = ObjectState{Kind: Cube, Team: NoTeam, Pos: c.Pos, Rests: c.Resting}
 	for i, v := range c.Rot {
@@ -212,7 +222,7 @@ const (
 
 func size(v int16) int32 { return max(int32(v), -int32(v)) }
 
-// half is what rounds v to the nearest, away from 0.
+// half rounds v to the nearest, away from 0.
 func half(v int16) int32 {
 	if v < 0 {
 		return -rotationOne / 2

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestFlightsCostLessThanPlaces is why a grenade is told as a throw and not as where it is: 16 of them, thrown one after another, 4 s each,
-// told 20 times a second to a client whose acks are 100 ms old, take a fraction of the bytes.
+// TestFlightsCostLessThanPlaces is why a grenade is told as a throw and not as where it is: 16 of
+// them, thrown one after another, 4 s each, told 20 times a second to a client whose acks are 100
+// ms old, take a fraction of the bytes.
 func TestFlightsCostLessThanPlaces(t *testing.T) {
 	ground, err := arena.Open("arena-16")
 	if err != nil {
@@ -23,7 +24,8 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 	cost := func(moving bool) (bytes int) {
 		rng := rand.New(rand.NewPCG(8, 8))
 		m := Trained().Objects
-		ring, enc, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
+		ring, enc, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16),
+			snapshot.NewTracker(1, 3)
 		k.SingleBaseline()
 		var p snapshot.Packer
 		var now, launch [16]object.Grenade
@@ -32,8 +34,10 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 		for at := tick.Tick(1); at <= 60*60; at++ {
 			for i := range now {
 				if g := &now[i]; at%240 == tick.Tick(15*i) {
-					*g = object.Throw(object.Grenade{Pos: geom.Vec3{X: rng.Float32()*8 - 4, Y: 1.6, Z: rng.Float32()*8 - 4},
-						Vel: geom.Forward(geom.Angle(rng.Uint32()), 0x400).Scale(20), Thrown: at, Owner: netid.Make(i, 1), Team: 1})
+					*g = object.Throw(object.Grenade{Pos: geom.Vec3{X: rng.Float32()*8 - 4, Y: 1.6,
+						Z: rng.Float32()*8 - 4},
+						Vel: geom.Forward(geom.Angle(rng.Uint32()), 0x400).Scale(20), Thrown: at,
+						Owner: netid.Make(i, 1), Team: 1})
 					launch[i] = *g
 					gen[i] = gen[i]%255 + 1
 				} else if g.Thrown != 0 {

@@ -28,20 +28,26 @@ func TestFlightsSurviveTheWire(t *testing.T) {
 	for i := range 2000 {
 		born := tick.Tick(1 + rng.Uint32N(1<<31))
 		now := born + tick.Tick(rng.Uint32N(1<<15))
-		at := geom.Vec3{X: float32(rng.IntN(1<<20)-1<<19) / 4096, Y: float32(rng.IntN(1<<16)) / 4096, Z: float32(rng.IntN(1<<20)-1<<19) / 4096}
-		p := object.Projectile{Trajectory: object.Trajectory{Start: at, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.Uint32()), Tick: born,
-			Owner: netid.Make(rng.IntN(4096), uint8(1+rng.IntN(255))), Type: uint8(rng.IntN(16)), Team: uint8(rng.IntN(3))}}
+		at := geom.Vec3{X: float32(rng.IntN(1<<20)-1<<19) / 4096, Y: float32(rng.IntN(1<<16)) / 4096,
+			Z: float32(rng.IntN(1<<20)-1<<19) / 4096}
+		p := object.Projectile{Trajectory: object.Trajectory{Start: at, Yaw: geom.Angle(rng.Uint32()),
+			Pitch: geom.Angle(rng.Uint32()), Tick: born,
+			Owner: netid.Make(rng.IntN(4096), uint8(1+rng.IntN(255))), Type: uint8(rng.IntN(16)),
+			Team: uint8(rng.IntN(3))}}
 		var o ObjectState
 		o.OfProjectile(&p, i%9)
-		if got := wire(o); *got != o || got.Flight(now) != p.Trajectory || got.Ended(now) != 0 || got.Over() || got.Kind != Projectile {
+		if got := wire(o); *got != o || got.Flight(now) != p.Trajectory || got.Ended(now) != 0 ||
+			got.Over() || got.Kind != Projectile {
 			t.Fatalf("%+v became %+v", p.Trajectory, got.Flight(now))
 		}
 		p.Hit, p.Ended, p.Point = object.HitBody, born+tick.Tick(rng.IntN(4000)), at.Scale(0.5)
 		o.OfProjectile(&p, 0)
-		if got := wire(o); got.Ended(p.Ended+5) != p.Ended || !got.Over() || got.Phase != uint8(object.HitBody) {
+		if got := wire(o); got.Ended(p.Ended+5) != p.Ended || !got.Over() ||
+			got.Phase != uint8(object.HitBody) {
 			t.Fatalf("%+v ended as %+v", p, got)
 		}
-		g := object.Throw(object.Grenade{Pos: at, Vel: geom.Forward(p.Yaw, p.Pitch).Scale(50), Owner: p.Owner, Thrown: born, Team: p.Team})
+		g := object.Throw(object.Grenade{Pos: at, Vel: geom.Forward(p.Yaw, p.Pitch).Scale(50),
+			Owner: p.Owner, Thrown: born, Team: p.Team})
 		o.OfGrenade(&g, &g, 1)
 		if got := wire(o).Launch(now); got != g {
 			t.Fatalf("%+v became %+v", g, got)
@@ -78,7 +84,8 @@ func TestRotationsSurviveTheWire(t *testing.T) {
 	}
 }
 
-// What happened to what stands about is told for 32,768 ticks, so that 16 bits always name the tick.
+// What happened to what stands about is told for 32,768 ticks, so that 16 bits always name the
+// tick.
 func TestWhenIsToldAsLongAsItIsClear(t *testing.T) {
 	for _, age := range []tick.Tick{0, 1, 100, maxEvent - 1, maxEvent, 1 << 20} {
 		at := tick.Tick(1<<21 + 77)
@@ -112,7 +119,8 @@ func TestPaces(t *testing.T) {
 		}
 	}
 	for at := tick.Tick(300); at < 330; at++ { // of one client, the rows of each fifth snapshot are new
-		if back := p.LastUpdate(Cube, at, 3); back%3 != 0 || (at-back)/3%5 != 0 || back >= 15 || p.LastUpdate(Barrel, at, 3) != 0 {
+		if back := p.LastUpdate(Cube, at, 3); back%3 != 0 || (at-back)/3%5 != 0 || back >= 15 ||
+			p.LastUpdate(Barrel, at, 3) != 0 {
 			t.Errorf("tick %d: %d back", at, back)
 		}
 	}
@@ -126,7 +134,8 @@ func TestThingsExample(t *testing.T) {
 	d := snapshot.NewDecoder(m, 16, 3)
 	k.SingleBaseline()
 	var p snapshot.Packer
-	shell := object.Projectile{Trajectory: object.Trajectory{Start: geom.Vec3{X: 1, Y: 1.5, Z: -2}, Yaw: 0x4000, Pitch: 16, Tick: 299, Owner: 0x201, Type: 2, Team: 1}}
+	shell := object.Projectile{Trajectory: object.Trajectory{Start: geom.Vec3{X: 1, Y: 1.5, Z: -2},
+		Yaw: 0x4000, Pitch: 16, Tick: 299, Owner: 0x201, Type: 2, Team: 1}}
 	var row, got [ObjectStateFields]int32
 	for i, name := range []string{"fired", "under way", "struck"} {
 		at := tick.Tick(300 + 3*i)

@@ -7,32 +7,37 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// OwnerState is what only a player itself is told, so that it can predict to the bit. Its tags are the whole description of an
-// owner row: OwnerStateSchema, and the code that captures and restores it, are generated from them. The grids are those of
-// package move, which rounds to them at the end of every tick.
+// OwnerState is the private state of a player, sent to its owner for exact prediction. Its tags
+// are the whole description of an owner row: OwnerStateSchema, and the code that captures and
+// restores it, are generated from them. The grids are those of package move, which rounds to them
+// at the end of every tick.
 type OwnerState struct {
-	_         struct{}  `net:"owner,owner"`
-	Pos       geom.Vec3 `net:",quant=4096,min=-2048,max=2048,often=70/20/70"` // feet, metres
-	Vel       geom.Vec3 `net:",quant=1024,min=-128,max=128,often=50/25/50"`   // m/s
-	Loco      move.Loco `net:"motion,bits=3,often=10"`
-	Jumps     uint8     `net:"motion,bits=2"`
-	Held      uint16    `net:"motion,bits=16"`
-	Since     uint16    `net:",often=90"`                   // ticks in this loco
-	Lead      int8      `net:",often=15"`                   // of the newest command that came beyond this tick
-	Starved   uint8     `net:",wrap=256,often=2"`           // ticks that ran without the owner's command, modulo 256
-	Respawn   int32     `net:",min=0,max=1048576,often=10"` // ticks until the respawn, 0 = alive
-	Pushes    uint8     `net:",wrap=256,often=2"`           // see sim.Vital
-	Hero      uint8     `net:"kit,bits=4,often=2"`
-	Team      uint8     `net:"kit,bits=2"` // 3: none
-	Reloading uint8     `net:"kit,bits=8"` // masks of ability.State, here and below
-	Active    uint8     `net:"active,bits=8,often=5"`
-	Cooling   uint8     `net:"active,bits=8"`
-	Switched  uint8     `net:"active,bits=8"` // On against Active
-	Request   uint8     `net:"asked,bits=8,often=5"`
-	Asked     uint8     `net:"asked,bits=8"`
-	Cool      [8]int16  `net:",min=-8192,max=8192,often=10/3/3/3/2/1/1/1"` // of ability.Slot
-	Rounds    [8]uint16 `net:",often=8/3/2/2/1/1/1/1"`                     // Load, and Load + Count << 8: a shot changes the former alone
-	Heat      [4]uint32 `net:",min=0,max=2123458560,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 times 46081
+	_     struct{}  `net:"owner,owner"`
+	Pos   geom.Vec3 `net:",quant=4096,min=-2048,max=2048,often=70/20/70"` // feet, metres
+	Vel   geom.Vec3 `net:",quant=1024,min=-128,max=128,often=50/25/50"`   // m/s
+	Loco  move.Loco `net:"motion,bits=3,often=10"`
+	Jumps uint8     `net:"motion,bits=2"`
+	Held  uint16    `net:"motion,bits=16"`
+	Since uint16    `net:",often=90"` // ticks in this loco
+	// of the newest command that came beyond this tick
+	Lead int8 `net:",often=15"`
+	// ticks that ran without the owner's command, modulo 256
+	Starved   uint8    `net:",wrap=256,often=2"`
+	Respawn   int32    `net:",min=0,max=1048576,often=10"` // ticks until the respawn, 0 = alive
+	Pushes    uint8    `net:",wrap=256,often=2"`           // see sim.Vital
+	Hero      uint8    `net:"kit,bits=4,often=2"`
+	Team      uint8    `net:"kit,bits=2"` // 3: none
+	Reloading uint8    `net:"kit,bits=8"` // masks of ability.State, here and below
+	Active    uint8    `net:"active,bits=8,often=5"`
+	Cooling   uint8    `net:"active,bits=8"`
+	Switched  uint8    `net:"active,bits=8"` // On against Active
+	Request   uint8    `net:"asked,bits=8,often=5"`
+	Asked     uint8    `net:"asked,bits=8"`
+	Cool      [8]int16 `net:",min=-8192,max=8192,often=10/3/3/3/2/1/1/1"` // of ability.Slot
+	// Load, and Load + Count << 8: a shot changes the former alone
+	Rounds [8]uint16 `net:",often=8/3/2/2/1/1/1/1"`
+	// of slots 0 to 3, and of slots 4 to 7 times 46081
+	Heat [4]uint32 `net:",min=0,max=2123458560,often=10/3/1/1"`
 }
 
 // heatBase is above every Heat of an ability.Slot.
@@ -47,19 +52,21 @@ const OwnerFields = OwnerStateFields
 // Self is what a player knows of itself at one tick.
 type Self struct {
 	sim.Self
-	Pushes       uint8 // what befell the motion from outside, modulo 256: see sim.Vital
-	Lead         int8  // ticks by which the newest command that came is beyond this tick; below 0 it came too late
+	Pushes uint8 // what befell the motion from outside, modulo 256: see sim.Vital
+	// ticks by which the newest command that came is beyond this tick; below 0 it came too late
+	Lead         int8
 	Starved      uint8 // ticks that ran without a command of this player, modulo 256
 	RespawnTicks int32 // ticks until the respawn, 0 = alive
 }
 
-// GatherSelf gathers what a player is told of itself after the last tick; zero for an id without a row.
+// GatherSelf collects what a player is sent of itself after the last tick; zero for an id without
+// a row.
 func GatherSelf(m *sim.Match, id netid.ID) (s Self) {
 	s.Gather(m, id)
 	return s
 }
 
-// GatherSelf is GatherSelf into s, which is zero.
+// Gather is GatherSelf into s, which must be zero.
 func (s *Self) Gather(m *sim.Match, id netid.ID) {
 	vital := m.SelfInto(id, &s.Motion, &s.Abilities)
 	if vital == nil {
@@ -73,7 +80,7 @@ func (s *Self) Gather(m *sim.Match, id netid.ID) {
 	}
 }
 
-// Gather fills o with what a player is told of itself.
+// Gather fills o from s.
 func (o *OwnerState) Gather(s *Self) {
 	m, a := &s.Motion, &s.Abilities
 	o.Pos, o.Vel, o.Loco, o.Jumps, o.Held, o.Since = m.Pos, m.Vel, m.Loco, m.Jumps, m.Held, m.Since
@@ -91,12 +98,13 @@ func (o *OwnerState) Gather(s *Self) {
 	}
 }
 
-// Self is the way back of Gather.
+// Self is the reverse of Gather.
 func (o *OwnerState) Self() Self {
 	s := Self{
 		Self: sim.Self{
-			Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since, Held: o.Held},
-			Hero:   o.Hero, Team: o.Team,
+			Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since,
+				Held: o.Held},
+			Hero: o.Hero, Team: o.Team,
 		},
 		Pushes: o.Pushes, Lead: o.Lead, Starved: o.Starved, RespawnTicks: o.Respawn,
 	}

@@ -45,19 +45,24 @@ var (
 		{1013, 0, -256, 1020, -5, 3, 100, 0, 0, 0, 0, 0},
 	}
 	exampleOwner = [2][]int32{
-		{32000, 0, -8192, 6144, 0, 0, 1, 40, 2, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6425, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-		{32307, 0, -8192, 6144, 0, 0, 1, 43, 2, 0, 0, 0, 0, 33, 0, 2944, 0, 0, 0, 0, 0, 0, 0, 6424, 0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0},
+		{32000, 0, -8192, 6144, 0, 0, 1, 40, 2, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6425, 0, 0, 0, 0,
+			0, 0, 0, 0, 0, 0, 0},
+		{32307, 0, -8192, 6144, 0, 0, 1, 43, 2, 0, 0, 0, 0, 33, 0, 2944, 0, 0, 0, 0, 0, 0, 0, 6424, 0, 0, 0,
+			0, 0, 0, 0, 128, 0, 0, 0},
 	}
 )
 
 const exampleID = netid.ID(2<<8 | 1)
 
-// TestSnapshotExample writes the sections of PROTOCOL.md and reads them: both must agree with the page, byte by byte.
+// TestSnapshotExample writes the sections of PROTOCOL.md and reads them: both must agree with the
+// page, byte by byte.
 func TestSnapshotExample(t *testing.T) {
 	doc := page(t, "golden-snapshots")
 	m := Untrained()
-	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
-	own, self, others := snapshot.NewOwnerWriter(m.Owner, 3), snapshot.NewOwnerReader(m.Owner, 3), snapshot.NewDecoder(m.Public, 16, 3)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
+		snapshot.NewTracker(1, 3)
+	own, self, others := snapshot.NewOwnerWriter(m.Owner, 3), snapshot.NewOwnerReader(m.Owner, 3),
+		snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
 	for i, name := range []string{"first", "second"} {
 		at := exampleTicks[i]
@@ -92,7 +97,8 @@ func TestSnapshotExample(t *testing.T) {
 		var public [PublicFields]int32
 		for slot := range 16 {
 			id := others.At(at).Row(slot, public[:])
-			if slot != exampleID.Index() && id != 0 || slot == exampleID.Index() && (id != exampleID || fmt.Sprint(public) != fmt.Sprint(examplePublic[i])) {
+			if slot != exampleID.Index() && id != 0 || slot == exampleID.Index() &&
+				(id != exampleID || fmt.Sprint(public) != fmt.Sprint(examplePublic[i])) {
 				t.Errorf("%s: slot %d holds %v %v", name, slot, id, public)
 			}
 		}
@@ -103,7 +109,8 @@ func TestSnapshotExample(t *testing.T) {
 func TestRangeExample(t *testing.T) {
 	doc := page(t, "golden-range")
 	m := Untrained().WithCodec(schema.Range)
-	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
+		snapshot.NewTracker(1, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
 	for i, name := range []string{"first", "second", "third"} {
@@ -121,7 +128,8 @@ func TestRangeExample(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var public [PublicFields]int32
-		if id := others.At(at).Row(exampleID.Index(), public[:]); id != exampleID || fmt.Sprint(public) != fmt.Sprint(row) {
+		if id := others.At(at).Row(exampleID.Index(), public[:]); id != exampleID ||
+			fmt.Sprint(public) != fmt.Sprint(row) {
 			t.Errorf("%s: %v %v", name, id, public)
 		}
 		k.Acked(at, first, count)
@@ -135,7 +143,8 @@ func TestRangeExample(t *testing.T) {
 func TestRowsExample(t *testing.T) {
 	doc := page(t, "golden-rows")
 	m := Untrained()
-	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
+		snapshot.NewTracker(1, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	later := []int32{1026, 0, -256, 1016, -5, 3, 100, 0, 0, 0, 0, 0}
 	var p snapshot.Packer
@@ -157,7 +166,8 @@ func TestRowsExample(t *testing.T) {
 		k.Advance(c.at)
 		p.BeginRows(e, k, []uint64{c.see})
 		got, first, count := p.Next(nil, 1000)
-		if want, err := hex.DecodeString(doc[c.name]); c.name != "" && (err != nil || !bytes.Equal(got, want)) {
+		if want, err := hex.DecodeString(doc[c.name]); c.name != "" &&
+			(err != nil || !bytes.Equal(got, want)) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", c.name, got, doc[c.name], err)
 		}
 		if err := others.Section(c.at, got); err != nil {
@@ -170,7 +180,8 @@ func TestRowsExample(t *testing.T) {
 		}
 		k.Acked(c.at, first, count)
 		if c.name == "again" {
-			checkedExample(t, doc["again, with the owner's row left out and a checksum"], got, p.Sum(sums(frame), first, count), later)
+			checkedExample(t, doc["again, with the owner's row left out and a checksum"], got,
+				p.Sum(sums(frame), first, count), later)
 		}
 	}
 }
@@ -181,7 +192,8 @@ func sums(f *snapshot.Frame) *snapshot.Checksums {
 	return &s
 }
 
-// checkedExample holds a section with a checksum to the page, and the checksum to the page's arithmetic.
+// checkedExample holds a section with a checksum to the page, and the checksum to the page's
+// arithmetic.
 func checkedExample(t *testing.T, doc string, runs []byte, sum uint32, row []int32) {
 	t.Helper()
 	h := uint64(exampleID)
@@ -198,7 +210,8 @@ func checkedExample(t *testing.T, doc string, runs []byte, sum uint32, row []int
 	}
 }
 
-// TestSnapshotCodes holds the codes and hashes that PROTOCOL.md quotes to those of the untrained models.
+// TestSnapshotCodes holds the codes and hashes that PROTOCOL.md quotes to those of the untrained
+// models.
 func TestSnapshotCodes(t *testing.T) {
 	m, doc := Untrained(), page(t, "golden-codes")
 	first := func(code uint32, n uint8) (s string) { // the first bit first
@@ -214,25 +227,26 @@ func TestSnapshotCodes(t *testing.T) {
 	}
 	pub, own := m.Public.Coders(), m.Owner.Coders()
 	want := map[string]string{
-		"player, despawned":                 mask(m.Public.Masks()[0], schema.Gone),
-		"player, replaced":                  mask(m.Public.Masks()[0], schema.Replace),
-		"player, update, nothing changed":   mask(m.Public.Masks()[0], schema.Update),
-		"player, update, x and yaw changed": mask(m.Public.Masks()[0], schema.Update+1<<PlayerStateX+1<<PlayerStateYaw),
-		"player, x, +13":                    field(&pub[PlayerStateX], 1013, 1000),
-		"player, yaw, -4":                   field(&pub[PlayerStateYaw], 1020, 1024),
-		"owner, pos.x changed":              mask(m.Owner.Masks()[0], 1<<OwnerStatePosX),
-		"owner, pos.x, +307":                field(&own[OwnerStatePosX], 32307, 32000),
-		"owner, since and active changed":   mask(m.Owner.Masks()[1], 1|1<<6),
-		"owner, cool.0 changed":             mask(m.Owner.Masks()[2], 1<<1),
-		"owner, rounds.0 changed":           mask(m.Owner.Masks()[3], 1<<2),
-		"owner, heat.0 changed":             mask(m.Owner.Masks()[4], 1<<3),
-		"owner, since, +3":                  field(&own[OwnerStateSince], 43, 40),
-		"owner, active, +1":                 field(&own[OwnerStateActive], 33, 32),
-		"owner, cool.0, +2944":              field(&own[OwnerStateCool0], 2944, 0),
-		"owner, rounds.0, -1":               field(&own[OwnerStateRounds0], 6424, 6425),
-		"owner, heat.0, +128":               field(&own[OwnerStateHeat0], 128, 0),
-		"schema hash":                       fmt.Sprintf("%016x", SchemaHash()),
-		"model hash, untrained":             fmt.Sprintf("%016x", m.Hash()),
+		"player, despawned":               mask(m.Public.Masks()[0], schema.Gone),
+		"player, replaced":                mask(m.Public.Masks()[0], schema.Replace),
+		"player, update, nothing changed": mask(m.Public.Masks()[0], schema.Update),
+		"player, update, x and yaw changed": mask(m.Public.Masks()[0], schema.Update+1<<PlayerStateX+
+			1<<PlayerStateYaw),
+		"player, x, +13":                  field(&pub[PlayerStateX], 1013, 1000),
+		"player, yaw, -4":                 field(&pub[PlayerStateYaw], 1020, 1024),
+		"owner, pos.x changed":            mask(m.Owner.Masks()[0], 1<<OwnerStatePosX),
+		"owner, pos.x, +307":              field(&own[OwnerStatePosX], 32307, 32000),
+		"owner, since and active changed": mask(m.Owner.Masks()[1], 1|1<<6),
+		"owner, cool.0 changed":           mask(m.Owner.Masks()[2], 1<<1),
+		"owner, rounds.0 changed":         mask(m.Owner.Masks()[3], 1<<2),
+		"owner, heat.0 changed":           mask(m.Owner.Masks()[4], 1<<3),
+		"owner, since, +3":                field(&own[OwnerStateSince], 43, 40),
+		"owner, active, +1":               field(&own[OwnerStateActive], 33, 32),
+		"owner, cool.0, +2944":            field(&own[OwnerStateCool0], 2944, 0),
+		"owner, rounds.0, -1":             field(&own[OwnerStateRounds0], 6424, 6425),
+		"owner, heat.0, +128":             field(&own[OwnerStateHeat0], 128, 0),
+		"schema hash":                     fmt.Sprintf("%016x", SchemaHash()),
+		"model hash, untrained":           fmt.Sprintf("%016x", m.Hash()),
 	}
 	for name, code := range want {
 		if doc[name] != code {

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// The generated schemas are what the tags say now: whoever edits a struct and forgets go generate is told here.
+// The generated schemas are what the tags say now: whoever edits a struct and forgets go generate
+// is told here.
 func TestGeneratedSchemasAreCurrent(t *testing.T) {
 	for i, c := range []struct {
 		t       reflect.Type
@@ -28,7 +29,8 @@ func TestGeneratedSchemasAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := twin.Schemas[c.section]; !reflect.DeepEqual(c.s, want) || c.hash != want.Hash() {
-			t.Errorf("%d: %s: run go generate ./sim/netstate", i, schema.Set{Schemas: []schema.Schema{c.s}}.Diff(schema.Set{Schemas: []schema.Schema{want}}))
+			t.Errorf("%d: %s: run go generate ./sim/netstate", i,
+				schema.Set{Schemas: []schema.Schema{c.s}}.Diff(schema.Set{Schemas: []schema.Schema{want}}))
 		}
 	}
 }
@@ -80,23 +82,26 @@ func TestRowsEqualTheTwins(t *testing.T) {
 	})
 }
 
-// TestRow40InterpolationIsTheServers is row 40 of the reference's checklist, as far as it is about rows: what the tags
-// say of a player's place and view between two snapshots is rig.Lerp, by which the server judges shots, bit for bit. Of the
-// figure they say nothing, since it is packed: there rig.Lerp is all there is.
+// TestRow40InterpolationIsTheServers is row 40 of the reference's checklist, as far as it is about
+// rows: what the tags say of a player's place and view between two snapshots is rig.Lerp, by which
+// the server judges shots, bit for bit. Of the figure they say nothing, since it is packed: there
+// rig.Lerp is all there is.
 func TestRow40InterpolationIsTheServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := netid.Make(3, 1)
 		a, b := drawRow(t, Public, "a "), drawRow(t, Public, "b ")
 		b[PlayerStateState] = a[PlayerStateState] // one unbroken life
 		if b[PlayerStatePitch]-a[PlayerStatePitch] == 2048 {
-			b[PlayerStatePitch]-- // from straight down to straight up lagcomp goes over the back: half a turn either way
+			// from straight down to straight up lagcomp goes over the back: half a turn either way
+			b[PlayerStatePitch]--
 		}
 		frac := rapid.Uint8().Draw(t, "frac")
 		var p PlayerState
 		p.Lerp(a, b, frac)
 		from, to := PoseOf(id, a), PoseOf(id, b)
 		to.Form = from.Form
-		if got, want := p.Pose(id), rig.Lerp(&from, &to, frac); got.Pos != want.Pos || got.Yaw != want.Yaw || got.Pitch != want.Pitch || got.Flags != want.Flags {
+		if got, want := p.Pose(id), rig.Lerp(&from, &to, frac); got.Pos != want.Pos ||
+			got.Yaw != want.Yaw || got.Pitch != want.Pitch || got.Flags != want.Flags {
 			t.Fatalf("%d/256 from %v to %v: %+v, lagcomp has %+v", frac, a, b, got, want)
 		}
 	})

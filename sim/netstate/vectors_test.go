@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/anim"
 )
 
-// TestRowsOfTheFirstFormat holds what rows have kept since the first format to testdata/rows.txt, which was written by the
-// arithmetic that the first releases spelled out by hand. The file is not to be made anew.
+// TestRowsOfTheFirstFormat holds what rows have kept since the first format to testdata/rows.txt,
+// which was written by the arithmetic that the first releases spelled out by hand. The file is not
+// to be made anew.
 //
 //	public  x y z  yaw pitch flags  health shots kills deaths = row, which goes on; the last two now share a field
 //	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row, of which the
@@ -36,7 +37,8 @@ func TestRowsOfTheFirstFormat(t *testing.T) {
 			var p rig.Pose
 			var v sim.Vital
 			var a ability.Public
-			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &a.Fired[0], &v.Kills, &v.Deaths)
+			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &a.Fired[0],
+				&v.Kills, &v.Deaths)
 			var row [PublicFields]int32
 			anim.WritePose(&anim.State{}, &p)
 			PublicRow(row[:], &p, &v, &a)
@@ -55,7 +57,8 @@ func TestRowsOfTheFirstFormat(t *testing.T) {
 			m := &s.Motion
 			var ammo, cool, cone int
 			var reloading bool
-			scanAll(t, in, &m.Pos.X, &m.Pos.Y, &m.Pos.Z, &m.Vel.X, &m.Vel.Y, &m.Vel.Z, &m.Loco, &m.Jumps, &m.Since, &m.Held,
+			scanAll(t, in, &m.Pos.X, &m.Pos.Y, &m.Pos.Z, &m.Vel.X, &m.Vel.Y, &m.Vel.Z, &m.Loco, &m.Jumps,
+				&m.Since, &m.Held,
 				&ammo, &reloading, &cool, &cone, &s.Lead, &s.Starved, &s.RespawnTicks)
 			var row [OwnerFields]int32
 			OwnerRow(row[:], &s)
@@ -86,7 +89,8 @@ func scanAll(t *testing.T, in string, to ...any) {
 // The hashes that PROTOCOL.md and clients in other languages rest on.
 func TestHashesArePinned(t *testing.T) {
 	for i, c := range [][2]uint64{
-		{Public.Hash(), 0x60266295c85ab006}, {Owner.Hash(), 0xd26e77eff5678a65}, {SchemaHash(), 0x961a06ef5624b86c},
+		{Public.Hash(), 0x60266295c85ab006}, {Owner.Hash(), 0xd26e77eff5678a65},
+		{SchemaHash(), 0x961a06ef5624b86c},
 		{Untrained().Hash(), 0x77181445f2444b8f}, // a trained one changes with what it is trained on
 	} {
 		if c[0] != c[1] {

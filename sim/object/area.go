@@ -5,17 +5,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// InstantPoints is what an area that kills at once deals.
+// InstantPoints is the damage of an area that kills at once.
 const InstantPoints = 100000
 
-// AreaKind is what a damage area does.
+// AreaKind is the effect of a damage area.
 type AreaKind struct {
 	Points    int32   // each time
-	PerSecond float32 // how often
+	PerSecond float32 // frequency
 	Instant   bool    // kills at once instead
 }
 
-// Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an area that never hits.
+// Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an
+// area that never hits.
 func (k AreaKind) Interval(rate tick.Rate) tick.Tick {
 	if !(k.PerSecond > 0) {
 		return 1 << 31
@@ -23,8 +24,8 @@ func (k AreaKind) Interval(rate tick.Rate) tick.Tick {
 	return tick.Tick(min(max(float64(rate)/float64(k.PerSecond), 1), 1<<31))
 }
 
-// Area hurts whoever has its feet in it: on entering, and again after every interval. Leaving and entering again does not
-// make it hit more often.
+// Area hurts players whose feet are in it: on entry, and again after every interval. Leaving and
+// re-entering does not make it hit more often.
 type Area struct {
 	Box  geom.AABB
 	Kind AreaKind
@@ -36,13 +37,13 @@ func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
 	return Area{Box: box, Kind: kind, next: make([]tick.Tick, slots)}
 }
 
-// Forget makes the area ready to hit a slot at once: its player is another.
+// Forget makes the area ready to hit a slot at once, for a new player.
 func (a *Area) Forget(slot int) { a.next[slot] = 0 }
 
-// NextHits is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
+// NextHits is, by slot, the tick before which the area does not hit: its whole state; read-only.
 func (a *Area) NextHits() []tick.Tick { return a.next }
 
-// StepAreas notes the damage of the tick.
+// StepAreas queues the damage of the tick.
 func (s *Scene) StepAreas(areas []Area, all Bodies) {
 	for i := range areas {
 		a := &areas[i]
@@ -65,5 +66,6 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 
 // contains reports whether p lies in a box, its faces included.
 func contains(b geom.AABB, p geom.Vec3) bool {
-	return p.X >= b.Min.X && p.X <= b.Max.X && p.Y >= b.Min.Y && p.Y <= b.Max.Y && p.Z >= b.Min.Z && p.Z <= b.Max.Z
+	return p.X >= b.Min.X && p.X <= b.Max.X && p.Y >= b.Min.Y && p.Y <= b.Max.Y && p.Z >= b.Min.Z &&
+		p.Z <= b.Max.Z
 }

@@ -7,27 +7,28 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// BarrelKind is what barrels are like. Its shape is an upright capsule.
+// BarrelKind is the numbers of barrels. The shape is an upright capsule.
 type BarrelKind struct {
 	Health         int16
 	Radius, Height float32 // metres; Height at least twice Radius
 	Splash         Splash
 }
 
-// DefaultBarrel has the reference's health and splash; the shape is ours, of a 200-litre drum.
+// DefaultBarrel has the reference's health and splash, and the shape of a 200-litre drum.
 func DefaultBarrel() BarrelKind {
 	return BarrelKind{
 		Health: 10, Radius: 0.3, Height: 0.9,
-		Splash: Splash{Radius: 7, FalloffStart: 5, Damage: 90, MinDamage: 80, Impulse: 20, MinImpulse: 10, OwnerFraction: 1},
+		Splash: Splash{Radius: 7, FalloffStart: 5, Damage: 90, MinDamage: 80, Impulse: 20, MinImpulse: 10,
+			OwnerFraction: 1},
 	}
 }
 
-// Barrels is a barrel: it stands where it stands until it breaks.
+// Barrel is a barrel. It does not move.
 type Barrel struct {
 	Pos    geom.Vec3 // its foot
 	ID     netid.ID
 	Health int16     // 0: broken
-	Broken tick.Tick // when, 0 while whole
+	Broken tick.Tick // tick, 0 while whole
 }
 
 // NewBarrel is a whole barrel.
@@ -53,8 +54,8 @@ func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
 	return d.LenSq() <= float32(c.Radius*c.Radius)
 }
 
-// SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first, and after how many
-// metres; the first row of two equally near. Radius 0 is a ray.
+// SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first,
+// and after how many metres; the first row of two equally near. Radius 0 is a ray.
 func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
 	if strip, narrow := s.gridStrip(r, s.BarrelKind.Radius+radius); narrow {
 		return s.sweepBarrelGrid(r, radius, &strip)
@@ -64,7 +65,8 @@ func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok
 	lo, hi := r.Origin.Min(end), r.Origin.Max(end)
 	for i := range s.Barrels {
 		b := &s.Barrels[i]
-		if b.Health <= 0 || b.Pos.X < lo.X-grow || b.Pos.X > hi.X+grow || b.Pos.Z < lo.Z-grow || b.Pos.Z > hi.Z+grow {
+		if b.Health <= 0 || b.Pos.X < lo.X-grow || b.Pos.X > hi.X+grow || b.Pos.Z < lo.Z-grow ||
+			b.Pos.Z > hi.Z+grow {
 			continue
 		}
 		if d, hit := r.Capsule(b.capsule(&s.BarrelKind, radius)); hit && d <= r.Max && (!ok || d < t) {
@@ -109,6 +111,7 @@ func (s *Scene) barrel(id netid.ID) int {
 func (s *Scene) breakBarrel(b *Barrel, by netid.ID) {
 	b.Health, b.Broken = 0, s.Now
 	s.Blasts.Add(Blast{
-		Center: b.middle(&s.BarrelKind), Splash: s.BarrelKind.Splash, Instigator: by, Team: lagcomp.NoTeam, Source: b.ID, Queued: s.Now,
+		Center: b.middle(&s.BarrelKind), Splash: s.BarrelKind.Splash, Instigator: by, Team: lagcomp.NoTeam,
+		Source: b.ID, Queued: s.Now,
 	})
 }

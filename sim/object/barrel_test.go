@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestRow55Barrels lines barrels up 4 m apart and shoots the first: each breaks the next a tick later, the world ends up
-// the same whatever their order in the list, and the shooter is credited with whoever dies, once.
+// TestRow55Barrels lines barrels up 4 m apart and shoots the first: each breaks the next a tick
+// later, the world ends up the same whatever their order in the list, and the shooter is credited
+// with whoever dies, once.
 func TestRow55BarrelsChain(t *testing.T) {
 	type outcome struct {
 		broken [9]tick.Tick
@@ -54,7 +55,8 @@ func TestRow55BarrelsChain(t *testing.T) {
 			t.Errorf("%+v, in another order %+v", o, first)
 		}
 	}
-	if want := [9]tick.Tick{1, 2, 3, 4, 5, 6, 7, 8, 9}; first.broken != want || first.kills != 1 || first.health != 0 {
+	if want := [9]tick.Tick{1, 2, 3, 4, 5, 6, 7, 8, 9}; first.broken != want || first.kills != 1 ||
+		first.health != 0 {
 		t.Errorf("%+v", first)
 	}
 }
@@ -91,7 +93,8 @@ func TestRow55BarrelHeap(t *testing.T) {
 		s.put(0, 0, v3(60, 0, 60))
 		s.Blasts.Budget = 40
 		for _, i := range rng.Perm(60) {
-			s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(float32(i%8)*2, 0, float32(i/8)*2)))
+			s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i),
+				v3(float32(i%8)*2, 0, float32(i/8)*2)))
 		}
 		s.next()
 		s.Damage.Add(Damage{Victim: thing(0), Instigator: player(0), Points: 10})

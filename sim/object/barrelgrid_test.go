@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// yardOf is a scene with barrels all over a map larger than the yard, some of them in one spot, every tenth broken.
+// yardOf is a scene with barrels all over a map larger than the yard, some of them in one spot,
+// every tenth broken.
 func yardOf(tb testing.TB, barrels int, half float32) (*stage, *rand.Rand) {
 	s := newStage(plain(tb), 1)
 	rng := rand.New(rand.NewPCG(uint64(barrels), 3))
@@ -25,7 +26,8 @@ func yardOf(tb testing.TB, barrels int, half float32) (*stage, *rand.Rand) {
 }
 
 func sweepAt(rng *rand.Rand, at geom.Vec3, max float32) geom.Ray {
-	return geom.Ray{Origin: at, Dir: geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(int16(rng.IntN(4000)-2000))), Max: max}
+	return geom.Ray{Origin: at, Dir: geom.Forward(geom.Angle(rng.Uint32()),
+		geom.Angle(int16(rng.IntN(4000)-2000))), Max: max}
 }
 
 // The yard finds what asking each barrel finds, the first row of two in one spot too.
@@ -36,7 +38,8 @@ func TestYardAgainstEachBarrel(t *testing.T) {
 		placed.PlaceBarrels()
 		hits, yards := 0, 0
 		for range 20000 {
-			r := sweepAt(rng, s.Barrels[rng.IntN(300)].Pos.Add(v3(between(rng, -3, 3), between(rng, 0, 1), between(rng, -3, 3))), between(rng, 0, 40))
+			r := sweepAt(rng, s.Barrels[rng.IntN(300)].Pos.Add(v3(between(rng, -3, 3), between(rng, 0, 1),
+				between(rng, -3, 3))), between(rng, 0, 40))
 			radius := []float32{0, 0.3, 1}[rng.IntN(3)]
 			row, at, ok := s.SweepBarrels(r, radius)
 			if row2, at2, ok2 := placed.SweepBarrels(r, radius); row2 != row || at2 != at || ok2 != ok {

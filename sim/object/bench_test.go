@@ -11,8 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// skirmish is a lobby on a generated map: players who stand for 64 ticks already, projectiles fired by all at delays of up
-// to a quarter of a second, and a tenth as many grenades.
+// skirmish is a lobby on a generated map: players who stand for 64 ticks already, projectiles fired
+// by all at delays of up to a quarter of a second, and a tenth as many grenades.
 func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grenade) {
 	a := arena.Generate(players, 7)
 	s := newStage(a, players)
@@ -23,7 +23,8 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 		s.health[i] = 30000
 	}
 	for i := range 20 {
-		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(between(rng, -half, half), 0, between(rng, -half, half))))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(between(rng, -half, half), 0,
+			between(rng, -half, half))))
 	}
 	for range 64 {
 		for i := range s.poses {
@@ -37,7 +38,8 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 	}
 	grenades := make([]Grenade, flying/10)
 	for i := range grenades {
-		g := toss(rng.IntN(players), uint8(i%2), v3(between(rng, -half, half), 2, between(rng, -half, half)), geom.Angle(rng.Uint32()), 30)
+		g := toss(rng.IntN(players), uint8(i%2), v3(between(rng, -half, half), 2,
+			between(rng, -half, half)), geom.Angle(rng.Uint32()), 30)
 		g.Thrown, g.ID = s.Now, thing(50000+i)
 		grenades[i] = g
 	}
@@ -48,7 +50,8 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 func (s *stage) shoot(rng *rand.Rand, i int) Projectile {
 	who := rng.IntN(len(s.poses))
 	from := s.poses[who].Pos.Add(v3(0, 1.65, 0))
-	f := Trajectory{Start: from, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(1000) - 200)), Tick: s.Now,
+	f := Trajectory{Start: from, Yaw: geom.Angle(rng.Uint32()),
+		Pitch: geom.Angle(int16(rng.IntN(1000) - 200)), Tick: s.Now,
 		Owner: player(who), Type: uint8(i % 3), Team: uint8(who % 2)}
 	view := tick.View{From: s.Now - 1 - tick.Tick(rng.IntN(15)), Frac: uint8(rng.Uint32())}
 	view.To = view.From + 1
@@ -64,7 +67,8 @@ func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	}
 	for i := range grenades {
 		if g := &grenades[i]; g.Exploded != 0 {
-			g.Exploded, g.Thrown, g.Pos.Y, g.Vel, g.Resting = 0, s.Now-1, 3, v3(float32(i%7)-3, 4, float32(i%5)-2), false
+			g.Exploded, g.Thrown, g.Pos.Y, g.Vel, g.Resting = 0, s.Now-1, 3,
+				v3(float32(i%7)-3, 4, float32(i%5)-2), false
 		}
 	}
 	s.StepProjectiles(projectiles)
@@ -73,8 +77,8 @@ func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 }
 
-// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the twin that asks everybody and every
-// solid.
+// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the twin that
+// asks everybody and every solid.
 func BenchmarkProjectiles(b *testing.B) {
 	s, all, _ := skirmish(b, 1000, 200)
 	start := append([]Projectile(nil), all...)
@@ -127,7 +131,8 @@ func naiveStep(s *stage, p *Projectile) (best float32) {
 	return ray.Max
 }
 
-// BenchmarkBlast lets a grenade explode among 1000 players, all within its reach or spread over the map, beside the twin.
+// BenchmarkBlast lets a grenade explode among 1000 players, all within its reach or spread over the
+// map, beside the twin.
 func BenchmarkBlast(b *testing.B) {
 	for name, half := range map[string]float32{"all-near": 4, "spread": 0} {
 		s, _, _ := skirmish(b, 1000, 0)
@@ -141,7 +146,8 @@ func BenchmarkBlast(b *testing.B) {
 		s.next()
 		splash := DefaultGrenade().Splash
 		splash.Damage = 0 // nobody dies of being measured
-		blast := Blast{Center: v3(0.1, 1.5, 0.1), Splash: splash, Instigator: player(0), Team: lagcomp.NoTeam, Source: 1, Queued: s.Now}
+		blast := Blast{Center: v3(0.1, 1.5, 0.1), Splash: splash, Instigator: player(0),
+			Team: lagcomp.NoTeam, Source: 1, Queued: s.Now}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -155,7 +161,9 @@ func BenchmarkBlast(b *testing.B) {
 			view := s.presentView()
 			for b.Loop() {
 				for slot := range s.poses {
-					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.TestSphere(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, &p) {
+					if p, ok := s.history.At(view, slot); ok && p.Alive() &&
+						lagcomp.TestSphere(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius},
+							&p) {
 						s.blastPlayer(&blast, &p)
 					}
 				}
@@ -165,7 +173,8 @@ func BenchmarkBlast(b *testing.B) {
 	}
 }
 
-// BenchmarkTick is all that objects do in a tick of a firefight: 200 projectiles, 20 grenades, blasts, damage.
+// BenchmarkTick is all that objects do in a tick of a firefight: 200 projectiles, 20 grenades,
+// blasts, damage.
 func BenchmarkTick(b *testing.B) {
 	s, projectiles, grenades := skirmish(b, 1000, 200)
 	b.ReportAllocs()
@@ -198,7 +207,8 @@ func BenchmarkLedger(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 4000 {
-			l.Add(Damage{Victim: player(i % 500), Instigator: player(i % 2000), Points: 0, Impulse: v3(1, 0, 0)})
+			l.Add(Damage{Victim: player(i % 500), Instigator: player(i % 2000), Points: 0,
+				Impulse: v3(1, 0, 0)})
 		}
 		out = l.Resolve(func(netid.ID) *int16 { return &health }, out[:0])
 	}

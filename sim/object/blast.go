@@ -11,14 +11,15 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// Where a blast aims at a body, in metres above the feet: the reference's centre of mass, and if a wall is before that, the
-// eyes.
+// Points of a body that a blast tests for a line of sight, in metres above the feet: the
+// reference's centre of mass, and if that is hidden, the eyes.
 const (
 	MassHeight = 1.2
 	eyeHeight  = 1.65
 )
 
-// wallMargin is how far before what it struck a blast begins, in metres: a line of sight must not begin in the wall.
+// wallMargin is how far in front of its surface a blast begins, in metres: a line of sight must
+// not begin in the wall.
 const wallMargin = 1. / 16
 
 // Blast is an explosion that waits to be resolved.
@@ -26,21 +27,21 @@ type Blast struct {
 	Center     geom.Vec3
 	Splash     Splash
 	View       tick.View // at which players are judged; the zero View: now
-	Instigator netid.ID  // who gets the credit
-	Team       uint8     // spared but for the instigator; lagcomp.NoTeam: nobody is
-	Source     netid.ID  // what explodes: it does so once
+	Instigator netid.ID  // gets the credit
+	Team       uint8     // not hurt, except for the instigator; lagcomp.NoTeam: no team is excluded
+	Source     netid.ID  // the exploding object: it explodes once
 	Queued     tick.Tick
 }
 
-// DefaultBlastBudget is how many victims are looked at in a tick before the rest of the blasts waits.
+// DefaultBlastBudget is how many victims are tested in a tick before the remaining blasts wait.
 const DefaultBlastBudget = 4096
 
-// Blasts are the explosions that wait. Many may be queued by many; they are resolved in one place a tick, the oldest
-// first, until Budget victims have been looked at. One is always resolved, none is lost, and a source that is queued
+// Blasts are the explosions that wait. They are resolved once a tick, oldest first, until Budget
+// victims have been tested. At least one is resolved, none is lost, and a source that is queued
 // twice explodes once.
 type Blasts struct {
 	Budget   int    // victims; 0 means DefaultBlastBudget
-	Deferred uint64 // blasts that had to wait for another tick, counted each time
+	Deferred uint64 // waits for another tick
 	Merged   uint64 // blasts that were already queued
 	Resolved uint64
 	list     []Blast
@@ -49,16 +50,19 @@ type Blasts struct {
 // Add queues a blast.
 func (b *Blasts) Add(x Blast) { b.list = append(b.list, x) }
 
-// Len is the number of blasts that wait, duplicates counted.
+// Len is the number of blasts that wait, with duplicates.
 func (b *Blasts) Len() int { return len(b.list) }
 
-// Waiting lists the explosions that wait, in the order in which they were queued. Not to be written.
+// Waiting lists the waiting explosions in the order in which they were queued; read-only.
 func (b *Blasts) Waiting() []Blast { return b.list }
 
-// merge keeps one blast of each source, the oldest, and sorts them by age and source. Which of two duplicates of one tick
-// it keeps does not depend on the order in which they came.
+// merge keeps one blast of each source, the oldest, and sorts them by age and source. The choice
+// between two duplicates of one tick does not depend on their order.
 func (b *Blasts) merge() {
-	slices.SortFunc(b.list, func(x, y Blast) int { return cmp.Or(cmp.Compare(x.Source, y.Source), compareBlasts(x, y)) })
+	slices.SortFunc(b.list, func(x, y Blast) int {
+		return cmp.Or(cmp.Compare(x.Source, y.Source),
+			compareBlasts(x, y))
+	})
 	before := len(b.list)
 	b.list = slices.CompactFunc(b.list, func(x, y Blast) bool { return x.Source == y.Source })
 	b.Merged += uint64(before - len(b.list))
@@ -66,12 +70,14 @@ func (b *Blasts) merge() {
 }
 
 func compareBlasts(a, b Blast) int {
-	return cmp.Or(cmp.Compare(a.Queued, b.Queued), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Instigator, b.Instigator),
-		cmp.Compare(a.Center.X, b.Center.X), cmp.Compare(a.Center.Y, b.Center.Y), cmp.Compare(a.Center.Z, b.Center.Z))
+	return cmp.Or(cmp.Compare(a.Queued, b.Queued), cmp.Compare(a.Source, b.Source),
+		cmp.Compare(a.Instigator, b.Instigator),
+		cmp.Compare(a.Center.X, b.Center.X), cmp.Compare(a.Center.Y, b.Center.Y), cmp.Compare(a.Center.Z,
+			b.Center.Z))
 }
 
-// ResolveBlasts lets the blasts explode that the budget allows: players by their view, barrels and cubes as they stand. It
-// notes damage in the ledger and pushes cubes.
+// ResolveBlasts explodes the blasts that the budget allows: players by their view, barrels and
+// cubes as they stand. It queues damage and pushes cubes.
 func (s *Scene) ResolveBlasts() {
 	b := &s.Blasts
 	if len(b.list) == 0 {
@@ -92,7 +98,7 @@ func (s *Scene) ResolveBlasts() {
 	b.Deferred += uint64(len(b.list))
 }
 
-// explode resolves one blast and returns how many it looked at.
+// explode resolves one blast and returns how many victims it tested.
 func (s *Scene) explode(b *Blast) (looked int) {
 	view := b.View
 	if view == (tick.View{}) {
@@ -126,7 +132,7 @@ func (s *Scene) explode(b *Blast) (looked int) {
 	return looked + len(s.near)
 }
 
-// blastPlayer judges a blast on a player whom it touches.
+// blastPlayer applies a blast to a player that it touches.
 func (s *Scene) blastPlayer(b *Blast, p *rig.Pose) {
 	fraction := float32(1)
 	switch {
@@ -151,10 +157,11 @@ func (s *Scene) addBlastDamage(b *Blast, victim netid.ID, mass geom.Vec3, fracti
 	if fraction != 1 {
 		points = whole(b.Splash.falloff(distance, b.Splash.Damage, b.Splash.MinDamage) * fraction)
 	}
-	s.Damage.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: directionOrUp(to).Scale(impulse)})
+	s.Damage.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points,
+		Impulse: directionOrUp(to).Scale(impulse)})
 }
 
-// directionOrUp is the direction of a vector; up for one that has none.
+// directionOrUp is the direction of a vector; up for the zero vector.
 func directionOrUp(d geom.Vec3) geom.Vec3 {
 	if n := d.Normalize(); n != (geom.Vec3{}) {
 		return n

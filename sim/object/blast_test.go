@@ -20,18 +20,22 @@ func TestRow53SplashTable(t *testing.T) {
 		impulse  float32
 	}{
 		{ammo[0].Splash, 0, 0, 0},
-		{ammo[1].Splash, 0, 40, 15}, {ammo[1].Splash, 1, 40, 15}, {ammo[1].Splash, 3, 20, 7.5}, {ammo[1].Splash, 5, 0, 0},
-		{ammo[2].Splash, 0.5, 40, 15}, {ammo[2].Splash, 3, 23, 10}, {ammo[2].Splash, 5, 5, 5}, {ammo[2].Splash, 5.5, 5, 5},
+		{ammo[1].Splash, 0, 40, 15}, {ammo[1].Splash, 1, 40, 15}, {ammo[1].Splash, 3, 20, 7.5},
+		{ammo[1].Splash, 5, 0, 0},
+		{ammo[2].Splash, 0.5, 40, 15}, {ammo[2].Splash, 3, 23, 10}, {ammo[2].Splash, 5, 5, 5},
+		{ammo[2].Splash, 5.5, 5, 5},
 		{grenade, 2, 40, 30}, {grenade, 4.5, 20, 15}, {grenade, 7, 0, 0},
 		{barrel, 5, 90, 20}, {barrel, 6, 85, 15}, {barrel, 7, 80, 10},
 	} {
 		if points, impulse := c.s.At(c.distance); points != c.points || impulse != c.impulse {
-			t.Errorf("%d: at %v m %d points, %v m/s; want %d, %v", i, c.distance, points, impulse, c.points, c.impulse)
+			t.Errorf("%d: at %v m %d points, %v m/s; want %d, %v", i, c.distance, points, impulse, c.points,
+				c.impulse)
 		}
 	}
 }
 
-// TestRow53BlastChoosesVictims is the table of who is reached: by team, by ownership, through walls.
+// TestRow53BlastChoosesVictims is the table of who is reached: by team, by ownership, through
+// walls.
 func TestRow53BlastChoosesVictims(t *testing.T) {
 	wall := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 4, 2.25))
 	low := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 1.375, 2.25))
@@ -64,7 +68,8 @@ func TestRow53BlastChoosesVictims(t *testing.T) {
 		}
 		s.put(who, c.victim, v3(0, 0, 3))
 		s.next()
-		s.Blasts.Add(Blast{Center: v3(0, MassHeight, 0), Splash: c.s, Instigator: player(0), Team: c.team, Source: thing(1), Queued: s.Now})
+		s.Blasts.Add(Blast{Center: v3(0, MassHeight, 0), Splash: c.s, Instigator: player(0), Team: c.team,
+			Source: thing(1), Queued: s.Now})
 		w := find(s.run(), player(who))
 		if w.Points != c.points || c.points != 0 && (w.Cause != CauseBlast || w.Instigator != player(0)) {
 			t.Errorf("%d %s: %+v, want %d points", i, c.what, w, c.points)
@@ -85,7 +90,8 @@ func slowBlast(s *stage, b Blast) map[int]int32 {
 		} else if p.Team() == b.Team {
 			continue
 		}
-		if !p.Alive() || fraction == 0 || !lagcomp.TestSphere(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
+		if !p.Alive() || fraction == 0 ||
+			!lagcomp.TestSphere(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
 			continue
 		}
 		free := func(height float32) bool {
@@ -119,7 +125,8 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 		var solids []arena.Solid
 		for range 8 {
 			lo := v3(float32(rng.IntN(64)-32)/4, 0, float32(rng.IntN(64)-32)/4)
-			solids = append(solids, arena.NewSolid(arena.Shape(rng.IntN(5)), lo, lo.Add(v3(float32(1+rng.IntN(8))/2, float32(1+rng.IntN(8))/2, float32(1+rng.IntN(8))/2))))
+			solids = append(solids, arena.NewSolid(arena.Shape(rng.IntN(5)), lo,
+				lo.Add(v3(float32(1+rng.IntN(8))/2, float32(1+rng.IntN(8))/2, float32(1+rng.IntN(8))/2))))
 		}
 		s := newStage(plain(t, solids...), 40)
 		for i := range s.poses {
@@ -129,7 +136,8 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 			}
 		}
 		s.next()
-		b := Blast{Center: place(rng, 8), Splash: DefaultGrenade().Splash, Instigator: player(1), Team: uint8(rng.IntN(3)), Source: thing(1), Queued: s.Now}
+		b := Blast{Center: place(rng, 8), Splash: DefaultGrenade().Splash, Instigator: player(1),
+			Team: uint8(rng.IntN(3)), Source: thing(1), Queued: s.Now}
 		s.Blasts.Add(b)
 		want := slowBlast(s, b)
 		got := map[int]int32{}
@@ -148,8 +156,9 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 	}
 }
 
-// TestRow08BlastsWaitTheirTurn queues many blasts, some twice, under a small budget: all are resolved, the oldest first,
-// each once, and not too many a tick; in whatever order they came, the same happens in the same ticks.
+// TestRow08BlastsWaitTheirTurn queues many blasts, some twice, under a small budget: all are
+// resolved, the oldest first, each once, and not too many a tick; in whatever order they came, the
+// same happens in the same ticks.
 func TestRow08BlastsWaitTheirTurn(t *testing.T) {
 	var first [][]DamageResult
 	for round := range 3 {
@@ -163,7 +172,8 @@ func TestRow08BlastsWaitTheirTurn(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, uint64(round)))
 		for _, i := range rng.Perm(30) {
 			source := i % 20 // ten of them twice
-			s.Blasts.Add(Blast{Center: v3(float32(source)/4, 1, 3), Splash: Splash{Radius: 9, Damage: float32(source + 1), MinDamage: float32(source + 1)},
+			s.Blasts.Add(Blast{Center: v3(float32(source)/4, 1, 3), Splash: Splash{Radius: 9,
+				Damage: float32(source + 1), MinDamage: float32(source + 1)},
 				Instigator: player(50 + source), Team: 0, Source: thing(source), Queued: s.Now})
 		}
 		var ticks [][]DamageResult

@@ -5,7 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Bodies are the players as they stand, one row each; the slices have one length.
+// Bodies are the players, one row each; the slices have one length.
 type Bodies struct {
 	ID    []netid.ID
 	Pos   []geom.Vec3 // feet

@@ -15,29 +15,31 @@ import (
 // MaxCubes is how many cubes SpawnCubes makes at most.
 const MaxCubes = 100
 
-// CubeKind is what movable cubes are like. They collide as the ball that fits in and roll with their speed.
+// CubeKind is the numbers of movable cubes. They collide as the ball that fits in and roll with
+// their speed.
 type CubeKind struct {
 	Edge       float32 // metres, at most 2*arena.MaxSweep
 	Gravity    float32 // m/s2
-	Bounciness float32 // of the speed against a surface, what comes back
-	Friction   float32 // of the speed along a surface, what is lost a second in touch with it
-	PushSpeed  float32 // m/s at which a body shoves it
-	RestSpeed  float32 // m/s; what is slower on a floor lies still
+	Bounciness float32 // share of the speed against a surface that comes back
+	Friction   float32 // share of the speed along a surface that is lost a second
+	PushSpeed  float32 // m/s at which a body pushes it
+	RestSpeed  float32 // m/s; a slower cube stops on a floor
 }
 
-// DefaultCube is a crate of one metre. The reference leaves its numbers to a physics engine; these are ours.
+// DefaultCube is a crate of one metre. The reference leaves its numbers to a physics engine; these
+// are our own.
 func DefaultCube() CubeKind {
 	return CubeKind{Edge: 1, Gravity: 18, Bounciness: 0.2, Friction: 3, PushSpeed: 4, RestSpeed: 0.4}
 }
 
 func (k *CubeKind) half() float32 { return float32(k.Edge * 0.5) }
 
-// Cubes is a movable cube: 40 bytes, all of it what the wire carries.
+// Cube is a movable cube: 40 bytes, all of them sent.
 type Cube struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	Rot      Rotation
 	ID       netid.ID
-	Resting  bool // lies still and flat until it is pushed
+	Resting  bool // flat and still until it is pushed
 }
 
 var _ [40]byte = [unsafe.Sizeof(Cube{})]byte{}
@@ -45,17 +47,17 @@ var _ [40]byte = [unsafe.Sizeof(Cube{})]byte{}
 // Rotation is a unit quaternion x, y, z, w in 1/32767.
 type Rotation [4]int16
 
-// NoRotation is no rotation.
+// NoRotation is the identity.
 var NoRotation = Rotation{3: 32767}
 
-// Push throws c by an impulse in m/s.
+// Push adds an impulse in m/s.
 func (c *Cube) Push(impulse geom.Vec3) {
 	c.Vel = move.Round(move.Motion{Vel: c.Vel.Add(impulse)}).Vel
 	c.Resting = false
 }
 
-// SpawnCubes appends n cubes, 1 to MaxCubes (what is outside is taken as the nearer), in layers of four by four above a
-// place, a quarter of an edge apart. id numbers them.
+// SpawnCubes appends n cubes, limited to 1 to MaxCubes, in layers of four by four above a place, a
+// quarter of an edge apart. id numbers them.
 func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []Cube) []Cube {
 	for i := range min(max(n, 1), MaxCubes) {
 		step := float32(k.Edge * 1.25)
@@ -66,24 +68,26 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []C
 	return out
 }
 
-// bodyMargin is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
+// bodyMargin is by how much the body that pushes cubes is wider than its bones, in metres: the
+// capsule that walks pushes.
 const bodyMargin = 0.25
 
-// StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
-// up, then each by itself.
+// StepCubes pushes, separates and moves the cubes: bodies first, then pairs from the lowest up,
+// then each by itself.
 func (s *Scene) StepCubes() {
 	k := &s.CubeKind
 	view := s.presentView()
 	for i := range s.Cubes {
 		c := &s.Cubes[i]
-		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+bodyMargin, arena.MaxSweep)}, s.near[:0])
+		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+bodyMargin,
+			arena.MaxSweep)}, s.near[:0])
 		for j := range s.near {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}
 	}
 	s.supported = slices.Grow(s.supported[:0], len(s.Cubes))[:len(s.Cubes)]
 	clear(s.supported)
-	// From the lowest up: what a cube stands on is known before who stands on it.
+	// From the lowest up: a cube's support is known before what it carries.
 	s.rows = s.rows[:0]
 	for i := range s.Cubes {
 		s.rows = append(s.rows, int32(i))
@@ -107,7 +111,7 @@ func (s *Scene) StepCubes() {
 	}
 }
 
-// shove makes c leave a body at feet at least at a speed, level.
+// shove makes c leave a body at feet at least at a speed, horizontally.
 func (c *Cube) shove(feet geom.Vec3, speed float32) {
 	d := geom.Vec3{X: c.Pos.X - feet.X, Z: c.Pos.Z - feet.Z}.Normalize()
 	if missing := speed - c.Vel.Dot(d); missing > 0 && d != (geom.Vec3{}) {
@@ -117,13 +121,16 @@ func (c *Cube) shove(feet geom.Vec3, speed float32) {
 
 // Implementation constants of cubes that meet.
 const (
-	wakeSpeed   = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
-	touchMargin = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
+	// m/s at which a moving cube wakes a resting one, which stands like the ground against slower
+	// ones
+	wakeSpeed = 2
+	// metres between cubes that count as touching when one leaves another that lies on it
+	touchMargin = 1. / 16
 )
 
-// separate takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
-// they close. Row i is the lower. One that lies, or stands on one that does, holds those upon it like the ground; they wake
-// when it leaves.
+// separate moves two overlapping cubes apart, along walls and not through them, and removes the
+// speed at which they close. Row i is the lower. A resting cube, or one that stands on it,
+// supports the cubes above like the ground; they wake when it leaves.
 func (s *Scene) separate(i, j int) {
 	a, b, k := &s.Cubes[i], &s.Cubes[j], &s.CubeKind
 	if a.Resting && b.Resting {
@@ -168,7 +175,7 @@ func (s *Scene) separate(i, j int) {
 	}
 }
 
-// slide moves c along a direction, backwards if by is negative, until something stands in the way.
+// slide moves c along a direction, backwards if by is negative, up to the first obstacle.
 func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
 	if by == 0 {
 		return
@@ -234,18 +241,19 @@ func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	return c
 }
 
-// outOfWorldDepth is how far below the arena a cube that fell off it stays, in metres.
+// outOfWorldDepth is how far below the arena a fallen cube stays, in metres.
 const outOfWorldDepth = 16
 
-// OutOfWorld reports that c fell off the arena: it may be taken away.
+// OutOfWorld reports that c fell off the arena and may be removed.
 func (c *Cube) OutOfWorld(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-outOfWorldDepth }
 
 func (r Rotation) floats() (x, y, z, w float32) {
 	const unit = 1. / 32767
-	return float32(float32(r[0]) * unit), float32(float32(r[1]) * unit), float32(float32(r[2]) * unit), float32(float32(r[3]) * unit)
+	return float32(float32(r[0]) * unit), float32(float32(r[1]) * unit), float32(float32(r[2]) * unit),
+		float32(float32(r[3]) * unit)
 }
 
-// makeRotation normalises and rounds; nothing becomes NoRotation.
+// makeRotation normalises and rounds; the zero quaternion becomes NoRotation.
 func makeRotation(x, y, z, w float32) Rotation {
 	n := geom.Sqrt(float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w))
 	if !(n > 1e-6) {
@@ -255,7 +263,7 @@ func makeRotation(x, y, z, w float32) Rotation {
 	return Rotation{to(x), to(y), to(z), to(w)}
 }
 
-// turn rotates by a small vector: its direction the axis, its length the angle in radians.
+// turn rotates by a small vector, the axis times the angle in radians.
 func (r Rotation) turn(by geom.Vec3) Rotation {
 	x, y, z, w := r.floats()
 	h := by.Scale(0.5)
@@ -286,10 +294,10 @@ func (r Rotation) roll(vel geom.Vec3, radius, dt float32) Rotation {
 	return r.turn(geom.Vec3{X: vel.Z, Z: -vel.X}.Scale(dt / radius))
 }
 
-// flattenRate is how fast a cube that came to rest falls flat, in radians a second.
+// flattenRate is how fast a resting cube falls flat, in radians a second.
 const flattenRate = 6
 
-// flatten turns the axis that is nearest to upright towards it, and reports whether it arrived.
+// flatten turns the most upright axis upright, and reports whether it has arrived.
 func (r Rotation) flatten(dt float32) (Rotation, bool) {
 	best := geom.Vec3{}
 	for _, axis := range [3]geom.Vec3{{X: 1}, {Y: 1}, {Z: 1}} {
@@ -309,8 +317,9 @@ func (r Rotation) flatten(dt float32) (Rotation, bool) {
 	return r.turn(tilt.Scale(min(1, float32(flattenRate*dt)/angle))), false
 }
 
-// SweepCubes returns the row of the cube that a sphere flying along a ray touches first, and after how many metres; the
-// first row of two equally near. Radius 0 is a ray; a sphere is judged by the box grown by its radius, corners and all.
+// SweepCubes returns the row of the cube that a sphere flying along a ray touches first, and after
+// how many metres; the first row of two equally near. Radius 0 is a ray; a sphere is judged by the
+// box grown by its radius, corners and all.
 func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok bool) {
 	reach := float32(s.CubeKind.Edge*0.8660255) + float32(radius*1.7320509)
 	half := s.CubeKind.half() + radius

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestRow55CubesComeToRest drops 100 cubes among walls: they end still and flat, on the floor and not in each other much,
-// the same to the bit each time.
+// TestRow55CubesComeToRest drops 100 cubes among walls: they end still and flat, on the floor and
+// not in each other much, the same to the bit each time.
 func TestRow55CubesComeToRest(t *testing.T) {
 	wall := arena.NewSolid(arena.Box, v3(3, 0, -8), v3(4, 4, 8))
 	ramp := arena.NewSolid(arena.RampNegX, v3(-12, 0, -4), v3(-6, 1, 4))
@@ -62,8 +62,10 @@ func TestRow55GoldenCube(t *testing.T) {
 	for n := range 200 {
 		c = c.Step(&k, a, rate.Dt())
 		if n%10 == 0 || c.Resting {
-			fmt.Fprintf(&b, "%3d %6d %6d %6d  %6d %6d %6d  %v %v\n", n, int(c.Pos.X/move.PosUnit), int(c.Pos.Y/move.PosUnit), int(c.Pos.Z/move.PosUnit),
-				int(c.Vel.X/move.VelUnit), int(c.Vel.Y/move.VelUnit), int(c.Vel.Z/move.VelUnit), c.Rot, c.Resting)
+			fmt.Fprintf(&b, "%3d %6d %6d %6d  %6d %6d %6d  %v %v\n", n, int(c.Pos.X/move.PosUnit),
+				int(c.Pos.Y/move.PosUnit), int(c.Pos.Z/move.PosUnit),
+				int(c.Vel.X/move.VelUnit), int(c.Vel.Y/move.VelUnit), int(c.Vel.Z/move.VelUnit), c.Rot,
+				c.Resting)
 		}
 		if c.Resting {
 			break
@@ -114,12 +116,14 @@ func TestRow55CubesArePushed(t *testing.T) {
 		t.Errorf("blown through a wall: %+v", c)
 	}
 	s = fresh()
-	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(-10, 0.6, 0), Yaw: 0x4000, Owner: player(0), Tick: s.Now}, tick.View{})}
+	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(-10, 0.6, 0), Yaw: 0x4000, Owner: player(0),
+		Tick: s.Now}, tick.View{})}
 	for all[0].Hit == Flying {
 		s.next()
 		s.StepProjectiles(all)
 	}
-	if c := s.Cubes[0]; all[0].Hit != HitCube || all[0].Victim != c.ID || !near(c.Vel.X, 7, 0.1) || !near(all[0].Point.X, -0.8, 0.02) {
+	if c := s.Cubes[0]; all[0].Hit != HitCube || all[0].Victim != c.ID || !near(c.Vel.X, 7, 0.1) ||
+		!near(all[0].Point.X, -0.8, 0.02) {
 		t.Errorf("%+v knocked: %+v", all[0], c)
 	}
 }
@@ -130,10 +134,12 @@ func TestRow55SweepCubes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	hits := 0
 	for range 3000 {
-		rot := makeRotation(between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1))
+		rot := makeRotation(between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1),
+			between(rng, -1, 1))
 		s.Cubes = []Cube{{Pos: v3(1, 2, 3), Rot: rot, ID: thing(1)}}
 		r := geom.Ray{Origin: v3(between(rng, -3, 5), between(rng, -2, 6), between(rng, -1, 7)), Max: 6}
-		r.Dir = v3(1, 2, 3).Add(v3(between(rng, -1, 1), between(rng, -1, 1), between(rng, -1, 1))).Sub(r.Origin).Normalize()
+		r.Dir = v3(1, 2, 3).Add(v3(between(rng, -1, 1), between(rng, -1, 1),
+			between(rng, -1, 1))).Sub(r.Origin).Normalize()
 		inside := func(t, half float32) bool {
 			p := rot.Inverse().Apply(r.At(t).Sub(v3(1, 2, 3)))
 			return geom.Abs(p.X) <= half && geom.Abs(p.Y) <= half && geom.Abs(p.Z) <= half
@@ -201,7 +207,8 @@ func TestRow55CubesStack(t *testing.T) {
 	s := newStage(plain(t), 1)
 	s.put(0, 0, v3(60, 0, 60))
 	for i := range 4 {
-		s.Cubes = append(s.Cubes, Cube{Pos: v3(0, 0.5+1.2*float32(3-i), 0), Rot: NoRotation, ID: thing(i)}) // the last is the lowest
+		// the last is the lowest
+		s.Cubes = append(s.Cubes, Cube{Pos: v3(0, 0.5+1.2*float32(3-i), 0), Rot: NoRotation, ID: thing(i)})
 	}
 	run := func(n int) {
 		for range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Cause is what hurt somebody.
+// Cause is the source of damage.
 type Cause uint8
 
 // The causes.
@@ -30,24 +30,25 @@ func (c Cause) String() string {
 	return "?"
 }
 
-// MaxPoints is the most points one damage takes; more counts as so many.
+// MaxPoints is the most points of one damage; more counts as MaxPoints.
 const MaxPoints = 1 << 20
 
-// maxSum is the most that all damage of one kind from one to another adds up to in a tick.
+// maxSum is the most that the damage of one cause from one instigator to one victim adds up to in
+// a tick.
 const maxSum = 1 << 30
 
-// Damage is one thing that happened to somebody's health.
+// Damage is one loss of health.
 type Damage struct {
 	Victim     netid.ID
-	Instigator netid.ID // who gets the credit; 0: the world
+	Instigator netid.ID // gets the credit; 0: the world
 	Cause      Cause
 	Points     int32     // 0 to MaxPoints; below 0 counts as 0
 	Impulse    geom.Vec3 // m/s; counted in move.VelUnit
 }
 
-// DamageQueue collects the damage of a tick and takes it from everybody's health once. Damage of one cause from one instigator
-// to one victim is added up as it comes, in integers, so that neither the order nor the number of additions can change
-// the outcome; nothing is dropped, the memory grows to the number of such triples that really occur.
+// DamageQueue collects the damage of a tick and applies it once. Damage of one cause from one
+// instigator to one victim is summed in integers, so that neither the order nor the number of
+// additions changes the outcome. Nothing is dropped; memory grows to the number of such triples.
 type DamageQueue struct {
 	entries []entry
 	table   []int32  // hash of a triple -> 1 + its entry; a power of two, at most half full
@@ -61,7 +62,7 @@ type entry struct {
 	impulse            [3]int64 // move.VelUnit
 }
 
-// NewDamageQueue makes a ledger with room for so many triples before it allocates.
+// NewDamageQueue makes a queue with initial room for so many triples.
 func NewDamageQueue(triples int) *DamageQueue {
 	size := 16
 	for size < 2*triples {
@@ -70,7 +71,7 @@ func NewDamageQueue(triples int) *DamageQueue {
 	return &DamageQueue{entries: make([]entry, 0, size/2), table: make([]int32, size)}
 }
 
-// Add notes damage for the tick.
+// Add queues damage.
 func (l *DamageQueue) Add(d Damage) {
 	e := l.find(d.Victim, d.Instigator, d.Cause)
 	e.points = min(e.points+min(max(d.Points, 0), MaxPoints), maxSum)
@@ -79,10 +80,10 @@ func (l *DamageQueue) Add(d Damage) {
 	}
 }
 
-// Len is the number of triples noted since the last Settle.
+// Len is the number of triples since the last Resolve.
 func (l *DamageQueue) Len() int { return len(l.entries) }
 
-// units rounds an impulse to whole move.VelUnit, at most 2^20 m/s; what is not a number is 0.
+// units rounds an impulse to whole move.VelUnit, at most 2^20 m/s; NaN is 0.
 func units(v float32) int64 {
 	const top = 1 << 20
 	if !(v == v) {
@@ -133,22 +134,23 @@ func (l *DamageQueue) grow() {
 	}
 }
 
-// DamageResult is what came of damage.
+// DamageResult is the outcome of one triple.
 type DamageResult struct {
 	Victim, Instigator netid.ID
 	Cause              Cause
-	Killed             bool      // this one took the last point: true once in a life
+	Killed             bool      // took the last point: true once in a life
 	Points             int32     // dealt
-	Taken              int32     // of them, what there was to take
+	Taken              int32     // of them, those that the victim had left
 	Impulse            geom.Vec3 // m/s
 }
 
-// Resolve takes all damage from health, appends what came of it to out, and empties the ledger. health gives a victim's
-// points, or nil if there is no such victim any more; then its damage comes to nothing, as it does for the dead. Health
-// never falls below 0.
+// Resolve takes all damage from health, appends the results to out, and empties the queue. health
+// returns a victim's points, or nil if the victim is gone; damage to missing or dead victims has
+// no result. Health never falls below 0.
 //
-// Victims come in ascending order; on each, the greatest damage is taken first, of equal ones that of the lower
-// instigator, then of the lower cause. So who is credited with a kill does not depend on who was noted first.
+// Victims come in ascending order. On each, the greatest damage is taken first, of equal ones that
+// of the lower instigator, then of the lower cause, so the credit for a kill does not depend on
+// the order of Add.
 func (l *DamageQueue) Resolve(health func(netid.ID) *int16, out []DamageResult) []DamageResult {
 	l.clear()
 	l.sort()
@@ -165,14 +167,15 @@ func (l *DamageQueue) Resolve(health func(netid.ID) *int16, out []DamageResult) 
 		*points -= int16(took)
 		out = append(out, DamageResult{
 			Victim: e.victim, Instigator: e.instigator, Cause: e.cause, Points: e.points, Taken: took,
-			Killed: *points == 0, Impulse: geom.Vec3{X: metres(e.impulse[0]), Y: metres(e.impulse[1]), Z: metres(e.impulse[2])},
+			Killed: *points == 0, Impulse: geom.Vec3{X: metres(e.impulse[0]), Y: metres(e.impulse[1]),
+				Z: metres(e.impulse[2])},
 		})
 	}
 	l.entries = l.entries[:0]
 	return out
 }
 
-// sort fills order: by victim, which is cheap to compare, then each victim's own few.
+// sort fills order: by victim, which is cheap to compare, then the few triples of each victim.
 func (l *DamageQueue) sort() {
 	l.order = l.order[:0]
 	for i := range l.entries {
@@ -183,19 +186,22 @@ func (l *DamageQueue) sort() {
 		for to = from + 1; to < len(l.order) && l.order[to]>>32 == l.order[from]>>32; to++ {
 		}
 		if to-from > 1 {
-			slices.SortFunc(l.order[from:to], func(a, b uint64) int { return compareEntries(&l.entries[uint32(a)], &l.entries[uint32(b)]) })
+			slices.SortFunc(l.order[from:to],
+				func(a, b uint64) int { return compareEntries(&l.entries[uint32(a)], &l.entries[uint32(b)]) })
 		}
 	}
 }
 
-// lineOfSight empties the table, at the price of what was noted and not of the busiest tick there was.
+// clear empties the table at a cost that follows from this tick's entries, not from the busiest
+// tick.
 func (l *DamageQueue) clear() {
 	if 8*len(l.entries) > len(l.table) {
 		clear(l.table)
 		return
 	}
 	mask := uint32(len(l.table) - 1)
-	for i := len(l.entries) - 1; i >= 0; i-- { // backwards: nobody's way to its place is cut off before it is gone
+	// backwards, so that no probe sequence is cut before its entry is gone
+	for i := len(l.entries) - 1; i >= 0; i-- {
 		e := &l.entries[i]
 		at := l.slotFor(e.victim, e.instigator, e.cause)
 		for l.table[at] != int32(i+1) {

@@ -30,7 +30,8 @@ func slowSettle(all []Damage, health map[netid.ID]int32) (out []DamageResult) {
 	}
 	list := slices.Collect(maps.Values(sums))
 	slices.SortFunc(list, func(a, b DamageResult) int {
-		return cmp.Or(cmp.Compare(a.Victim, b.Victim), cmp.Compare(b.Points, a.Points), cmp.Compare(a.Instigator, b.Instigator), cmp.Compare(a.Cause, b.Cause))
+		return cmp.Or(cmp.Compare(a.Victim, b.Victim), cmp.Compare(b.Points, a.Points),
+			cmp.Compare(a.Instigator, b.Instigator), cmp.Compare(a.Cause, b.Cause))
 	})
 	for _, w := range list {
 		h, ok := health[w.Victim]
@@ -45,8 +46,8 @@ func slowSettle(all []Damage, health map[netid.ID]int32) (out []DamageResult) {
 	return out
 }
 
-// TestRow50LedgerAgainstTwin notes the same damage in two orders: nothing is lost, kills are credited once, and the order
-// cannot be seen.
+// TestRow50LedgerAgainstTwin notes the same damage in two orders: nothing is lost, kills are
+// credited once, and the order cannot be seen.
 func TestRow50LedgerAgainstTwin(t *testing.T) {
 	kills, merged := 0, 0
 	l, m := NewDamageQueue(0), NewDamageQueue(1000)
@@ -58,7 +59,8 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 		var all []Damage
 		for range n {
 			all = append(all, Damage{
-				Victim: player(rng.IntN(people)), Instigator: player(rng.IntN(people)), Cause: Cause(rng.IntN(int(causes))),
+				Victim: player(rng.IntN(people)), Instigator: player(rng.IntN(people)),
+				Cause:   Cause(rng.IntN(int(causes))),
 				Points:  int32(rng.IntN(40) - 2),
 				Impulse: v3(float32(rng.IntN(64)-32)/8, float32(rng.IntN(64)-32)/8, 0),
 			})
@@ -72,7 +74,8 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 				}
 				h := int16(rng.IntN(130) - 10)
 				h2 := h
-				health[player(i)], mine[player(i)], yours[player(i)], total[player(i)] = int32(h), &h, &h2, int32(h)
+				health[player(i)], mine[player(i)], yours[player(i)], total[player(i)] = int32(h), &h, &h2,
+					int32(h)
 			}
 			for _, d := range all {
 				l.Add(d)
@@ -98,7 +101,8 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 				}
 			}
 			for id, h := range mine {
-				if int32(*h) != total[id] || died[id] > 1 || (died[id] == 1) != (*h == 0 && total[id] == 0 && wasAlive(got, id)) {
+				if int32(*h) != total[id] || died[id] > 1 || (died[id] == 1) != (*h == 0 &&
+					total[id] == 0 && wasAlive(got, id)) {
 					t.Fatalf("%v has %d, counted %d, died %d times", id, *h, total[id], died[id])
 				}
 			}
@@ -126,11 +130,13 @@ func TestRow50NothingOverflows(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, uint64(round)))
 		order := rng.Perm(40000)
 		for _, i := range order {
-			l.Add(Damage{Victim: 1, Instigator: netid.ID(i % 3), Points: math.MaxInt32 - int32(i%5), Impulse: v3(wild[i%8], wild[i%7], wild[i%5])})
+			l.Add(Damage{Victim: 1, Instigator: netid.ID(i % 3), Points: math.MaxInt32 - int32(i%5),
+				Impulse: v3(wild[i%8], wild[i%7], wild[i%5])})
 		}
 		health := int16(math.MaxInt16)
 		got := l.Resolve(func(netid.ID) *int16 { return &health }, nil)
-		if health != 0 || len(got) != 1 || !got[0].Killed || got[0].Points != maxSum || !got[0].Impulse.Finite() {
+		if health != 0 || len(got) != 1 || !got[0].Killed || got[0].Points != maxSum ||
+			!got[0].Impulse.Finite() {
 			t.Fatalf("health %d, %+v", health, got)
 		}
 		if round == 0 {
@@ -145,14 +151,16 @@ func TestRow50KillGoesToTheGreatestDamage(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
 		l, h := NewDamageQueue(4), int16(50)
 		all := []Damage{
-			{Victim: 9, Instigator: 1, Points: 30}, {Victim: 9, Instigator: 2, Points: 25}, {Victim: 9, Instigator: 2, Points: 20},
+			{Victim: 9, Instigator: 1, Points: 30}, {Victim: 9, Instigator: 2, Points: 25},
+			{Victim: 9, Instigator: 2, Points: 20},
 			{Victim: 9, Instigator: 3, Cause: CauseBlast, Points: 45},
 		}
 		for _, i := range order {
 			l.Add(all[i])
 		}
 		got := l.Resolve(func(netid.ID) *int16 { return &h }, nil)
-		if len(got) != 2 || got[0].Instigator != 2 || got[0].Taken != 45 || got[1].Instigator != 3 || got[1].Taken != 5 || !got[1].Killed {
+		if len(got) != 2 || got[0].Instigator != 2 || got[0].Taken != 45 || got[1].Instigator != 3 ||
+			got[1].Taken != 5 || !got[1].Killed {
 			t.Errorf("order %v: %+v", order, got)
 		}
 	}
@@ -162,7 +170,8 @@ func TestLedgerAllocatesNothing(t *testing.T) {
 	l, health, out := NewDamageQueue(16), int16(100), make([]DamageResult, 0, 4096)
 	tick := func() {
 		for i := range 4000 {
-			l.Add(Damage{Victim: netid.ID(i % 500), Instigator: netid.ID(i % 7), Points: 1, Impulse: geom.Vec3{X: 1}})
+			l.Add(Damage{Victim: netid.ID(i % 500), Instigator: netid.ID(i % 7), Points: 1,
+				Impulse: geom.Vec3{X: 1}})
 		}
 		out = l.Resolve(func(netid.ID) *int16 { return &health }, out[:0])
 	}

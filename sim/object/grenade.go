@@ -17,24 +17,26 @@ type GrenadeKind struct {
 	Name         string
 	LifeMillis   int32   // until it explodes by itself
 	Gravity      float32 // m/s2
-	Bounciness   float32 // of the speed, what is left after a bounce
+	Bounciness   float32 // share of the speed that is left after a bounce
 	Radius       float32 // metres, at most arena.MaxSweep
-	RestSpeed    float32 // m/s; what is slower after a bounce off a floor lies still
-	Proximity    float32 // metres round it that set it off
-	ArmMillis    int32   // so long its owner does not
-	LingerMillis int32   // how long its row is told after it exploded
+	RestSpeed    float32 // m/s; a slower grenade stops after a bounce off a floor
+	Proximity    float32 // metres at which a player sets it off
+	ArmMillis    int32   // for how long its owner does not set it off
+	LingerMillis int32   // how long its row is sent after it exploded
 	Splash       Splash
 }
 
 // DefaultGrenade is the reference's grenade.
 func DefaultGrenade() GrenadeKind {
 	return GrenadeKind{
-		Name: "Grenade", LifeMillis: 4000, Gravity: 18, Bounciness: 0.4, Radius: 0.2, RestSpeed: 0.5, Proximity: 1, ArmMillis: 200,
-		LingerMillis: 1000, Splash: Splash{Radius: 7, FalloffStart: 2, Damage: 40, Impulse: 30, OwnerFraction: 0.2},
+		Name: "Grenade", LifeMillis: 4000, Gravity: 18, Bounciness: 0.4, Radius: 0.2, RestSpeed: 0.5,
+		Proximity: 1, ArmMillis: 200,
+		LingerMillis: 1000, Splash: Splash{Radius: 7, FalloffStart: 2, Damage: 40, Impulse: 30,
+			OwnerFraction: 0.2},
 	}
 }
 
-// CompiledGrenade is a GrenadeKind at a rate.
+// CompiledGrenade is a GrenadeKind at a tick rate.
 type CompiledGrenade struct {
 	GrenadeKind
 	Life, Arm, Linger tick.Tick
@@ -43,19 +45,22 @@ type CompiledGrenade struct {
 
 // Compile converts seconds to ticks.
 func (f GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
-	return CompiledGrenade{GrenadeKind: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate), Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
+	return CompiledGrenade{GrenadeKind: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate),
+		Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
 }
 
-// maxBounces is how often a grenade bounces within a tick before the rest of its way is forgone.
+// maxBounces is how often a grenade bounces within a tick before the rest of its movement is
+// dropped.
 const maxBounces = 4
 
-// solidMargin is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
+// solidMargin is how far from a solid a bounce leaves a body, in metres, so that rounding does not
+// put it inside.
 const solidMargin = 1. / 256
 
-// floorNormal is the least y of a normal on which things lie still: the cosine of move.SlopeLimit.
+// floorNormal is the least y of a normal on which objects rest: the cosine of move.SlopeLimit.
 const floorNormal = 0.6427876
 
-// Grenade is a grenade: 48 bytes, all of it what the wire carries.
+// Grenade is a grenade: 48 bytes, all of them sent.
 type Grenade struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	ID       netid.ID
@@ -64,13 +69,15 @@ type Grenade struct {
 	Bounced  tick.Tick // last, 0 never
 	Exploded tick.Tick // 0 not yet
 	Type     uint8     // of Scene.GrenadeKinds
-	Team     uint8     // the owner's, spared; lagcomp.NoTeam spares nobody but the owner, and it only while it arms
-	Resting  bool
+	// the owner's, does not set it off; lagcomp.NoTeam excludes only the owner, and it only while
+	// it arms
+	Team    uint8
+	Resting bool
 }
 
 var _ [48]byte = [unsafe.Sizeof(Grenade{})]byte{}
 
-// Throw is a grenade that leaves a hand.
+// Throw is a grenade that was just thrown.
 func Throw(g Grenade) Grenade {
 	m := move.Round(move.Motion{Pos: g.Pos, Vel: g.Vel})
 	g.Pos, g.Vel = m.Pos, m.Vel
@@ -78,14 +85,15 @@ func Throw(g Grenade) Grenade {
 	return g
 }
 
-// Step takes an unexploded grenade through tick now, for client and server. It lies still once a bounce off a floor leaves
-// it slower than RestSpeed. (The reference stops whatever is slower, and a grenade thrown straight up stays in the air.)
+// Step takes an unexploded grenade through tick now, for client and server. It stops once a bounce
+// off a floor leaves it slower than RestSpeed. (The reference stops every slow grenade, so that
+// one thrown straight up stays in the air.)
 func (g Grenade) Step(k *CompiledGrenade, a *arena.Arena, now tick.Tick) Grenade {
 	g.move(k, a, now)
 	return g
 }
 
-// move is Move in place.
+// move is Step in place.
 func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 	if g.Resting || now <= g.Thrown {
 		return
@@ -118,16 +126,17 @@ func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 	move.RoundAt(&g.Pos, &g.Vel)
 }
 
-// reflect throws v back off a plane.
+// reflect mirrors v at a plane.
 func reflect(v, n geom.Vec3) geom.Vec3 { return v.Mad(n, -2*v.Dot(n)) }
 
-// Expired reports that g need not be told any more.
+// Expired reports that g need not be sent any more.
 func (g *Grenade) Expired(k *CompiledGrenade, now tick.Tick) bool {
 	return g.Exploded != 0 && now >= g.Exploded+k.Linger
 }
 
-// StepGrenades moves every row and queues the blasts of those whose time is up, or whom an enemy is within Proximity of,
-// anywhere on the straight way of the tick. As with projectiles, ways may be looked at by several at a time.
+// StepGrenades moves every grenade and queues the blasts of those whose time is up, or that an
+// enemy comes within Proximity of, anywhere on the straight movement of the tick. As with
+// projectiles, movement is tested in parallel.
 func (s *Scene) StepGrenades(all []Grenade) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	view := s.presentView()
@@ -149,7 +158,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 		}
 	}
 	s.growHits()
-	s.prepareViews(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
+	s.prepareViews(s.sweeps[:min(1, len(s.sweeps))]) // all use the present view
 	s.shared.grenades = all
 	s.loop.Run(s, len(s.sweeps), castGrain, stepGrenadesPart)
 	s.shared = loopArgs{}
@@ -168,7 +177,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 	}
 }
 
-// stepGrenadesPart moves the grenades of some sweeps, and finds whom they came near.
+// stepGrenadesPart moves the grenades of some sweeps, and finds the players that they came near.
 func stepGrenadesPart(s *Scene, part parallel.Part) {
 	for j := part.From; j < part.To; j++ {
 		g := &s.shared.grenades[s.rows[j]]

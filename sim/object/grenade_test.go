@@ -13,12 +13,14 @@ import (
 
 // toss throws a grenade as the reference's launcher does: 50 m/s, 5 degrees up.
 func toss(owner int, team uint8, from geom.Vec3, yaw geom.Angle, speed float32) Grenade {
-	return Throw(Grenade{Pos: from, Vel: geom.Forward(yaw, geom.Degrees(5)).Scale(speed), ID: thing(owner + 1), Owner: player(owner), Team: team})
+	return Throw(Grenade{Pos: from, Vel: geom.Forward(yaw, geom.Degrees(5)).Scale(speed),
+		ID: thing(owner + 1), Owner: player(owner), Team: team})
 }
 
 // TestRow53GoldenGrenade pins a throw against walls, a ramp and the floor.
 func TestRow53GoldenGrenade(t *testing.T) {
-	a := plain(t, arena.NewSolid(arena.Box, v3(-4, 0, 12), v3(4, 4, 13)), arena.NewSolid(arena.RampPosX, v3(2, 0, 4), v3(6, 2, 8)))
+	a := plain(t, arena.NewSolid(arena.Box, v3(-4, 0, 12), v3(4, 4, 13)), arena.NewSolid(arena.RampPosX,
+		v3(2, 0, 4), v3(6, 2, 8)))
 	k := DefaultGrenade().Compile(rate)
 	var b strings.Builder
 	for i, g := range []Grenade{
@@ -29,8 +31,10 @@ func TestRow53GoldenGrenade(t *testing.T) {
 		for now := tick.Tick(1); now <= 240; now++ {
 			g = g.Step(&k, a, now)
 			if now%12 == 0 || g.Bounced == now {
-				fmt.Fprintf(&b, "%d %3d %8d %8d %8d  %7d %7d %7d  %v\n", i, now, int(g.Pos.X/move.PosUnit), int(g.Pos.Y/move.PosUnit), int(g.Pos.Z/move.PosUnit),
-					int(g.Vel.X/move.VelUnit), int(g.Vel.Y/move.VelUnit), int(g.Vel.Z/move.VelUnit), g.Resting)
+				fmt.Fprintf(&b, "%d %3d %8d %8d %8d  %7d %7d %7d  %v\n", i, now, int(g.Pos.X/move.PosUnit),
+					int(g.Pos.Y/move.PosUnit), int(g.Pos.Z/move.PosUnit),
+					int(g.Vel.X/move.VelUnit), int(g.Vel.Y/move.VelUnit), int(g.Vel.Z/move.VelUnit),
+					g.Resting)
 			}
 			if g.Resting {
 				break
@@ -98,15 +102,18 @@ func TestRow53GrenadeTable(t *testing.T) {
 		s := newStage(plain(t), 2)
 		s.put(0, 0, v3(0, 0, -20))
 		s.put(1, c.team, c.target)
-		all := []Grenade{Throw(Grenade{Pos: v3(0, 1, -2), Vel: v3(0, 4, 32), ID: thing(1), Owner: player(0), Team: c.thrown})}
+		all := []Grenade{Throw(Grenade{Pos: v3(0, 1, -2), Vel: v3(0, 4, 32), ID: thing(1), Owner: player(0),
+			Team: c.thrown})}
 		for all[0].Exploded == 0 {
 			s.next()
 			s.StepGrenades(all)
 		}
-		if c.at == 0 && all[0].Exploded != 240 || c.at != 0 && (all[0].Exploded > c.at || all[0].Exploded < 10) {
+		if c.at == 0 && all[0].Exploded != 240 || c.at != 0 && (all[0].Exploded > c.at ||
+			all[0].Exploded < 10) {
 			t.Errorf("%d %s: at tick %d", i, c.what, all[0].Exploded)
 		}
-		if all[0].Expired(&s.GrenadeKinds[0], all[0].Exploded+59) || !all[0].Expired(&s.GrenadeKinds[0], all[0].Exploded+60) {
+		if all[0].Expired(&s.GrenadeKinds[0], all[0].Exploded+59) || !all[0].Expired(&s.GrenadeKinds[0],
+			all[0].Exploded+60) {
 			t.Errorf("%d: lingers wrongly", i)
 		}
 		if s.ResolveBlasts(); s.Blasts.Resolved != 1 {
@@ -157,8 +164,10 @@ func FuzzGrenade(f *testing.F) {
 			if g.Bounced > last.Bounced && g.Bounced != now {
 				t.Fatalf("bounced at %d in %d", g.Bounced, now)
 			}
-			if !buried && geom.Abs(x) < 1000 && geom.Abs(z) < 1000 && y < 1000 && energy(g) > energy(last)+0.62*float64(last.Vel.Len())+1 {
-				// A bounce in the middle of a tick keeps the whole tick's fall, and rises for the rest of it freely.
+			if !buried && geom.Abs(x) < 1000 && geom.Abs(z) < 1000 && y < 1000 && energy(g) > energy(last)+
+				0.62*float64(last.Vel.Len())+1 {
+				// A bounce in the middle of a tick keeps the whole tick's fall, and rises for the
+				// rest of it freely.
 				t.Fatalf("gained energy: %v of %v, %+v", energy(g), energy(last), g)
 			}
 			if !buried {

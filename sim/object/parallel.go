@@ -5,10 +5,10 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// castGrain is the least number of sweeps that a part of a loop has.
+// castGrain is the least number of sweeps of a part of a loop.
 const castGrain = 4
 
-// loopArgs is what the loop at hand is over.
+// loopArgs is the data of the loop at hand.
 type loopArgs struct {
 	projectiles []Projectile
 	grenades    []Grenade
@@ -17,7 +17,8 @@ type loopArgs struct {
 	notes       []lagcomp.CastStats
 }
 
-// SetWorkers lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
+// SetWorkers lets r run the loops over projectiles, grenades and shots, to the same bits; nil: the
+// caller does.
 func (s *Scene) SetWorkers(r parallel.Runner) {
 	s.loop.SetRunner(r)
 	for r != nil && len(s.forks) < parallel.MaxParts {
@@ -25,7 +26,7 @@ func (s *Scene) SetWorkers(r parallel.Runner) {
 	}
 }
 
-// sweeperFor is who casts for a part.
+// sweeperFor is the sweeper of a part.
 func (s *Scene) sweeperFor(p parallel.Part) *lagcomp.Sweeper {
 	if p.Of == 1 {
 		return s.Players
@@ -33,7 +34,7 @@ func (s *Scene) sweeperFor(p parallel.Part) *lagcomp.Sweeper {
 	return s.forks[p.Index]
 }
 
-// prepareViews makes everything ready for lanes that sweeps will be judged by.
+// prepareViews prepares the views of sweeps for the forks.
 func (s *Scene) prepareViews(sweeps []lagcomp.Sweep) {
 	if s.loop.Parallel() {
 		for i := range sweeps {
@@ -42,7 +43,7 @@ func (s *Scene) prepareViews(sweeps []lagcomp.Sweep) {
 	}
 }
 
-// Cast is Players.Cast, shared.
+// Cast is Players.Cast in parallel.
 func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 	s.prepareViews(sweeps)
 	s.shared.sweeps, s.shared.hits = sweeps, hits
@@ -52,12 +53,13 @@ func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 	s.shared = loopArgs{}
 }
 
-// CastWithStats is Players.CastNoted, shared.
+// CastWithStats is Players.CastWithStats in parallel.
 func (s *Scene) CastWithStats(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.CastStats) {
 	s.prepareViews(sweeps)
 	s.shared.sweeps, s.shared.hits, s.shared.notes = sweeps, hits, notes
 	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
-		s.sweeperFor(p).CastWithStats(s.shared.sweeps[p.From:p.To], s.shared.hits[p.From:p.To], s.shared.notes[p.From:p.To])
+		s.sweeperFor(p).CastWithStats(s.shared.sweeps[p.From:p.To], s.shared.hits[p.From:p.To],
+			s.shared.notes[p.From:p.To])
 	})
 	s.shared = loopArgs{}
 }

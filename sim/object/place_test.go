@@ -22,17 +22,21 @@ func TestRow55AreaInterval(t *testing.T) {
 		rate      tick.Rate
 		perSecond float32
 		want      tick.Tick
-	}{{60, 3, 20}, {64, 3, 21}, {128, 3, 42}, {20, 3, 6}, {60, 7, 8}, {60, 100, 1}, {60, 0, 1 << 31}, {60, nan, 1 << 31}, {60, 0.5, 120}} {
+	}{{60, 3, 20}, {64, 3, 21}, {128, 3, 42}, {20, 3, 6}, {60, 7, 8}, {60, 100, 1}, {60, 0, 1 << 31},
+		{60, nan, 1 << 31}, {60, 0.5, 120}} {
 		if got := (AreaKind{PerSecond: c.perSecond}).Interval(c.rate); got != c.want {
-			t.Errorf("%d: %v times a second at %d Hz: every %d ticks, want %d", i, c.perSecond, c.rate, got, c.want)
+			t.Errorf("%d: %v times a second at %d Hz: every %d ticks, want %d", i, c.perSecond, c.rate, got,
+				c.want)
 		}
 	}
 }
 
-// TestRow55DamageArea lets one stand in it, one run in and out, one stay outside, and one lie dead in it.
+// TestRow55DamageArea lets one stand in it, one run in and out, one stay outside, and one lie dead
+// in it.
 func TestRow55DamageArea(t *testing.T) {
 	s := newStage(plain(t), 4)
-	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Points: 25, PerSecond: 3}, 4)}
+	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)},
+		AreaKind{Points: 25, PerSecond: 3}, 4)}
 	all := crowd(v3(1, 0, 1), v3(2, 0, 2), v3(9, 0, 9), v3(3, 0, 3))
 	all.Alive[3] = false
 	var hits [4][]tick.Tick
@@ -41,7 +45,8 @@ func TestRow55DamageArea(t *testing.T) {
 		all.Pos[1].X = 2 + 40*float32(s.Now/2%2) // every second pair of ticks
 		s.StepAreas(areas, all)
 		for _, w := range s.settle() {
-			if hits[w.Victim.Index()] = append(hits[w.Victim.Index()], s.Now); w.Points != 25 || w.Cause != CauseArea || w.Instigator != 0 {
+			if hits[w.Victim.Index()] = append(hits[w.Victim.Index()], s.Now); w.Points != 25 ||
+				w.Cause != CauseArea || w.Instigator != 0 {
 				t.Errorf("%+v", w)
 			}
 		}
@@ -76,7 +81,8 @@ func TestRow55InstantKill(t *testing.T) {
 	}
 }
 
-// TestRow55Teleporter goes in at one place and comes out in the next tick at another, as fast, but forward.
+// TestRow55Teleporter goes in at one place and comes out in the next tick at another, as fast, but
+// forward.
 func TestRow55Teleporter(t *testing.T) {
 	s := newStage(plain(t), 3)
 	ports := []Teleporter{
@@ -111,7 +117,8 @@ func TestRow55Teleporter(t *testing.T) {
 
 func TestRow55CaptureZone(t *testing.T) {
 	zones := []Zone{DefaultZone(v3(0, 0, 0)), DefaultZone(v3(8, 2, 0))}
-	all := crowd(v3(0, 0, 0), v3(4.9, 0, 0), v3(5.1, 0, 0), v3(3, 4.9, 4), v3(0, 5.1, 0), v3(3.6, 0, 3.6), v3(0, -0.01, 0), v3(4, 2, 0), v3(1, -1, 0))
+	all := crowd(v3(0, 0, 0), v3(4.9, 0, 0), v3(5.1, 0, 0), v3(3, 4.9, 4), v3(0, 5.1, 0), v3(3.6, 0, 3.6),
+		v3(0, -0.01, 0), v3(4, 2, 0), v3(1, -1, 0))
 	all.Alive[6] = false
 	var out [2]Occupancy
 	CountOccupants(zones, all, out[:])

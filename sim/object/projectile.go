@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// ProjectileKinds is a kind of projectile.
+// ProjectileKind is a kind of projectile.
 type ProjectileKind struct {
 	Name         string
 	Velocity     float32 // m/s
@@ -23,7 +23,7 @@ type ProjectileKind struct {
 	Ground       float32 // metres, against the arena; 0 is a ray, as the reference has it
 	Damage       int32   // points
 	Impulse      float32 // m/s
-	LingerMillis int32   // how long its row is told after an impact
+	LingerMillis int32   // how long its row is sent after an impact
 	Splash       Splash
 }
 
@@ -33,13 +33,16 @@ func DefaultProjectiles() []ProjectileKind {
 	goo := rocket
 	goo.MinDamage, goo.MinImpulse = 5, 5
 	return []ProjectileKind{
-		{Name: "Rivet", Velocity: 80, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 12, Impulse: 7, LingerMillis: 1000},
-		{Name: "Rocket", Velocity: 30, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 40, LingerMillis: 1000, Splash: rocket},
-		{Name: "GooRocket", Velocity: 30, Range: 200, Radius: 0.2, Ground: 0.2, Damage: 40, LingerMillis: 1000, Splash: goo},
+		{Name: "Rivet", Velocity: 80, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 12, Impulse: 7,
+			LingerMillis: 1000},
+		{Name: "Rocket", Velocity: 30, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 40, LingerMillis: 1000,
+			Splash: rocket},
+		{Name: "GooRocket", Velocity: 30, Range: 200, Radius: 0.2, Ground: 0.2, Damage: 40,
+			LingerMillis: 1000, Splash: goo},
 	}
 }
 
-// CompiledProjectile is ProjectileKind at a rate.
+// CompiledProjectile is a ProjectileKind at a tick rate.
 type CompiledProjectile struct {
 	ProjectileKind
 	Life   tick.Tick // from the start until Range is flown
@@ -49,26 +52,29 @@ type CompiledProjectile struct {
 
 // Compile converts seconds to ticks.
 func (a ProjectileKind) Compile(rate tick.Rate) CompiledProjectile {
-	r := CompiledProjectile{ProjectileKind: a, Linger: ticks(a.LingerMillis, rate), rate: float64(rate), Life: 1}
+	r := CompiledProjectile{ProjectileKind: a, Linger: ticks(a.LingerMillis, rate), rate: float64(rate),
+		Life: 1}
 	if a.Velocity > 0 {
 		r.Life = max(1, tick.Tick(min(math.Ceil(float64(a.Range)*r.rate/float64(a.Velocity)), 1<<20)))
 	}
 	return r
 }
 
-// Travelled is how far a projectile has flown so many ticks after its start, in metres, at most Range.
+// Travelled is how far a projectile has flown so many ticks after its start, in metres, at most
+// Range.
 func (r *CompiledProjectile) Travelled(age tick.Tick) float32 {
 	return float32(min(float64(r.Velocity)*float64(age)/r.rate, float64(r.Range)))
 }
 
-// Trajectory is all that a projectile's path depends on, and all that is told of it: 28 bytes.
+// Trajectory is everything that a projectile's path depends on, and everything that is sent of it:
+// 28 bytes.
 type Trajectory struct {
 	Start      geom.Vec3  // multiples of move.PosUnit
-	Yaw, Pitch geom.Angle // where it flies
-	Tick       tick.Tick  // in which it was fired; it first moves in the next
+	Yaw, Pitch geom.Angle // direction
+	Tick       tick.Tick  // of the shot; it first moves in the next
 	Owner      netid.ID
 	Type       uint8 // of Scene.ProjectileKinds
-	Team       uint8 // the owner's, spared; lagcomp.NoTeam spares nobody but the owner
+	Team       uint8 // the owner's, not hit; lagcomp.NoTeam excludes only the owner
 }
 
 var _ [28]byte = [unsafe.Sizeof(Trajectory{})]byte{}
@@ -80,51 +86,52 @@ func (f *Trajectory) At(r *CompiledProjectile, t tick.Tick) geom.Vec3 {
 
 func (f *Trajectory) age(t tick.Tick) tick.Tick { return max(t, f.Tick) - f.Tick }
 
-// Hit is what ended a flight.
+// HitKind is what ended a projectile.
 type HitKind uint8
 
-// What a projectile may strike.
+// The kinds.
 const (
 	Flying HitKind = iota
 	HitGround
 	HitBody
 	HitBarrel
 	HitCube
-	OutOfRange // its range was flown; it is gone at once
+	OutOfRange // its range was flown; it is removed at once
 )
 
-// Projectile is a flight and what became of it.
+// Projectile is a trajectory and its end.
 type Projectile struct {
 	Trajectory
-	Delay  uint16    // 1/256 tick behind now that its shooter looked; the server's affair
+	Delay  uint16    // view delay of its shooter, in 1/256 tick; known to the server only
 	Hit    HitKind   // Flying until it ends
 	ID     netid.ID  // its own
-	Ended  tick.Tick // when it struck, 0 while flying
-	Victim netid.ID  // whom it struck
-	Point  geom.Vec3 // its centre then, in multiples of move.PosUnit
-	Normal geom.Vec3 // of what it struck
+	Ended  tick.Tick // tick of the hit, 0 while flying
+	Victim netid.ID  // what it hit
+	Point  geom.Vec3 // its centre at the hit, in multiples of move.PosUnit
+	Normal geom.Vec3 // of the surface that it hit
 	dir    geom.Vec3
 }
 
-// Launch is a projectile fired in a tick by somebody who looked at a view (already clamped).
+// Launch is a projectile fired in a tick by a player whose view, already clamped, is given.
 func Launch(id netid.ID, f Trajectory, view tick.View) Projectile {
 	f.Start = onGrid(f.Start)
-	return Projectile{Trajectory: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw, f.Pitch)}
+	return Projectile{Trajectory: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw,
+		f.Pitch)}
 }
 
 // onGrid rounds a position to the wire's grid.
 func onGrid(p geom.Vec3) geom.Vec3 { return move.Round(move.Motion{Pos: p}).Pos }
 
-// Expired reports that p need not be told any more.
+// Expired reports that p need not be sent any more.
 func (p *Projectile) Expired(r *CompiledProjectile, now tick.Tick) bool {
 	return p.Hit == OutOfRange || p.Hit != Flying && now >= p.Ended+r.Linger
 }
 
-// StepProjectiles flies every row's way of the tick: against the arena, barrels and cubes as they stand, and against
-// players as the shooter saw them. What strikes something notes its damage and queues its blast. Of what is equally near,
-// the ground counts before barrels, these before cubes, these before bodies.
+// StepProjectiles moves all projectiles: against the arena, barrels and cubes as they stand, and
+// against players as the shooter saw them. A hit queues damage and a blast. Of equally near hits
+// the ground counts before barrels, these before cubes, these before players.
 //
-// Ways may be looked at by several at a time; what comes of them is done afterwards, in the order of rows.
+// Movement is tested in parallel; its results are applied in the order of rows.
 func (s *Scene) StepProjectiles(all []Projectile) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	h := s.Players.History()
@@ -139,7 +146,8 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 			continue
 		}
 		if s.loop.Parallel() {
-			if v := h.DelayedView(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
+			if v := h.DelayedView(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 &&
+				last.Frac == 0 {
 				s.Players.Prepare(v)
 				last = v
 			}
@@ -156,7 +164,7 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 	}
 }
 
-// stepProjectilesPart finds what the projectiles of some sweeps meet on their ways.
+// stepProjectilesPart finds what the projectiles of some sweeps hit.
 func stepProjectilesPart(s *Scene, part parallel.Part) {
 	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
@@ -165,14 +173,14 @@ func stepProjectilesPart(s *Scene, part parallel.Part) {
 		way := r.Travelled(p.age(s.Now - 1))
 		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
 		s.cutAtObstacles(p, r, &ray)
-		w := &s.sweeps[j] // in place: what is made elsewhere and copied waits for its parts
+		w := &s.sweeps[j] // in place: a copy would wait for its parts
 		w.Ray, w.Radius, w.View = ray, r.Radius, h.DelayedView(s.Now, p.Delay)
 		w.Except, w.Team = uint32(p.Owner), p.Team
 	}
 	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
 
-// cutAtObstacles cuts a way where something other than a player stands, and notes what it is.
+// cutAtObstacles cuts a movement at objects other than players, and notes the obstacle.
 func (s *Scene) cutAtObstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
 	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
 		ray.Max, p.Hit, p.Normal = hit.Distance, HitGround, hit.Normal
@@ -188,7 +196,7 @@ func (s *Scene) cutAtObstacles(p *Projectile, r *CompiledProjectile, ray *geom.R
 	}
 }
 
-// finishStep ends a flight if its way of the tick ended at something.
+// finishStep ends a projectile if its movement ended at something.
 func (s *Scene) finishStep(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 	r := &s.ProjectileKinds[p.Type]
 	t := w.Ray.Max
@@ -209,7 +217,8 @@ func (s *Scene) applyImpact(p *Projectile, r *CompiledProjectile, view tick.View
 	impulse := p.dir.Scale(r.Impulse)
 	switch p.Hit {
 	case HitBody, HitBarrel:
-		s.Damage.Add(Damage{Victim: p.Victim, Instigator: p.Owner, Cause: CauseProjectile, Points: r.Damage, Impulse: impulse})
+		s.Damage.Add(Damage{Victim: p.Victim, Instigator: p.Owner, Cause: CauseProjectile, Points: r.Damage,
+			Impulse: impulse})
 	case HitCube:
 		if i := s.cube(p.Victim); i >= 0 {
 			s.Cubes[i].Push(impulse)

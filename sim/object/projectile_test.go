@@ -14,7 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestRow53Projectiles fires every kind at a player 20 m off and holds what comes of it against the reference's numbers.
+// TestRow53Projectiles fires every kind at a player 20 m off and holds what comes of it against the
+// reference's numbers.
 func TestRow53Projectiles(t *testing.T) {
 	for kind, c := range []struct {
 		name           string
@@ -34,7 +35,8 @@ func TestRow53Projectiles(t *testing.T) {
 		if r.Name != c.name || r.Life != c.life || r.Radius != c.radius {
 			t.Fatalf("%d: %+v", kind, r)
 		}
-		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 1), Owner: player(0), Type: uint8(kind)}, tick.View{})}
+		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 1), Owner: player(0),
+			Type: uint8(kind)}, tick.View{})}
 		var wounds []DamageResult
 		for all[0].Hit == Flying {
 			s.next()
@@ -43,12 +45,15 @@ func TestRow53Projectiles(t *testing.T) {
 		}
 		// The way is 20 m but for the start, to where the bones begin.
 		target := s.poses[1]
-		hit, _ := lagcomp.Test(geom.Ray{Origin: v3(0, 1.2, 1), Dir: geom.Vec3{Z: 1}, Max: 100}, c.radius, &target)
+		hit, _ := lagcomp.Test(geom.Ray{Origin: v3(0, 1.2, 1), Dir: geom.Vec3{Z: 1}, Max: 100}, c.radius,
+			&target)
 		way := hit.Distance
-		if want := tick.Tick(math.Ceil(float64(way * 60 / c.velocity))); all[0].Ended != want || all[0].Hit != HitBody {
+		if want := tick.Tick(math.Ceil(float64(way * 60 / c.velocity))); all[0].Ended != want ||
+			all[0].Hit != HitBody {
 			t.Errorf("%s: struck %d at tick %d, want %d", c.name, all[0].Hit, all[0].Ended, want)
 		}
-		if w := find(wounds, player(1)); len(wounds) == 0 || wounds[0].Points != c.impact || wounds[0].Cause != CauseProjectile {
+		if w := find(wounds, player(1)); len(wounds) == 0 || wounds[0].Points != c.impact ||
+			wounds[0].Cause != CauseProjectile {
 			t.Errorf("%s: %+v %+v", c.name, wounds, w)
 		}
 		var blast int32
@@ -72,7 +77,8 @@ func TestRow53Projectiles(t *testing.T) {
 func TestRow53ProjectileRangeEnds(t *testing.T) {
 	s := newStage(plain(t), 1)
 	up := geom.Degrees(89)
-	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 2, 0), Pitch: up, Owner: player(0)}, tick.View{})}
+	all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 2, 0), Pitch: up, Owner: player(0)},
+		tick.View{})}
 	for s.Now < 200 && all[0].Hit == Flying {
 		s.next()
 		s.StepProjectiles(all)
@@ -80,13 +86,14 @@ func TestRow53ProjectileRangeEnds(t *testing.T) {
 			t.Errorf("after 75 ticks at %v", at)
 		}
 	}
-	if s.Now != 150 || all[0].Hit != OutOfRange || !all[0].Expired(&s.ProjectileKinds[0], s.Now) || s.Damage.Len()+s.Blasts.Len() != 0 {
+	if s.Now != 150 || all[0].Hit != OutOfRange || !all[0].Expired(&s.ProjectileKinds[0], s.Now) ||
+		s.Damage.Len()+s.Blasts.Len() != 0 {
 		t.Errorf("%+v at tick %d", all[0], s.Now)
 	}
 }
 
-// TestRow47ProjectilesFlyInTheirShootersTime lets a target run across. A shooter with a delay hits where it saw the target,
-// one without where the target is.
+// TestRow47ProjectilesFlyInTheirShootersTime lets a target run across. A shooter with a delay hits
+// where it saw the target, one without where the target is.
 func TestRow47ProjectilesFlyInTheirShootersTime(t *testing.T) {
 	for _, delay := range []tick.Tick{0, 6, 18} {
 		for _, aimDelay := range []tick.Tick{0, 6, 18} {
@@ -103,7 +110,8 @@ func TestRow47ProjectilesFlyInTheirShootersTime(t *testing.T) {
 			view := tick.View{From: s.Now - delay, To: s.Now - delay}
 			// It flies 20 m in 15 ticks; the shooter leads by what the target moves in that time.
 			target := at(s.Now - aimDelay + 15)
-			f := Trajectory{Start: v3(0, 1.2, -10), Yaw: geom.Atan2(target.X, 20), Tick: s.Now, Owner: player(0)}
+			f := Trajectory{Start: v3(0, 1.2, -10), Yaw: geom.Atan2(target.X, 20), Tick: s.Now,
+				Owner: player(0)}
 			all := []Projectile{Launch(thing(1), f, view)}
 			for all[0].Hit == Flying {
 				step()
@@ -127,7 +135,8 @@ func TestRow53ProjectilesSpareTheTeam(t *testing.T) {
 		s := newStage(plain(t), 2)
 		s.put(0, 0, v3(0, 0, 0))
 		s.put(1, c.targetTeam, v3(0, 0, 5))
-		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 0), Owner: player(0), Team: c.team}, tick.View{})}
+		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1.2, 0), Owner: player(0),
+			Team: c.team}, tick.View{})}
 		for all[0].Hit == Flying {
 			s.next()
 			s.StepProjectiles(all)
@@ -138,8 +147,8 @@ func TestRow53ProjectilesSpareTheTeam(t *testing.T) {
 	}
 }
 
-// slowStep is the honest twin of a projectile's tick: it looks where the closed formula puts the projectile, in sixty
-// small steps, and asks everything by itself.
+// slowStep is the honest twin of a projectile's tick: it looks where the closed formula puts the
+// projectile, in sixty small steps, and asks everything by itself.
 func slowStep(s *stage, p *Projectile) (struck HitKind, at float32) {
 	r := &s.ProjectileKinds[p.Type]
 	from, to := r.Travelled(p.age(s.Now-1)), r.Travelled(p.age(s.Now))
@@ -158,7 +167,8 @@ func slowStep(s *stage, p *Projectile) (struck HitKind, at float32) {
 		}
 		for slot := range s.poses {
 			q, ok := s.history.At(view, slot)
-			if ok && q.Alive() && q.ID != uint32(p.Owner) && q.Team() != p.Team && lagcomp.TestSphere(geom.Sphere{Center: c, Radius: r.Radius}, &q) {
+			if ok && q.Alive() && q.ID != uint32(p.Owner) && q.Team() != p.Team &&
+				lagcomp.TestSphere(geom.Sphere{Center: c, Radius: r.Radius}, &q) {
 				return HitBody, way - from
 			}
 		}
@@ -177,8 +187,8 @@ func buried(a *arena.Arena, c geom.Vec3, radius float32) bool {
 	return false
 }
 
-// TestRow53ProjectilesAgainstSmallSteps compares whole flights among boxes, barrels and running players with the twin: the
-// same end, but for those that end at a hair's breadth.
+// TestRow53ProjectilesAgainstSmallSteps compares whole flights among boxes, barrels and running
+// players with the twin: the same end, but for those that end at a hair's breadth.
 func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 	a := arena.Generate(20, 4)
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -198,7 +208,8 @@ func TestRow53ProjectilesAgainstSmallSteps(t *testing.T) {
 		}
 		s.next()
 		for len(all) < 24 {
-			f := Trajectory{Start: place(rng, 12), Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(int16(rng.IntN(4000) - 2000)), Tick: s.Now - 1,
+			f := Trajectory{Start: place(rng, 12), Yaw: geom.Angle(rng.Uint32()),
+				Pitch: geom.Angle(int16(rng.IntN(4000) - 2000)), Tick: s.Now - 1,
 				Owner: player(rng.IntN(40)), Type: uint8(rng.IntN(3)), Team: uint8(rng.IntN(2))}
 			if buried(a, f.Start, 0.32) {
 				continue // one that starts in the ground may leave it
@@ -256,7 +267,8 @@ func TestRow53GoldenFlights(t *testing.T) {
 		r := DefaultProjectiles()[f.Type].Compile(rate)
 		for _, age := range []tick.Tick{0, 1, 2, 10, 59, 150, 400, 1000} {
 			at := p.At(&r, p.Tick+age)
-			fmt.Fprintf(&b, "%d %4d %08x %08x %08x  %v\n", i, age, math.Float32bits(at.X), math.Float32bits(at.Y), math.Float32bits(at.Z), at)
+			fmt.Fprintf(&b, "%d %4d %08x %08x %08x  %v\n", i, age, math.Float32bits(at.X),
+				math.Float32bits(at.Y), math.Float32bits(at.Z), at)
 		}
 	}
 	golden(t, "flights.golden", b.String())
@@ -264,7 +276,8 @@ func TestRow53GoldenFlights(t *testing.T) {
 
 func TestProjectileOfNoKindIsSpent(t *testing.T) {
 	s := newStage(plain(t), 1)
-	all := []Projectile{Launch(1, Trajectory{Start: v3(nan, inf, 0), Type: 77}, tick.View{}), Launch(2, Trajectory{Start: v3(nan, inf, 0)}, tick.View{})}
+	all := []Projectile{Launch(1, Trajectory{Start: v3(nan, inf, 0), Type: 77}, tick.View{}),
+		Launch(2, Trajectory{Start: v3(nan, inf, 0)}, tick.View{})}
 	s.next()
 	s.StepProjectiles(all)
 	if all[0].Hit != OutOfRange || all[1].Start.X != 0 {
@@ -279,7 +292,8 @@ func FuzzProjectile(f *testing.F) {
 		s := newStage(a, 2)
 		s.put(0, 0, v3(0, 0, 0))
 		s.put(1, 1, v3(4, 0, 4))
-		p := Launch(thing(1), Trajectory{Start: v3(x, y, z), Yaw: geom.Angle(yaw), Pitch: geom.Angle(pitch), Tick: tick.Tick(fired % 400), Owner: player(0), Type: kind}, tick.View{})
+		p := Launch(thing(1), Trajectory{Start: v3(x, y, z), Yaw: geom.Angle(yaw), Pitch: geom.Angle(pitch),
+			Tick: tick.Tick(fired % 400), Owner: player(0), Type: kind}, tick.View{})
 		p.Delay = delay
 		all := []Projectile{p}
 		impacts := 0

@@ -6,12 +6,14 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// RestoreNextHits gives an area back what Next said; next must be as long. For who restores a saved state.
+// RestoreNextHits restores what NextHits returned; next must have that length.
 func (a *Area) RestoreNextHits(next []tick.Tick) { copy(a.next, next) }
 
-// Valid reports whether p is a projectile that Launch and the steps could have made, as far as anything depends on it.
+// Valid reports whether p is a projectile that Launch and the steps could have made, as far as
+// anything depends on it.
 func (p *Projectile) Valid() bool {
-	return onWireGrid(p.Start, geom.Vec3{}) && p.dir == geom.Forward(p.Yaw, p.Pitch) && p.Hit <= OutOfRange && finite(p.Point) && finite(p.Normal)
+	return onWireGrid(p.Start, geom.Vec3{}) && p.dir == geom.Forward(p.Yaw, p.Pitch) &&
+		p.Hit <= OutOfRange && finite(p.Point) && finite(p.Normal)
 }
 
 // Valid reports whether g is a grenade that Throw and the steps could have made.
@@ -20,7 +22,7 @@ func (g *Grenade) Valid() bool { return onWireGrid(g.Pos, g.Vel) }
 // Valid reports whether c is a cube that the steps could have made.
 func (c *Cube) Valid() bool { return onWireGrid(c.Pos, c.Vel) }
 
-// Valid reports whether a blast is somewhere, and no stronger than anything.
+// Valid reports whether a blast has a finite place and an allowed strength.
 func (b *Blast) Valid() bool {
 	s := &b.Splash
 	for _, v := range []float32{s.Radius, s.FalloffStart, s.Damage, s.MinDamage, s.Impulse, s.MinImpulse, s.OwnerFraction} {

@@ -11,13 +11,14 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Scene is all that objects look at and act on in a tick. Arena, Players, Rate and DamageQueue must be set; tables and rows may
-// be empty. The owner sets Now, calls the steps in the order of the package comment, and may keep the rows anywhere.
+// Scene is everything that objects read and change in a tick. Arena, Players, Rate and Damage must
+// be set; tables and rows may be empty. The owner sets Now, calls the steps in the order of the
+// package comment, and may store the rows anywhere.
 type Scene struct {
 	Arena   *arena.Arena
 	Players *lagcomp.Sweeper
 	Rate    tick.Rate
-	Now     tick.Tick // being played
+	Now     tick.Tick // the tick being played
 	Damage  *DamageQueue
 	Blasts  Blasts
 
@@ -44,19 +45,20 @@ type sceneScratch struct {
 	supported []bool // of cubes: lies on another
 }
 
-// Reserve makes room for so many flights, blasts and players near one before anything allocates.
+// Reserve allocates room for so many projectiles and grenades, blasts, and players near one blast.
 func (s *Scene) Reserve(flights, blasts, near int) {
 	s.sweeps, s.rows = slices.Grow(s.sweeps, flights), slices.Grow(s.rows, flights)
 	s.hits, s.near = slices.Grow(s.hits, flights), slices.Grow(s.near, near)
 	s.Blasts.list = slices.Grow(s.Blasts.list, blasts)
 }
 
-// presentView is the view of what is judged now.
+// presentView is the view of the newest recorded tick.
 func (s *Scene) presentView() tick.View { return s.Players.History().DelayedView(s.Now, 0) }
 
-// Resolve takes the tick's damage, as DamageQueue.Resolve, from players and from barrels; health knows the players, and is nil for
-// whoever is none. A barrel that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a
-// chain of barrels takes a tick for each link, and does the same whatever their order.
+// ResolveDamage takes the tick's damage, as DamageQueue.Resolve, from players and barrels; health
+// returns a player's points, nil for other ids. A barrel that breaks is queued to explode in the
+// next ResolveBlasts, credited to the player that broke it: a chain of barrels takes one tick a
+// link, whatever their order.
 func (s *Scene) ResolveDamage(health func(netid.ID) *int16, out []DamageResult) []DamageResult {
 	first := len(out)
 	out = s.Damage.Resolve(func(id netid.ID) *int16 {

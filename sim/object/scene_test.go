@@ -43,8 +43,10 @@ type stage struct {
 }
 
 func newStage(a *arena.Arena, players int) *stage {
-	s := &stage{history: lagcomp.NewHistory(max(players, 1), 128), poses: make([]rig.Pose, players), health: make([]int16, players)}
-	s.Scene = &Scene{Arena: a, Players: lagcomp.NewSweeper(s.history), Rate: rate, Damage: NewDamageQueue(16), BarrelKind: DefaultBarrel(), CubeKind: DefaultCube()}
+	s := &stage{history: lagcomp.NewHistory(max(players, 1), 128), poses: make([]rig.Pose, players),
+		health: make([]int16, players)}
+	s.Scene = &Scene{Arena: a, Players: lagcomp.NewSweeper(s.history), Rate: rate,
+		Damage: NewDamageQueue(16), BarrelKind: DefaultBarrel(), CubeKind: DefaultCube()}
 	for _, ammo := range DefaultProjectiles() {
 		s.ProjectileKinds = append(s.ProjectileKinds, ammo.Compile(rate))
 	}

@@ -1,19 +1,20 @@
 package object
 
-// Splash is what an explosion does: in full up to FalloffStart, then less in a straight line down to the least at Radius,
-// and nothing to those no part of whom is within Radius. The zero Splash is none.
+// Splash is the effect of an explosion: full up to FalloffStart, then falling linearly to the
+// minimum at Radius, and nothing for players with no part of the body within Radius. The zero
+// Splash has no effect.
 type Splash struct {
 	Radius        float32 // metres, at most lagcomp.MaxSweepRadius
 	FalloffStart  float32 // metres, at most Radius
-	Damage        float32 // points near by
+	Damage        float32 // points near the centre
 	MinDamage     float32 // points at Radius
-	Impulse       float32 // m/s near by
+	Impulse       float32 // m/s near the centre
 	MinImpulse    float32 // m/s at Radius
-	OwnerFraction float32 // of the damage, to whoever caused it; 0: spared altogether
+	OwnerFraction float32 // of the damage, to its instigator; 0: none at all
 }
 
-// At is the damage, in whole points rounded half up, and the impulse in m/s at a distance from the centre, in metres.
-// Beyond Radius it is the least: a body may reach in with an arm.
+// At is the damage, in whole points rounded half up, and the impulse in m/s at a distance from the
+// centre, in metres. Beyond Radius it is the minimum: an arm may reach in.
 func (s *Splash) At(distance float32) (points int32, impulse float32) {
 	return whole(s.falloff(distance, s.Damage, s.MinDamage)), s.falloff(distance, s.Impulse, s.MinImpulse)
 }
@@ -29,7 +30,7 @@ func (s *Splash) falloff(distance, full, least float32) float32 {
 	return full + float32((least-full)*f)
 }
 
-// whole rounds half up; what is not a number or below 0 is 0, and nothing is above MaxPoints.
+// whole rounds half up; NaN and negative numbers are 0, and nothing is above MaxPoints.
 func whole(x float32) int32 {
 	if !(x > 0) {
 		return 0

@@ -7,12 +7,12 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// Teleporter takes whoever steps into its box to another place in the next tick.
+// Teleporter moves players that step into its box to another place in the next tick.
 type Teleporter struct {
 	Box    geom.AABB
-	Target geom.Vec3  // where feet will stand; outside every teleporter's box
-	Yaw    geom.Angle // where eyes will look
-	Effect tick.Tick  // when it last took somebody, for whoever draws it; 0 never
+	Target geom.Vec3  // feet after the teleport; outside every teleporter's box
+	Yaw    geom.Angle // view after the teleport
+	Effect tick.Tick  // tick of its last use, for drawing; 0 never
 }
 
 // TeleportRequest is a teleport that is due.
@@ -23,8 +23,9 @@ type TeleportRequest struct {
 	Yaw geom.Angle
 }
 
-// StepTeleporters appends to out a jump for everybody alive who has the feet in a teleporter, one at most: the first in the list
-// takes it. Jumps come in the order of rows, and are due in the next tick.
+// StepTeleporters appends to out a request for each living player whose feet are in a teleporter,
+// one at most: the first in the list. Requests come in the order of rows, and are due in the next
+// tick.
 func (s *Scene) StepTeleporters(ports []Teleporter, all Bodies, out []TeleportRequest) []TeleportRequest {
 	for row, p := range all.Pos {
 		if !all.Alive[row] {
@@ -33,7 +34,8 @@ func (s *Scene) StepTeleporters(ports []Teleporter, all Bodies, out []TeleportRe
 		for i := range ports {
 			if t := &ports[i]; contains(t.Box, p) {
 				t.Effect = s.Now
-				out = append(out, TeleportRequest{ID: all.ID[row], At: s.Now + 1, Pos: onGrid(t.Target), Yaw: t.Yaw})
+				out = append(out, TeleportRequest{ID: all.ID[row], At: s.Now + 1, Pos: onGrid(t.Target),
+					Yaw: t.Yaw})
 				break
 			}
 		}
@@ -41,7 +43,7 @@ func (s *Scene) StepTeleporters(ports []Teleporter, all Bodies, out []TeleportRe
 	return out
 }
 
-// ExitVelocity is what a jump makes of a velocity: as fast, but forward. The body stands at Pos and its eyes look along Yaw, level.
+// ExitVelocity is the velocity after the teleport: the same speed, forward and level.
 func (j TeleportRequest) ExitVelocity(vel geom.Vec3) geom.Vec3 {
 	return move.Round(move.Motion{Vel: geom.Forward(j.Yaw, 0).Scale(vel.Len())}).Vel
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Segment is the way of f through tick t, for client and server. It is of length 0 up to the tick of the start, and when Range is flown.
+// Segment is the movement of f in tick t, for client and server. It has no length up to the tick
+// of the start, and once Range is flown.
 func (f *Trajectory) Segment(r *CompiledProjectile, t tick.Tick) geom.Ray {
 	dir := geom.Forward(f.Yaw, f.Pitch)
 	if t <= f.Tick {
@@ -16,8 +17,8 @@ func (f *Trajectory) Segment(r *CompiledProjectile, t tick.Tick) geom.Ray {
 	return geom.Ray{Origin: f.Start.Mad(dir, way), Dir: dir, Max: r.Travelled(f.age(t)) - way}
 }
 
-// HitsArena reports whether f, which has not ended before tick t, strikes the arena in it, and where its centre is then: what StepProjectiles
-// says of a flight in whose way nothing else stands.
+// HitsArena reports whether f, which has not ended before tick t, hits the arena in it, and where
+// its centre is then: what StepProjectiles finds if nothing else is in the way.
 func (f *Trajectory) HitsArena(r *CompiledProjectile, a *arena.Arena, t tick.Tick) (at geom.Vec3, ok bool) {
 	ray := f.Segment(r, t)
 	if ray.Max <= 0 {

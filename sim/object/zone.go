@@ -2,7 +2,7 @@ package object
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// Zone is an upright cylinder of ground to be held.
+// Zone is an upright cylinder that teams capture.
 type Zone struct {
 	Center         geom.Vec3 // on the ground
 	Radius, Height float32   // metres
@@ -11,19 +11,22 @@ type Zone struct {
 // DefaultZone has the reference's size.
 func DefaultZone(center geom.Vec3) Zone { return Zone{Center: center, Radius: 5, Height: 5} }
 
-// belowGround is how far below its ground a zone still counts feet, in metres: ground is rounded.
+// belowGround is how far below its ground a zone still counts feet, in metres, as ground is
+// rounded.
 const belowGround = 1. / 16
 
 // Holds reports whether feet at p stand in the zone, its border included.
 func (z *Zone) Holds(p geom.Vec3) bool {
 	d := p.Sub(z.Center)
-	return d.Y >= -belowGround && d.Y <= z.Height && float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
+	return d.Y >= -belowGround && d.Y <= z.Height &&
+		float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
 }
 
-// Occupancy is how many living players of each team stand in a zone.
+// Occupancy is the number of living players of each team in a zone.
 type Occupancy [4]uint16
 
-// CountOccupants counts into out[i] who stands in zones[i]; teams beyond 3 do not count. out must not be the shorter.
+// CountOccupants counts into out[i] the players in zones[i]; teams beyond 3 do not count. out must
+// not be the shorter.
 func CountOccupants(zones []Zone, all Bodies, out []Occupancy) {
 	for i := range zones {
 		out[i] = Occupancy{}

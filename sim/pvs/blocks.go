@@ -1,12 +1,13 @@
 package pvs
 
-// block is a square of cells, or of smaller blocks: where anybody is who is in one of them.
+// block is a square of cells, or of smaller blocks: the bounds of all players in them.
 type block struct {
 	bounds box
 	empty  bool
 }
 
-// buildTree makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one for all.
+// buildTree makes the blocks: tree[0] has one a cell, each next a quarter as many, the last one
+// for all.
 func (b *builder) buildTree() {
 	top := (b.c.levels() - 1) * b.c.cells()
 	wide, deep := b.c.Wide, b.c.Deep
@@ -34,7 +35,7 @@ func (b *builder) buildTree() {
 	}
 }
 
-// add makes b hold o, too.
+// add extends b by o.
 func (b *block) add(o *block) {
 	switch {
 	case o.empty:
@@ -47,7 +48,8 @@ func (b *block) add(o *block) {
 	}
 }
 
-// blockPair works out all pairs of cells in two blocks of one size. Where one wall parts the two, that is all.
+// blockPair computes all pairs of cells in two blocks of one size. One wall between the two
+// decides all of them.
 func (b *builder) blockPair(size, x, y int) {
 	p, q := &b.tree[size][x], &b.tree[size][y]
 	if size == 0 {

@@ -6,12 +6,13 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// ErrGrid is for a grid that does not cover the arena's bounds.
-var ErrGrid = errors.New("sight: the grid does not cover the arena's bounds; Fit makes one that does")
+// ErrGrid reports a grid that does not cover the arena's bounds.
+var ErrGrid = errors.New("pvs: the grid does not cover the arena's bounds; Fit makes one that does")
 
-// Build works out the table of an arena. It takes about 6 microseconds for each pair of cells between houses, less in the open:
-// 3 s for 32 x 32 cells, and minutes for more than 64 x 64, which is what AppendBinary is for. It takes 3 KiB a cell and level
-// besides the table while it works. The errors say what is wrong with the config, or that the table would be too large. Equal
+// Build computes the table of an arena. It takes about 6 microseconds for each pair of cells
+// between houses, less in the open: 3 s for 32 x 32 cells, and minutes for more than 64 x 64,
+// which AppendBinary saves for later. While it works it takes 3 KiB a cell and level besides the
+// table. The errors say what is wrong with the config, or that the table would be too large. Equal
 // arguments give equal tables.
 func Build(a *arena.Arena, c Config) (*Table, error) {
 	b, err := newBuilder(a, c)
@@ -23,7 +24,7 @@ func Build(a *arena.Arena, c Config) (*Table, error) {
 	return b.t, nil
 }
 
-// newBuilder checks a config and finds who can be where.
+// newBuilder checks a config and computes the floors.
 func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
@@ -31,12 +32,13 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 	}
 	t := newTable(c, a.Hash())
 	end := c.cellArea(c.cells() - 1)
-	if c.MinX > a.Bounds.Min.X || c.MinZ > a.Bounds.Min.Z || end.x1 < a.Bounds.Max.X || end.z1 < a.Bounds.Max.Z {
+	if c.MinX > a.Bounds.Min.X || c.MinZ > a.Bounds.Min.Z || end.x1 < a.Bounds.Max.X ||
+		end.z1 < a.Bounds.Max.Z {
 		return nil, ErrGrid
 	}
 	b := &builder{c: &t.c, t: t, walls: newWalls(a), ground: newGround(a, &t.c)}
 	b.computeFloors()
-	if len(b.walls.all) == 0 { // a wall that is nowhere, for last to begin with
+	if len(b.walls.all) == 0 { // a wall outside the world, as the first lastWall
 		b.walls.all = []wall{{box: box{point{1, 1, 1}, point{-1, -1, -1}}}}
 	}
 	return b, nil
@@ -44,20 +46,22 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 
 // builder fills a table.
 type builder struct {
-	c          *Config
-	t          *Table
-	walls      *walls
-	ground     *ground
-	nodes      []parts               // by node: level * cells + cell; nil until it is asked for
-	solids     []arena.Solid         // memory of near
-	tree       [][]block             // cells, blocks of 2 x 2 cells, of 4 x 4, ...
-	wides      []int                 // of each: blocks along x
-	lastWall   uint32                // the wall that hid the last pair
-	recent     [recentPairs][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
-	effortLeft int                   // pairs of parts that may still be looked at
+	c        *Config
+	t        *Table
+	walls    *walls
+	ground   *ground
+	nodes    []parts       // by node: level * cells + cell; nil until needed
+	solids   []arena.Solid // memory of solidsNear
+	tree     [][]block     // cells, blocks of 2 x 2 cells, of 4 x 4, ...
+	wides    []int         // of each: blocks along x
+	lastWall uint32        // the wall that hid the last pair
+	// the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	// the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	recent     [recentPairs][2]uint8
+	effortLeft int // pairs of parts that may still be tested
 }
 
-// computeFloors finds how low one can be in each cell.
+// computeFloors finds the lowest ground of each cell.
 func (b *builder) computeFloors() {
 	b.nodes = make([]parts, b.c.cells()*b.c.levels())
 	for cell := range b.c.cells() {
@@ -65,13 +69,14 @@ func (b *builder) computeFloors() {
 	}
 }
 
-// nodeParts is where somebody can be who is in a cell, on a level.
+// nodeParts is where a player now in a cell, on a level, can be within the look-ahead.
 func (b *builder) nodeParts(node int) parts {
 	if b.nodes[node] == nil {
 		cell, g := node%b.c.cells(), b.ground
 		r, bounds := b.c.cellArea(cell), &g.a.Bounds
 		reach := r.grown(b.c.reach())
-		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X), min(reach.z1, bounds.Max.Z)}
+		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X),
+			min(reach.z1, bounds.Max.Z)}
 		b.solids = g.solidsNear(reach, b.solids[:0])
 		p := g.reachable(r, b.feetHeight(node), b.c, b.solids)
 		b.nodes[node] = g.splitPlace(&p, reach)
@@ -79,7 +84,7 @@ func (b *builder) nodeParts(node int) parts {
 	return b.nodes[node]
 }
 
-// feetHeight is how high the feet are at most of who is on a node.
+// feetHeight is the greatest height of the feet on a node.
 func (b *builder) feetHeight(node int) float32 {
 	if level := node / b.c.cells(); level < len(b.c.Levels) {
 		return min(b.ground.top, b.t.floor[node%b.c.cells()]+b.c.Levels[level])
@@ -87,7 +92,7 @@ func (b *builder) feetHeight(node int) float32 {
 	return b.ground.top
 }
 
-// solidsNear appends the solids about an area.
+// solidsNear appends the solids around an area.
 func (g *ground) solidsNear(r area, out []arena.Solid) []arena.Solid {
 	r = r.grown(1)
 	for i := range g.a.Solids {
@@ -99,7 +104,8 @@ func (g *ground) solidsNear(r area, out []arena.Solid) []arena.Solid {
 	return out
 }
 
-// cellPair works out all levels of two cells. Who is on a level may be on every lower one: what is seen low is seen high, too.
+// cellPair computes all levels of two cells. A player on a level may be on every lower one: what
+// is visible from below is visible from above, too.
 func (b *builder) cellPair(from, to int) {
 	cells, levels := b.c.cells(), b.c.levels()
 	if from == to {
@@ -134,7 +140,8 @@ func (b *builder) setVisible(x, y int) {
 	b.t.set(y, x)
 }
 
-// computeVisible reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
+// computeVisible reports whether players in two nodes may see each other, either way, as the eyes
+// are in the bodies.
 func (b *builder) computeVisible(x, y int) bool {
 	from, to := b.nodeParts(x), b.nodeParts(y)
 	if from[0].empty() || to[0].empty() {
@@ -151,8 +158,10 @@ func (b *builder) computeVisible(x, y int) bool {
 	return !b.allHidden(from, to, 0, 0)
 }
 
-// tryRecent tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
-// stands between two parts, none does between what they are halves of, and blind would find them, or give up before.
+// tryRecent tests the smallest parts that were not hidden from each other in other nodes: most
+// visible pairs of nodes are visible between some of these, too. If no wall stands between two
+// parts, none does between the parts that contain them, so allHidden would find them, or give up
+// before.
 func (b *builder) tryRecent(from, to parts) bool {
 	for k, pair := range b.recent {
 		p, q := &from[pair[0]], &to[pair[1]]
@@ -168,13 +177,13 @@ func (b *builder) tryRecent(from, to parts) bool {
 	return false
 }
 
-// moveToFront puts a pair of parts before those that were not hidden before, in place of the k-th.
+// moveToFront moves a pair of parts to the front, in place of the k-th.
 func (b *builder) moveToFront(k int, pair [2]uint8) {
 	copy(b.recent[1:k+1], b.recent[:k])
 	b.recent[0] = pair
 }
 
-// sampleLines looks along some lines: most pairs that see each other do so at once.
+// sampleLines traces some lines: most visible pairs are found at once.
 func (b *builder) sampleLines(x, y int) bool {
 	from, to := b.nodeParts(x), b.nodeParts(y)
 	for i := range sampledLines {
@@ -190,17 +199,19 @@ func (b *builder) sampleLines(x, y int) bool {
 	return false
 }
 
-// recentPairs is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
+// recentPairs is how many pairs of parts are tested before two nodes are searched; each more finds
+// fewer.
 const recentPairs = 8
 
-// Glances go from the parts of one depth of the halving to those of the other side's.
+// Sampled lines go from the parts of one depth of the subdivision to those of the other side.
 const (
 	sampleParts     = 16
 	sampleFirstPart = sampleParts - 1
 	sampledLines    = 6
 )
 
-// allHidden reports whether nobody in one part and nobody in the other see each other. A part that is halved is blind where both its halves are.
+// allHidden reports whether no point of one part sees any point of the other. A divided part is
+// hidden if both its halves are.
 func (b *builder) allHidden(from, to parts, i, j int) bool {
 	p, q := &from[i], &to[j]
 	if p.empty() || q.empty() {

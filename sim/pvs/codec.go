@@ -24,9 +24,9 @@ const fixedBytes = len(magic) + 32 + 10*4
 
 // Errors of Load.
 var (
-	ErrFormat   = errors.New("sight: not a table, or cut short")
-	ErrChecksum = errors.New("sight: the table's checksum is wrong")
-	ErrArena    = errors.New("sight: the table is another arena's")
+	ErrFormat   = errors.New("pvs: not a table, or cut short")
+	ErrChecksum = errors.New("pvs: the table's checksum is wrong")
+	ErrArena    = errors.New("pvs: the table is another arena's")
 )
 
 // AppendBinary appends the table in the form that Load reads. It never fails.
@@ -53,8 +53,9 @@ func (t *Table) AppendBinary(dst []byte) ([]byte, error) {
 	return append(dst, sum[:]...), nil
 }
 
-// Load reads what AppendBinary wrote for the arena of that hash. It allocates at most maxBytes for the bits, 0 meaning
-// DefaultMaxBytes, and no more than a few times what src holds. The table shares nothing with src.
+// Load reads what AppendBinary wrote for the arena of that hash. It allocates at most maxBytes for
+// the bits, 0 meaning DefaultMaxBytes, and no more than a few times what src holds. The table
+// shares no memory with src.
 func Load(src []byte, arena [32]byte, maxBytes int) (*Table, error) {
 	le := binary.LittleEndian
 	if len(src) < fixedBytes+32 || string(src[:len(magic)]) != magic {
@@ -108,7 +109,8 @@ func Load(src []byte, arena [32]byte, maxBytes int) (*Table, error) {
 	return t, nil
 }
 
-// valid reports whether the bits are a table's: symmetric, none beyond the last node, and everybody sees his own cell.
+// valid reports whether the bits are a table's: symmetric, none beyond the last node, and every
+// cell sees itself.
 func (t *Table) valid() bool {
 	nodes := t.c.cells() * t.c.levels()
 	for x := range nodes {

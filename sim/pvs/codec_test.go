@@ -58,7 +58,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// FuzzLoad puts the right checksum below whatever it is given: what then loads must be stored as it came.
+// FuzzLoad puts the right checksum below whatever it is given: what then loads must be stored as it
+// came.
 func FuzzLoad(f *testing.F) {
 	table, data := stored(f)
 	f.Add(data[:len(data)-32])

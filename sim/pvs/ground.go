@@ -12,20 +12,26 @@ import (
 const (
 	patchSize  = 0.5  // metres; doubled until a cell and its surroundings are at most 64 patches wide
 	sideMargin = 0.35 // so near a box's side the feet must be almost on top of it: less than the radius
-	headroom   = 1.35 // what is less above the ground leaves no room to stand: less than the body's straight part ends at
-	stepSlack  = 1. / 16
-	topRise    = 2*(move.JumpHeight+0.35) + 0.5 // of a double jump: each rises, then coasts 0.31 m; and a push by an edge
+	// what is less above the ground leaves no room to stand: less than the body's straight part
+	// ends at
+	// less space above the ground leaves no room to stand: less than where the body's straight part
+	// ends
+	headroom  = 1.35
+	stepSlack = 1. / 16
+	// of a double jump: each rises, then coasts 0.31 m; and a push by an edge
+	// of a double jump: each jump rises, then coasts 0.31 m; and a push by an edge
+	topRise = 2*(move.JumpHeight+0.35) + 0.5
 
-	unreachableHeight = math.MaxFloat32 // the height of ground on which nobody can be
+	unreachableHeight = math.MaxFloat32 // the height of ground where no player can be
 )
 
-// groundArea is the arena's ground in square patches: how low the feet can be in each.
+// ground is the arena's ground in square patches: the lowest height of the feet in each.
 type ground struct {
 	a          *arena.Arena
 	x0, z0     float32
 	size       float32
 	wide, deep int
-	low        []float32 // lowest height of the feet of somebody whose centre is in the patch
+	low        []float32 // lowest height of the feet of a player whose centre is in the patch
 	top        float32   // no feet are ever higher
 }
 
@@ -40,7 +46,8 @@ func newGround(a *arena.Arena, c *Config) *ground {
 	for i := range g.low {
 		g.low[i] = a.Bounds.Min.Y
 	}
-	// From below: what a box that starts higher keeps out never makes one that starts lower keep out more.
+	// From below: what a box that starts higher keeps out never makes one that starts lower keep
+	// out more.
 	solids := slices.Clone(a.Solids)
 	slices.SortStableFunc(solids, func(x, y arena.Solid) int {
 		switch {
@@ -62,7 +69,7 @@ func newGround(a *arena.Arena, c *Config) *ground {
 	return g
 }
 
-// raise lifts the patches that lie whole in s, widened, to top, unless there is room below it.
+// raise lifts the patches that lie entirely in s, widened, to top, unless there is room below it.
 func (g *ground) raise(s *arena.Solid, dx, dz, top float32) {
 	x0, x1 := g.whole(s.Min.X-dx-g.x0, s.Max.X+dx-g.x0, g.a.Bounds.Max.X-g.x0, g.wide)
 	z0, z1 := g.whole(s.Min.Z-dz-g.z0, s.Max.Z+dz-g.z0, g.a.Bounds.Max.Z-g.z0, g.deep)
@@ -75,7 +82,8 @@ func (g *ground) raise(s *arena.Solid, dx, dz, top float32) {
 	}
 }
 
-// whole is the patches that lie in [lo, hi]; nobody is beyond end, where the last of n may be cut.
+// whole is the patches that lie in [lo, hi]; no player is beyond end, where the last of n may be
+// cut.
 func (g *ground) whole(lo, hi, end float32, n int) (first, last int) {
 	last = n
 	if hi < end {
@@ -84,7 +92,8 @@ func (g *ground) whole(lo, hi, end float32, n int) (first, last int) {
 	return max(int(math.Ceil(float64(lo/g.size))), 0), last
 }
 
-// highest is how high the feet can get at all: jumping from one thing to the next higher, however far apart they are.
+// highest is how high the feet can get at all: jumping from each solid to the next higher, however
+// far apart they are.
 func (g *ground) highest() float32 {
 	lowest := float32(unreachableHeight)
 	for _, low := range g.low {
@@ -106,7 +115,8 @@ func (g *ground) highest() float32 {
 	return min(lowest+topRise, g.a.Bounds.Max.Y)
 }
 
-// reachableArea is where somebody can be within the look-ahead who is now in a cell, on a level: patches of the ground, as bits.
+// reachableArea is where a player now in a cell, on a level, can be within the look-ahead: patches
+// of the ground, as bits.
 type reachableArea struct {
 	x0, z0 int      // patch of bit 0 of row 0
 	rows   []uint64 // by z: which patches the centre of the body can be over
@@ -127,10 +137,11 @@ func (c *Config) cellArea(cell int) area {
 // span is the patches that an area touches: [x0, x1) and [z0, z1).
 func (g *ground) span(r area) (x0, z0, x1, z1 int) {
 	at := func(v float32, n int) int { return min(max(int(math.Floor(float64(v/g.size))), 0), n) }
-	return at(r.x0-g.x0, g.wide), at(r.z0-g.z0, g.deep), at(r.x1-g.x0, g.wide-1) + 1, at(r.z1-g.z0, g.deep-1) + 1
+	return at(r.x0-g.x0, g.wide), at(r.z0-g.z0, g.deep), at(r.x1-g.x0, g.wide-1) + 1,
+		at(r.z1-g.z0, g.deep-1) + 1
 }
 
-// floor is the lowest ground of an area, or nobody's.
+// floor is the lowest ground of an area, or unreachableHeight.
 func (g *ground) floor(r area) float32 {
 	lowest := float32(unreachableHeight)
 	x0, z0, x1, z1 := g.span(r)
@@ -142,16 +153,17 @@ func (g *ground) floor(r area) float32 {
 	return lowest
 }
 
-// reachableArea finds where one gets from an area with the feet at most at height now.
+// reachable finds where a player gets from an area with the feet at most at height now.
 func (g *ground) reachable(r area, now float32, c *Config, solids []arena.Solid) reachableArea {
 	reach := r.grown(c.reach())
 	feet := g.top
 	if now < feet {
 		feet = min(climb(reach.grown(move.Radius), now, c.rise(), solids), g.top)
 	}
-	for i := range solids { // a roof over all of it keeps those down who are below
+	for i := range solids { // a roof over all of it limits players below it
 		s, b := &solids[i], &g.a.Bounds
-		if s.Shape == arena.Box && now < s.Min.Y && s.Min.X <= max(reach.x0, b.Min.X) && s.Min.Z <= max(reach.z0, b.Min.Z) &&
+		if s.Shape == arena.Box && now < s.Min.Y && s.Min.X <= max(reach.x0, b.Min.X) &&
+			s.Min.Z <= max(reach.z0, b.Min.Z) &&
 			s.Max.X >= min(reach.x1, b.Max.X) && s.Max.Z >= min(reach.z1, b.Max.Z) {
 			feet = min(feet, max(now, s.Min.Y-move.Height+1./32))
 		}
@@ -175,14 +187,14 @@ func (g *ground) reachable(r area, now float32, c *Config, solids []arena.Solid)
 			}
 		}
 	}
-	// A way of so many metres crosses at most so many borders of patches.
+	// A path of this length crosses at most so many patch borders.
 	for range int(c.reach()*math.Sqrt2/g.size) + 2 {
 		p.spread(free)
 	}
 	return p
 }
 
-// spread adds the free patches beside those that are in p.
+// spread adds the free patches beside those in p.
 func (p *reachableArea) spread(free []uint64) {
 	var before uint64
 	for i, row := range p.rows {
@@ -195,7 +207,8 @@ func (p *reachableArea) spread(free []uint64) {
 	}
 }
 
-// climb is how high the feet get in an area from height now: up steps and ramps for nothing, and rise metres besides.
+// climb is how high the feet get in an area from height now: steps and ramps are free, other
+// heights cost of rise metres.
 func climb(r area, now, rise float32, solids []arena.Solid) float32 {
 	type ledge struct{ at, cost float32 }
 	ledges := []ledge{{now, 0}}

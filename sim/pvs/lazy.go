@@ -6,16 +6,16 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Lazy is a crowd whose table is worked out as it is asked for: what Seen says is what it would say of a table that was built before. Who watches a few players
-// of a short match asks for a tenth of the pairs of cells, or fewer, and of most of them for one pair of levels, and so has it in a small part of the time. It is
-// one goroutine's.
+// Lazy is a crowd whose table is computed on demand, with the answers of a complete table. A few
+// players of a short match need a tenth of the pairs of cells, or fewer, and most of them for one
+// pair of levels, and so a small part of the time. It is for one goroutine.
 type Lazy struct {
 	Crowd
 	b     *builder
 	known []uint64 // by pair of nodes, as the bits of the table: worked out
 }
 
-// NewLazy returns a crowd of an arena in which nobody is. Its errors are those of Build.
+// NewLazy returns an empty crowd of an arena. Its errors are those of Build.
 func NewLazy(a *arena.Arena, c Config) (*Lazy, error) {
 	b, err := newBuilder(a, c)
 	if err != nil {
@@ -24,7 +24,7 @@ func NewLazy(a *arena.Arena, c Config) (*Lazy, error) {
 	return &Lazy{Crowd: *NewCrowd(b.t), b: b, known: make([]uint64, len(b.t.bits))}, nil
 }
 
-// Config is what the crowd was made with, defaults filled in.
+// Config is the config of the crowd, with defaults.
 func (l *Lazy) Config() Config { return l.t.Config() }
 
 // Cell is the table's.
@@ -48,7 +48,8 @@ func (l *Lazy) Visible(from, to int) bool {
 	return l.Crowd.Visible(from, to)
 }
 
-// resolvePair works out a pair of nodes, unless it is known: in the order in which builder.cellPair does, and no more than what the pair follows from.
+// resolvePair computes a pair of nodes, unless it is known: in the order of builder.cellPair, and
+// no more than the pair follows from.
 func (l *Lazy) resolvePair(x, y int) {
 	cells := len(l.nodes)
 	from, to := x%cells, y%cells
@@ -73,11 +74,12 @@ func (l *Lazy) resolvePair(x, y int) {
 	l.resolveLevels(x, y)
 }
 
-// resolveLevels tells whether who is on two nodes see each other, whose cells do on the highest level.
+// resolveLevels reports whether two nodes see each other whose cells do on the highest level.
 func (l *Lazy) resolveLevels(x, y int) bool {
 	if !l.knows(x, y) {
 		cells := len(l.nodes)
-		l.setKnown(x, y, x >= cells && l.resolveLevels(x-cells, y) || y >= cells && l.resolveLevels(x, y-cells) || l.b.computeVisible(x, y))
+		l.setKnown(x, y, x >= cells && l.resolveLevels(x-cells, y) || y >= cells &&
+			l.resolveLevels(x, y-cells) || l.b.computeVisible(x, y))
 	}
 	return l.t.get(x, y)
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A lazy crowd says of the same people what a crowd of a table says that was built before, pair by pair and seen by seen, at all heights.
+// A lazy crowd says of the same people what a crowd of a table says that was built before, pair by
+// pair and seen by seen, at all heights.
 func TestLazy(t *testing.T) {
 	for _, a := range scenes(t)[3:] {
 		grid := Fit(a, 4)
@@ -26,7 +27,8 @@ func TestLazy(t *testing.T) {
 			crowd.Reset()
 			lazy.Reset()
 			for range 30 {
-				x, y, z := a.Bounds.Min.X+r.Float32()*(a.Bounds.Max.X-a.Bounds.Min.X), 4*r.Float32(), a.Bounds.Min.Z+r.Float32()*(a.Bounds.Max.Z-a.Bounds.Min.Z)
+				x, y, z := a.Bounds.Min.X+r.Float32()*(a.Bounds.Max.X-a.Bounds.Min.X), 4*r.Float32(),
+					a.Bounds.Min.Z+r.Float32()*(a.Bounds.Max.Z-a.Bounds.Min.Z)
 				crowd.Raise(x, y, z)
 				lazy.Raise(x, y, z)
 			}

@@ -2,20 +2,21 @@ package pvs
 
 import "math"
 
-// verdict is what one look at a pair of rooms says.
+// verdict is the result of one test of two boxes.
 type verdict uint8
 
 const (
 	open    verdict = iota // the line between the middles is free
-	hidden                 // one wall stands in every line
+	hidden                 // one wall blocks every line
 	unclear                // neither
 )
 
-// testPair looks for one wall that stands in every line from an eye in a room to a body in another. It walks the bins below
-// the line between their middles, at its top, and tries the walls that it meets.
+// testPair looks for one wall that blocks every line from an eye in a box to a body in another. It
+// walks the bins below the line between their middles, at its top, and tests the walls on it.
 //
-// Where all lines between the corners of two convex rooms meet one convex wall, all lines between the rooms do: seen from
-// one point, what a convex wall hides is convex, so it hides a room if it hides its corners; and the same from the other end.
+// If all lines between the corners of two convex boxes meet one convex wall, all lines between the
+// boxes do: seen from one point, the region that a convex wall hides is convex, so it hides a box
+// if it hides its corners; and likewise from the other end.
 func (w *walls) testPair(eye, body *box, last *uint32) verdict {
 	if w.all[*last].blocks(eye, body) {
 		return hidden
@@ -24,20 +25,22 @@ func (w *walls) testPair(eye, body *box, last *uint32) verdict {
 	return w.traceLine(&p, &d, eye, body, last)
 }
 
-// lineFree reports whether nothing stands in the line between the middles of two rooms, at its top.
+// lineFree reports whether the line between the middles of two boxes is free, at its top.
 func (w *walls) lineFree(eye, body *box) bool {
 	p, d := middle(eye, body)
 	return w.traceLine(&p, &d, nil, nil, nil) == open
 }
 
-// middle is the line between the middles of two rooms, at its top, from p to p+d.
+// middle is the line between the middles of two boxes, at its top, from p to p+d.
 func middle(eye, body *box) (p, d point) {
-	half := func(lo, hi float64) float64 { return float64((lo + hi) / 2) } // a division by two is a product to compilers
+	// a division by two is a product to compilers
+	half := func(lo, hi float64) float64 { return float64((lo + hi) / 2) }
 	p = point{half(eye.lo.x, eye.hi.x), eye.hi.y, half(eye.lo.z, eye.hi.z)}
 	return p, point{half(body.lo.x, body.hi.x) - p.x, body.hi.y - p.y, half(body.lo.z, body.hi.z) - p.z}
 }
 
-// traceLine walks along the line from p to p+d. Without rooms it ends at the first wall that it meets.
+// traceLine walks along the line from p to p+d. Without boxes it ends at the first wall that it
+// meets.
 func (w *walls) traceLine(p, d *point, eye, body *box, last *uint32) verdict {
 	w.beginTrace()
 	found := w.testWalls(w.large, p, d, eye, body, last)
@@ -79,7 +82,7 @@ func (w *walls) traceLine(p, d *point, eye, body *box, last *uint32) verdict {
 func (w *walls) testWalls(items []uint32, p, d *point, eye, body *box, last *uint32) verdict {
 	found := open
 	for _, i := range items {
-		if w.testedIn[i] == w.trace { // in a bin before: it does not hide
+		if w.testedIn[i] == w.trace { // tested in an earlier bin: it does not hide
 			continue
 		}
 		w.testedIn[i] = w.trace
@@ -99,7 +102,8 @@ func (w *walls) testWalls(items []uint32, p, d *point, eye, body *box, last *uin
 	return found
 }
 
-// borders prepares one axis of a walk: which way bins go, where on the line the first border is, and from one to the next.
+// borders prepares one axis of a walk: the direction of bins, the position of the first border on
+// the line, and the distance from one border to the next.
 func borders(p, d, size float64, bin int) (step int, next, delta float64) {
 	switch {
 	case d > 1e-9:
@@ -110,28 +114,33 @@ func borders(p, d, size float64, bin int) (step int, next, delta float64) {
 	return 0, math.Inf(1), 0
 }
 
-// blockPair reports whether the wall meets every line between the corners of two rooms. Where it stands lower than both begin,
-// only the highest lines count: whatever lies below one of these meets it too.
+// blocks reports whether the wall meets every line between the corners of two boxes. If its bottom
+// is below both boxes, only the highest lines count: it meets everything below them too.
 func (w *wall) blocks(eye, body *box) bool {
 	low := w.lo.y <= eye.lo.y && w.lo.y <= body.lo.y
 	if w.ramp {
-		return w.blocksAt(eye, body, eye.hi.y, body.hi.y) && (low || w.blocksAt(eye, body, eye.hi.y, body.lo.y) &&
-			w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y))
+		return w.blocksAt(eye, body, eye.hi.y, body.hi.y) &&
+			(low || w.blocksAt(eye, body, eye.hi.y, body.lo.y) &&
+				w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y))
 	}
 	x, z, y := blockedSpan{0, 1}, blockedSpan{0, 1}, blockedSpan{0, 1}
-	if !x.lines(w.lo.x, w.hi.x, eye.lo.x, eye.hi.x, body.lo.x, body.hi.x) || !z.lines(w.lo.z, w.hi.z, eye.lo.z, eye.hi.z, body.lo.z, body.hi.z) || !x.meets(&z) {
+	if !x.lines(w.lo.x, w.hi.x, eye.lo.x, eye.hi.x, body.lo.x, body.hi.x) ||
+		!z.lines(w.lo.z, w.hi.z, eye.lo.z, eye.hi.z, body.lo.z, body.hi.z) || !x.meets(&z) {
 		return false
 	}
-	if low && !y.line(w.lo.y, w.hi.y, eye.hi.y, body.hi.y) || !low && !y.lines(w.lo.y, w.hi.y, eye.lo.y, eye.hi.y, body.lo.y, body.hi.y) {
+	if low && !y.line(w.lo.y, w.hi.y, eye.hi.y, body.hi.y) || !low && !y.lines(w.lo.y, w.hi.y, eye.lo.y,
+		eye.hi.y, body.lo.y, body.hi.y) {
 		return false
 	}
 	return x.meets(&y) && z.meets(&y)
 }
 
-// blockedSpan is from where the last of some lines comes between two planes to where the first of them leaves it, as parts of the lines. It may end before it begins.
+// blockedSpan is from where the last of some lines enters the space between two planes to where
+// the first of them leaves it, as fractions of the lines. It may end before it begins.
 type blockedSpan struct{ near, far float64 }
 
-// line takes in that from one coordinate to another, and reports whether it gets between lo and hi.
+// line adds the line from one coordinate to another, and reports whether it gets between lo and
+// hi.
 func (s *blockedSpan) line(lo, hi, from, to float64) bool {
 	near, far := 0., 1.
 	if !slab(lo, hi, from, to-from, &near, &far) {
@@ -141,16 +150,18 @@ func (s *blockedSpan) line(lo, hi, from, to float64) bool {
 	return true
 }
 
-// lines takes in those from both ends of one edge to both of another.
+// lines adds the lines from both ends of one edge to both of another.
 func (s *blockedSpan) lines(lo, hi, from0, from1, to0, to1 float64) bool {
-	return s.line(lo, hi, from0, to0) && s.line(lo, hi, from1, to1) && s.line(lo, hi, from0, to1) && s.line(lo, hi, from1, to0)
+	return s.line(lo, hi, from0, to0) && s.line(lo, hi, from1, to1) && s.line(lo, hi, from0, to1) &&
+		s.line(lo, hi, from1, to0)
 }
 
-// meets reports whether every line of s is between its planes while any of o is between its own. Between the corners of two rooms goes each line along one axis with
-// each along another: all get through a box where this is so for all axes.
+// meets reports whether every line of s is between its planes while any of o is between its own.
+// Between the corners of two boxes each line along one axis is combined with each along another:
+// all pass through a wall if this holds for all axes.
 func (s *blockedSpan) meets(o *blockedSpan) bool { return s.near <= o.far && o.near <= s.far }
 
-// blocksAt is for the corners at two heights, of a ramp.
+// blocksAt is blocks for the corners at two heights, of a ramp.
 func (w *wall) blocksAt(eye, body *box, from, to float64) bool {
 	for i := range 4 {
 		p := point{eye.lo.x, from, eye.lo.z}

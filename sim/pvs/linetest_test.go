@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Whether a wall stands in all lines between two rooms is what its lines say one by one, and a line meets it as slab says without a look ahead.
+// Whether a wall stands in all lines between two rooms is what its lines say one by one, and a line
+// meets it as slab says without a look ahead.
 func TestBlocksIsAllLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	draw := func(low, high float64) float64 { // on a grid, so that edges fall together
@@ -27,7 +28,8 @@ func TestBlocksIsAllLines(t *testing.T) {
 		eye, body := box(-9, -7, 2), box(-9, 7, 2)
 		want := w.blocksAt(&eye, &body, eye.hi.y, body.hi.y)
 		if w.lo.y > eye.lo.y || w.lo.y > body.lo.y {
-			want = want && w.blocksAt(&eye, &body, eye.hi.y, body.lo.y) && w.blocksAt(&eye, &body, eye.lo.y, body.hi.y) && w.blocksAt(&eye, &body, eye.lo.y, body.lo.y)
+			want = want && w.blocksAt(&eye, &body, eye.hi.y, body.lo.y) && w.blocksAt(&eye, &body, eye.lo.y,
+				body.hi.y) && w.blocksAt(&eye, &body, eye.lo.y, body.lo.y)
 		}
 		if got := w.blocks(&eye, &body); got != want {
 			t.Fatalf("%+v between %+v and %+v: %v, want %v", w, eye, body, got, want)
@@ -37,7 +39,8 @@ func TestBlocksIsAllLines(t *testing.T) {
 		}
 		p, d := middle(&eye, &body)
 		near, far := 0., 1.
-		want = slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) && slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) && slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far)
+		want = slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) && slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) &&
+			slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far)
 		if w.intersects(&p, &d) != want {
 			t.Fatalf("%+v is met from %v by %v: %v, want %v", w, p, d, !want, want)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestBodiesStayInTheirPlaces runs and jumps bodies about with move.Step: wherever one gets within the look-ahead is in the
-// parts of the node in which it began.
+// TestBodiesStayInTheirPlaces runs and jumps bodies about with move.Step: wherever one gets within
+// the look-ahead is in the parts of the node in which it began.
 func TestBodiesStayInTheirPlaces(t *testing.T) {
 	const rate, ticks = 60, 15 // a quarter of a second
 	for i, a := range scenes(t) {
@@ -25,7 +25,8 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 			in := move.Input{}
 			for tick := range 2000 {
 				if r.IntN(8) == 0 {
-					in = move.Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.IntN(2) * r.IntN(64)), MoveMag: 255, Buttons: move.Sprint}
+					in = move.Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.IntN(2) * r.IntN(64)),
+						MoveMag: 255, Buttons: move.Sprint}
 				}
 				in.Yaw += geom.Angle(r.IntN(1000))
 				if body%2 == 0 {
@@ -37,7 +38,8 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 					then := trail[tick-ticks]
 					cell := table.Cell(then.X, then.Z)
 					if then.Y < table.floor[cell]-1./64 {
-						t.Fatalf("%s: at %v, below the ground of cell %d at %v", a.Name, then, cell, table.floor[cell])
+						t.Fatalf("%s: at %v, below the ground of cell %d at %v", a.Name, then, cell,
+							table.floor[cell])
 					}
 					for level := table.Level(cell, then.Y); level < table.Levels(); level++ {
 						if !holds(b.nodeParts(level*table.Cells()+cell), m.Pos) {
@@ -55,7 +57,8 @@ func holds(all parts, p geom.Vec3) bool {
 	const slack = 1. / 128
 	for i := len(all) / 2; i < len(all); i++ {
 		q := &all[i]
-		if p.X >= q.x0-slack && p.X <= q.x1+slack && p.Z >= q.z0-slack && p.Z <= q.z1+slack && p.Y >= q.y0-slack && p.Y <= q.y1+slack {
+		if p.X >= q.x0-slack && p.X <= q.x1+slack && p.Z >= q.z0-slack && p.Z <= q.z1+slack &&
+			p.Y >= q.y0-slack && p.Y <= q.y1+slack {
 			return true
 		}
 	}

@@ -6,16 +6,17 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// depth is how often a place is halved.
+// depth is how often an area is halved.
 const depth = 6
 
-// part is a piece of a place: a rectangle of the ground, and how high the feet are over it.
+// part is a piece of an area: a rectangle of the ground, and the range of heights of the feet over
+// it.
 type part struct{ x0, z0, x1, z1, y0, y1 float32 }
 
-// empty is a part in which nobody can be.
+// empty reports a part in which no player can be.
 func (p *part) empty() bool { return p.x0 > p.x1 }
 
-// bodies is where the bodies are of those whose feet are in p, and their eyes.
+// bodies is the box of the bodies, and their eyes, whose feet are in p.
 func (p *part) bodies() box {
 	return box{
 		point{float64(p.x0) - move.Radius, float64(p.y0), float64(p.z0) - move.Radius},
@@ -23,13 +24,14 @@ func (p *part) bodies() box {
 	}
 }
 
-// parts is a place, halved again and again: part i is made of 2i+1 and 2i+2, and fits tightly round where one can be.
+// parts is an area, halved again and again: part i consists of 2i+1 and 2i+2, and bounds its
+// patches tightly.
 type parts []part
 
 // size is the longer side.
 func (p *part) size() float32 { return max(p.x1-p.x0, p.z1-p.z0) }
 
-// splitPlace makes the parts of a place within an area, the furthest that anybody gets.
+// splitPlace makes the parts of an area within its farthest limits.
 func (g *ground) splitPlace(p *reachableArea, within area) parts {
 	all := make(parts, 1<<(depth+1)-1)
 	g.splitPart(p, within, all, 0, 0, 0, 64, len(p.rows))
@@ -82,7 +84,7 @@ func (g *ground) emptyPart(all parts, i int) {
 	}
 }
 
-// shrink takes away rows and columns at the edges in which no patch is set.
+// shrink removes rows and columns without patches at the edges.
 func (p *reachableArea) shrink(x0, z0, x1, z1 int) (int, int, int, int) {
 	mask := ^uint64(0) >> (64 - (x1 - x0)) << x0
 	if x0 >= x1 {

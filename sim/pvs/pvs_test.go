@@ -11,11 +11,13 @@ import (
 
 // The scenes of the tests: small enough to look everywhere.
 func scenes(tb testing.TB) []*arena.Arena {
-	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"), town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
+	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"),
+		town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
 }
 
-// oracle draws where somebody of a node is after the look-ahead, without any of the builder's geometry: anywhere on the
-// ground within reach of his cell, feet at any height that he may have now, and higher by what he can rise and climb.
+// oracle draws where somebody of a node is after the look-ahead, without any of the builder's
+// geometry: anywhere on the ground within reach of his cell, feet at any height that he may have
+// now, and higher by what he can rise and climb.
 type oracle struct {
 	r *rand.Rand
 	a *arena.Arena
@@ -26,7 +28,8 @@ type oracle struct {
 	last  [2]geom.Vec3 // the line that sees looked along
 }
 
-// fits reports whether a body can be at p: it is in no box by more than a centimetre, and in no ramp's upper half.
+// fits reports whether a body can be at p: it is in no box by more than a centimetre, and in no
+// ramp's upper half.
 func (o *oracle) fits(p geom.Vec3) bool {
 	b := o.a.Bounds
 	if p.X < b.Min.X || p.X > b.Max.X || p.Z < b.Min.Z || p.Z > b.Max.Z {
@@ -44,7 +47,8 @@ func (o *oracle) fits(p geom.Vec3) bool {
 	return true
 }
 
-// feet draws feet in a cell now, and where they are after the look-ahead. It moves in a straight line and as the crow flies.
+// feet draws feet in a cell now, and where they are after the look-ahead. It moves in a straight
+// line and as the crow flies.
 func (o *oracle) feet(cell, level int) (geom.Vec3, bool) {
 	c := o.t.Config()
 	r := c.cellArea(cell)
@@ -56,7 +60,8 @@ func (o *oracle) feet(cell, level int) (geom.Vec3, bool) {
 		return geom.Vec3{}, false
 	}
 	for range 8 {
-		p := geom.Vec3{X: r.x0 + (r.x1-r.x0)*o.r.Float32(), Y: low + (high-low)*o.r.Float32(), Z: r.z0 + (r.z1-r.z0)*o.r.Float32()}
+		p := geom.Vec3{X: r.x0 + (r.x1-r.x0)*o.r.Float32(), Y: low + (high-low)*o.r.Float32(),
+			Z: r.z0 + (r.z1-r.z0)*o.r.Float32()}
 		if o.r.IntN(2) == 0 {
 			p.Y = high
 		}
@@ -68,7 +73,8 @@ func (o *oracle) feet(cell, level int) (geom.Vec3, bool) {
 			far = c.LookAhead
 		}
 		sin, cos := geom.Angle(o.r.Uint32()).SinCos()
-		q := p.Add(geom.Vec3{X: sin * far * c.Speed, Y: far * c.Climb * o.r.Float32(), Z: cos * far * c.Speed})
+		q := p.Add(geom.Vec3{X: sin * far * c.Speed, Y: far * c.Climb * o.r.Float32(),
+			Z: cos * far * c.Speed})
 		if !o.clear(p, q) || !o.fits(q) {
 			continue
 		}
@@ -106,8 +112,9 @@ func (o *oracle) sees(from, fromLevel, to, toLevel int) bool {
 	return o.clear(p, q)
 }
 
-// TestNothingSeenIsHidden is the promise: no free line between two that the table parts. Every other line is between cells
-// one of which lies where the visible begins, where a mistake would show.
+// TestNothingSeenIsHidden is the promise: no free line between two that the table parts. Every
+// other line is between cells one of which lies where the visible begins, where a mistake would
+// show.
 func TestNothingSeenIsHidden(t *testing.T) {
 	lines := 0
 	for i, a := range scenes(t) {
@@ -121,12 +128,14 @@ func TestNothingSeenIsHidden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := oracle{r: rand.New(rand.NewPCG(uint64(i), 7)), a: a, t: table, top: newGround(a, &table.c).top}
+			o := oracle{r: rand.New(rand.NewPCG(uint64(i), 7)), a: a, t: table,
+				top: newGround(a, &table.c).top}
 			pairs := hiddenPairs(table, o.r, 1500)
 			for _, p := range pairs {
 				for range 20 {
 					if o.sees(p.from, p.fromLevel, p.to, p.toLevel) {
-						t.Fatalf("%s: look-ahead %v: %+v is hidden, and seen: %v %v", a.Name, look, p, o.last[0], o.last[1])
+						t.Fatalf("%s: look-ahead %v: %+v is hidden, and seen: %v %v", a.Name, look, p,
+							o.last[0], o.last[1])
 					}
 				}
 			}

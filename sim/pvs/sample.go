@@ -13,8 +13,8 @@ const (
 	mostCells    = 600 // whose pairs take some 3 s between houses
 )
 
-// CellFor is the edge of cells, whole metres from 4 to 16, by which a table of the arena takes seconds to build, not minutes:
-// the smallest with at most 600 cells.
+// CellFor is the edge of cells, whole metres from 4 to 16, by which a table of the arena takes
+// seconds to build, not minutes: the smallest with at most 600 cells.
 func CellFor(a *arena.Arena) float32 {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	for cell := minShareCell; cell < maxShareCell; cell++ {
@@ -26,8 +26,9 @@ func CellFor(a *arena.Arena) float32 {
 	return maxShareCell
 }
 
-// Sample estimates what Hidden of a table would be, by so many pairs of cells, in a small part of the time: whether building it is
-// worth it. Equal arguments give equal numbers; the errors are those of Build.
+// Sample estimates Table.Hidden from so many pairs of cells, in a small part of the time of Build,
+// to tell whether building is worth it. Equal arguments give equal numbers; the errors are those
+// of Build.
 func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	b, err := newBuilder(a, c)
 	if err != nil {
@@ -36,13 +37,15 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	return float64(b.countHidden(pairs, pairs)) / float64(max(pairs, 1)), nil
 }
 
-// Hides reports whether Sample of the crowd's table, by so many pairs, is at least a share. It looks at no more of them than it takes to know that.
+// Hides reports whether Sample of the crowd's table, by so many pairs, is at least a share. It
+// tests no more pairs than that takes.
 func (l *Lazy) Hides(pairs int, share float64) bool {
 	enough := int(math.Ceil(share * float64(pairs)))
 	return l.b.countHidden(pairs, enough) >= enough
 }
 
-// countHidden is how many of some pairs of cells do not see each other; it may stop when it has found enough.
+// countHidden is how many of some pairs of cells do not see each other; it stops once it has found
+// enough.
 func (b *builder) countHidden(pairs, enough int) (count int) {
 	var live []int
 	for cell := range b.c.cells() {
@@ -68,7 +71,8 @@ func (b *builder) countHidden(pairs, enough int) (count int) {
 	return count
 }
 
-// unreachable reports whether nobody can be on the lowest level of a cell: no ground of it is low enough, or it is beyond the bounds.
+// unreachable reports whether no player can be on the lowest level of a cell: no ground of it is
+// low enough, or it is out of bounds.
 func (b *builder) unreachable(cell int) bool {
 	r, bounds := b.c.cellArea(cell), &b.ground.a.Bounds
 	if r.x1 > bounds.Min.X && r.z1 > bounds.Min.Z && r.x0 < bounds.Max.X && r.z0 < bounds.Max.Z {
@@ -77,8 +81,8 @@ func (b *builder) unreachable(cell int) bool {
 	return b.nodeParts(cell)[0].empty()
 }
 
-// Hidden is the share of pairs of different cells that do not see each other, where everybody is on the ground. Cells from which one
-// sees no other, such as those in houses, do not count.
+// Hidden is the share of pairs of different cells that do not see each other, for players on the
+// ground. Cells that see no other, such as those inside houses, do not count.
 func (t *Table) Hidden() float64 {
 	live := make([]bool, t.Cells())
 	cells, seen := 0, 0

@@ -7,7 +7,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// What a sample says is near what the table then hides, and the same again; a town hides much, a map in the open nothing.
+// What a sample says is near what the table then hides, and the same again; a town hides much, a
+// map in the open nothing.
 func TestSample(t *testing.T) {
 	for _, row := range []struct {
 		arena *arena.Arena
@@ -35,7 +36,8 @@ func TestSample(t *testing.T) {
 		}
 		t.Logf("%s, %v m: sample %.3f, table %.3f", row.arena.Name, c.Cell, hidden, table.Hidden())
 		if math.Abs(table.Hidden()-hidden) > 0.06 || hidden < row.least || hidden > row.most {
-			t.Errorf("%s: a sample of %v, the table hides %v, want %v to %v", row.arena.Name, hidden, table.Hidden(), row.least, row.most)
+			t.Errorf("%s: a sample of %v, the table hides %v, want %v to %v", row.arena.Name, hidden,
+				table.Hidden(), row.least, row.most)
 		}
 	}
 	if _, err := Sample(arena.Town(16, 1), Config{}, 10); err == nil {

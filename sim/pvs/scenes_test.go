@@ -16,21 +16,26 @@ type scene struct {
 }
 
 func (s *scene) add(shape arena.Shape, x0, y0, z0, x1, y1, z1 int) {
-	at := func(x, y, z int) geom.Vec3 { return geom.Vec3{X: float32(x) / 4, Y: float32(y) / 4, Z: float32(z) / 4} }
+	at := func(x, y, z int) geom.Vec3 {
+		return geom.Vec3{X: float32(x) / 4, Y: float32(y) / 4,
+			Z: float32(z) / 4}
+	}
 	s.solids = append(s.solids, arena.NewSolid(shape, at(x0, y0, z0), at(x1, y1, z1)))
 }
 
 func (s *scene) arena(name string, half float32) *arena.Arena {
 	bounds := geom.AABB{Min: geom.Vec3{X: -half, Y: -1, Z: -half}, Max: geom.Vec3{X: half, Y: 24, Z: half}}
-	a, err := arena.New(name, bounds, s.solids, []arena.Spawn{{Pos: s.spawn, Team: 0}, {Pos: s.spawn, Team: 1}})
+	a, err := arena.New(name, bounds, s.solids, []arena.Spawn{{Pos: s.spawn, Team: 0},
+		{Pos: s.spawn, Team: 1}})
 	if err != nil {
 		panic(err)
 	}
 	return a
 }
 
-// town is streets of 4 to 6 m between houses of 8 to 12 m, too high to climb; a house is one box or two that touch. Some
-// places are open, with crates. Streets along x go through, those along z are set off from row to row.
+// town is streets of 4 to 6 m between houses of 8 to 12 m, too high to climb; a house is one box or
+// two that touch. Some places are open, with crates. Streets along x go through, those along z are
+// set off from row to row.
 func town(half int, seed uint64) *arena.Arena {
 	s := scene{r: rand.New(rand.NewPCG(seed, 1))}
 	h := half * 4
@@ -75,8 +80,8 @@ func (s *scene) house(x0, z0, x1, z1 int) {
 	}
 }
 
-// rooms is a floor of rooms of 10 m with walls of half a metre, a roof, and a door of 2 m in half of the walls; some rooms
-// have a ramp in them, some a gallery.
+// rooms is a floor of rooms of 10 m with walls of half a metre, a roof, and a door of 2 m in half
+// of the walls; some rooms have a ramp in them, some a gallery.
 func rooms(n int, seed uint64) *arena.Arena {
 	s := scene{r: rand.New(rand.NewPCG(seed, 2))}
 	const pitch, high = 40, 16

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Table says which cells may see each other. It is read-only once built; any number of goroutines may ask.
+// Table is which cells may see each other. It is read-only once built; any number of goroutines
+// may read it.
 type Table struct {
 	c     Config
 	arena [32]byte
@@ -23,17 +24,19 @@ func newTable(c Config, arena [32]byte) *Table {
 	return t
 }
 
-// Config is what the table was built with, defaults filled in.
+// Config is the config of the table, with defaults.
 func (t *Table) Config() Config { return t.c }
 
 // Arena is the hash of the arena it was built from.
 func (t *Table) Arena() [32]byte { return t.arena }
 
-// Fits reports whether it is what Build would make of a config for the same arena, but for MaxBytes.
+// Fits reports whether Build would make this table of a config for the same arena, except for
+// MaxBytes.
 func (t *Table) Fits(c Config) bool {
 	c = c.withDefaults()
 	u := &t.c
-	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide && c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
+	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide &&
+		c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
 		c.Speed == u.Speed && c.Climb == u.Climb && c.Effort == u.Effort && slices.Equal(c.Levels, u.Levels)
 }
 
@@ -42,7 +45,8 @@ func (t *Table) Cells() int  { return t.c.cells() }
 func (t *Table) Levels() int { return t.c.levels() }
 func (t *Table) Bytes() int  { return len(t.bits) * 8 }
 
-// Cell is the cell of a position, as ecs/interest has it: who stands outside counts for the nearest cell.
+// Cell is the cell of a position, as in ecs/interest: a position outside counts for the nearest
+// cell.
 func (t *Table) Cell(x, z float32) int {
 	at := func(v, lo float32, n int) int {
 		if v = (v - lo) / t.c.Cell; !(v > 0) { // NaN, too
@@ -53,7 +57,7 @@ func (t *Table) Cell(x, z float32) int {
 	return at(z, t.c.MinZ, t.c.Deep)*t.c.Wide + at(x, t.c.MinX, t.c.Wide)
 }
 
-// Level is the level of somebody in a cell whose feet are at a height, metres.
+// Level is the level of a player in a cell whose feet are at a height, in metres.
 func (t *Table) Level(cell int, feet float32) int {
 	for level, h := range t.c.Levels {
 		if feet <= t.floor[cell]+h {
@@ -63,14 +67,14 @@ func (t *Table) Level(cell int, feet float32) int {
 	return len(t.c.Levels)
 }
 
-// Visible reports whether somebody in cell from, at any height, might see somebody in cell to. Cells are z*Wide + x, and must
-// be cells of the grid. It is an interest.VisibleFunc.
+// Visible reports whether a player in cell from, at any height, might see a player in cell to.
+// Cells are z*Wide + x, and must be cells of the grid. It is an interest.VisibleFunc.
 func (t *Table) Visible(from, to int) bool {
 	top := len(t.c.Levels) * len(t.floor)
 	return t.get(top+from, top+to)
 }
 
-// VisibleAt is Visible for somebody who is on a level, and somebody else on another: 0 to Levels()-1.
+// VisibleAt is Visible for players on given levels, 0 to Levels()-1.
 func (t *Table) VisibleAt(from, fromLevel, to, toLevel int) bool {
 	return t.get(fromLevel*len(t.floor)+from, toLevel*len(t.floor)+to)
 }
@@ -78,27 +82,28 @@ func (t *Table) VisibleAt(from, fromLevel, to, toLevel int) bool {
 func (t *Table) get(x, y int) bool { return t.bits[x*t.words+y>>6]>>(y&63)&1 != 0 }
 func (t *Table) set(x, y int)      { t.bits[x*t.words+y>>6] |= 1 << (y & 63) }
 
-// String is a line about the table.
+// String describes the table in a line.
 func (t *Table) String() string {
-	return fmt.Sprintf("sight: %d x %d cells of %v m, %d levels, %d bytes", t.c.Wide, t.c.Deep, t.c.Cell, t.c.levels(), t.Bytes())
+	return fmt.Sprintf("pvs: %d x %d cells of %v m, %d levels, %d bytes", t.c.Wide, t.c.Deep, t.c.Cell,
+		t.c.levels(), t.Bytes())
 }
 
-// Crowd is the highest level of each cell on which anybody is in one snapshot. Visible of a crowd hides more than that of its
-// table, and is true to whoever was raised since the last Reset.
+// Crowd is the highest level of each cell that a player of one snapshot is on. Visible of a crowd
+// hides more than that of its table, and is valid for the players raised since the last Reset.
 type Crowd struct {
 	t     *Table
 	nodes []uint32 // by cell
-	here  []uint64 // nodes on which somebody is, one a cell
+	here  []uint64 // nodes with players, one a cell
 }
 
-// NewCrowd returns a crowd in which nobody is.
+// NewCrowd returns an empty crowd.
 func NewCrowd(t *Table) *Crowd {
 	c := &Crowd{t: t, nodes: make([]uint32, t.Cells()), here: make([]uint64, t.words)}
 	c.Reset()
 	return c
 }
 
-// Reset begins a snapshot: everybody stands on the ground.
+// Reset begins a snapshot: all players are on the ground.
 func (c *Crowd) Reset() {
 	for cell := range c.nodes {
 		c.nodes[cell] = uint32(cell)
@@ -106,7 +111,7 @@ func (c *Crowd) Reset() {
 	clear(c.here)
 }
 
-// Raise says that somebody, who sees or is seen, has his feet at a position.
+// Raise adds the position of the feet of a player that sees or is seen.
 func (c *Crowd) Raise(x, y, z float32) {
 	cell := c.t.Cell(x, z)
 	was := c.nodes[cell]
@@ -116,11 +121,13 @@ func (c *Crowd) Raise(x, y, z float32) {
 	c.nodes[cell] = node
 }
 
-// Visible reports whether somebody in cell from might see somebody in cell to. It is an interest.VisibleFunc.
+// Visible reports whether a player in cell from might see a player in cell to. It is an
+// interest.VisibleFunc.
 func (c *Crowd) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
 
-// Seen appends the cells of which Visible says that they might be seen from a cell, and in which somebody was raised since the last
-// Reset. It takes the time of those, and of a word for 64 others. It is an interest.VisibleFromFunc.
+// Seen appends the cells that Visible reports for a cell and in which a player was raised since
+// the last Reset. It takes the time of those, and of a word for 64 others. It is an
+// interest.VisibleFromFunc.
 func (c *Crowd) Seen(from int, cells []uint16) []uint16 {
 	row := c.t.bits[int(c.nodes[from])*c.t.words:][:len(c.here)]
 	for i, here := range c.here {

@@ -23,8 +23,10 @@ func TestTableIsSymmetricAndNested(t *testing.T) {
 			for y := range table.Cells() {
 				for f := range table.Levels() {
 					for g := range table.Levels() {
-						if table.VisibleAt(x, f, y, g) && (f+1 < table.Levels() && !table.VisibleAt(x, f+1, y, g) || !table.Visible(x, y)) {
-							t.Fatalf("%s: %d sees %d on levels %d and %d, but not from higher", a.Name, x, y, f, g)
+						if table.VisibleAt(x, f, y, g) && (f+1 < table.Levels() &&
+							!table.VisibleAt(x, f+1, y, g) || !table.Visible(x, y)) {
+							t.Fatalf("%s: %d sees %d on levels %d and %d, but not from higher", a.Name, x,
+								y, f, g)
 						}
 					}
 				}
@@ -60,8 +62,9 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestCrowd: on the ground less is seen than from above, a crowd is as sharp as the levels of who is in it, and it costs
-// nothing to fill and ask. ecs/interest takes it as it is, with the same cells.
+// TestCrowd: on the ground less is seen than from above, a crowd is as sharp as the levels of who
+// is in it, and it costs nothing to fill and ask. ecs/interest takes it as it is, with the same
+// cells.
 func TestCrowd(t *testing.T) {
 	a := rooms(5, 1)
 	table, err := Build(a, Fit(a, 4))
@@ -70,7 +73,8 @@ func TestCrowd(t *testing.T) {
 	}
 	c := table.Config()
 	crowd := NewCrowd(table)
-	grid := interest.NewGrid(interest.Config{Slots: 2, MinX: c.MinX, MinZ: c.MinZ, Cell: c.Cell, Wide: c.Wide, Deep: c.Deep, Visible: crowd.Visible})
+	grid := interest.NewGrid(interest.Config{Slots: 2, MinX: c.MinX, MinZ: c.MinZ, Cell: c.Cell,
+		Wide: c.Wide, Deep: c.Deep, Visible: crowd.Visible})
 	checked := 0
 	for from := range table.Cells() {
 		r := c.cellArea(from)
@@ -101,7 +105,12 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { crowd.Reset(); crowd.Raise(1, 1, 1); crowd.Visible(3, 4) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		crowd.Reset()
+		crowd.Raise(1, 1, 1)
+		crowd.Visible(3,
+			4)
+	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
 	r := rand.New(rand.NewPCG(8, 8))
@@ -136,7 +145,8 @@ func TestCrowd(t *testing.T) {
 		t.Fatal("cell 0 sees all: nothing tested")
 	}
 	near, far := c.cellArea(0), c.cellArea(hidden)
-	grid.Fill([]netid.ID{1 << 8, 2 << 8}, []float32{near.x0, far.x0 + 1}, []float32{near.z0, far.z0 + 1}, []uint8{0, 0}, nil)
+	grid.Fill([]netid.ID{1 << 8, 2 << 8}, []float32{near.x0, far.x0 + 1}, []float32{near.z0, far.z0 + 1},
+		[]uint8{0, 0}, nil)
 	client := interest.NewClient(grid)
 	client.Update(grid, interest.Viewer{Slot: 0, X: near.x0, Z: near.z0}, nil)
 	if client.Visible()[0] != 1 {

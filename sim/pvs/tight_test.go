@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// tightness draws pairs of cells on the lowest level, or on the highest, and counts how many the table hides, and in how many
-// of the others a number of random lines finds none that is free. These are more than the truth: a narrow line is seldom drawn.
+// tightness draws pairs of cells on the lowest level, or on the highest, and counts how many the
+// table hides, and in how many of the others a number of random lines finds none that is free.
+// These are more than the truth: a narrow line is seldom drawn.
 func tightness(t *Table, a *arena.Arena, level, pairs, lines int) (hides, misses int) {
 	o := oracle{r: rand.New(rand.NewPCG(11, 11)), a: a, t: t, top: newGround(a, &t.c).top}
 	for range pairs {
@@ -28,7 +29,8 @@ func tightness(t *Table, a *arena.Arena, level, pairs, lines int) (hides, misses
 	return hides, misses
 }
 
-// TestTightness holds the table to most of what can be hidden where houses hide much; what it hides elsewhere is logged.
+// TestTightness holds the table to most of what can be hidden where houses hide much; what it hides
+// elsewhere is logged.
 func TestTightness(t *testing.T) {
 	for _, row := range []struct {
 		arena *arena.Arena
@@ -49,9 +51,11 @@ func TestTightness(t *testing.T) {
 		for _, level := range []int{0, table.Levels() - 1} {
 			hides, misses := tightness(table, row.arena, level, 500, 100)
 			ratio := float64(hides) / max(float64(hides+misses), 1)
-			t.Logf("%-10s %v m, level %d: of 500 pairs hides %d, the oracle %d more: %.2f", row.arena.Name, row.cell, level, hides, misses, ratio)
+			t.Logf("%-10s %v m, level %d: of 500 pairs hides %d, the oracle %d more: %.2f", row.arena.Name,
+				row.cell, level, hides, misses, ratio)
 			if level == 0 && ratio < row.least {
-				t.Errorf("%s, cells of %v m: hides %.2f of what the oracle does, want %v", row.arena.Name, row.cell, ratio, row.least)
+				t.Errorf("%s, cells of %v m: hides %.2f of what the oracle does, want %v", row.arena.Name,
+					row.cell, ratio, row.least)
 			}
 		}
 	}

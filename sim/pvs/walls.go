@@ -8,22 +8,22 @@ import (
 
 // Implementation constants of the walls.
 const (
-	shrink         = 1. / 512 // metres that each wall is taken smaller at each side, to forgive all rounding
+	shrink         = 1. / 512 // metres that each wall is reduced at each side, to cover all rounding
 	binSize        = 4        // metres; doubled until there are at most maxBins
 	maxBins        = 1 << 16
 	wideBins       = 64 // a wall over more bins is tested by every line
 	mergeMaxArea   = 2048.
-	maxMergedRatio = 4 // times as many walls as solids, at most
+	maxMergedRatio = 4 // walls a solid, at most
 	mergeRounds    = 2
 )
 
 // point is a place in metres.
 type point struct{ x, y, z float64 }
 
-// bounds is a box in metres. It holds eyes, or bodies, or is a wall.
+// box is an axis-aligned box in metres. It holds eyes, or bodies, or is a wall.
 type box struct{ lo, hi point }
 
-// wall is a convex part of what stands in the arena: a box, boxes that touch as one, or a ramp.
+// wall is a convex part of the arena: a box, touching boxes as one, or a ramp.
 type wall struct {
 	box
 	// A ramp is below the plane a*x + b*z + c; 0, 0, 0 is a box.
@@ -33,7 +33,8 @@ type wall struct {
 
 // intersects reports whether the line from p to p+d meets the wall.
 func (w *wall) intersects(p, d *point) bool {
-	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
+	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) ||
+		!spans(w.lo.z, w.hi.z, p.z, d.z) {
 		return false
 	}
 	near, far := 0., 1.
@@ -50,7 +51,8 @@ func (w *wall) intersects(p, d *point) bool {
 	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
 }
 
-// spans is whether the line along one axis from p to p+d gets between lo and hi: what slab says of all of a line, without a division.
+// spans reports whether the line along one axis from p to p+d gets between lo and hi: slab of a
+// whole line, without a division.
 func spans(lo, hi, p, d float64) bool {
 	a, b := lo-p, hi-p
 	switch {
@@ -62,7 +64,8 @@ func spans(lo, hi, p, d float64) bool {
 	return p >= lo && p <= hi
 }
 
-// slab cuts what is not between lo and hi off a part of the line along one axis from p to p+d. It reports whether anything is left.
+// slab limits a part of the line along one axis from p to p+d to what lies between lo and hi. It
+// reports whether anything is left.
 func slab(lo, hi, p, d float64, near, far *float64) bool {
 	if d > -1e-9 && d < 1e-9 {
 		return p >= lo && p <= hi
@@ -75,7 +78,7 @@ func slab(lo, hi, p, d float64, near, far *float64) bool {
 	return *near <= *far
 }
 
-// walls are all walls of an arena, and which of them stand in each square of the ground.
+// walls is all walls of an arena, and those in each grid square.
 type walls struct {
 	all        []wall
 	large      []uint32
@@ -84,8 +87,8 @@ type walls struct {
 	wide, deep int
 	start      []uint32
 	items      []uint32
-	testedIn   []uint32 // by wall: the last look that tried it
-	trace      uint32   // of looks
+	testedIn   []uint32 // by wall: the last trace that tested it
+	trace      uint32   // number of the trace at hand
 }
 
 func newWalls(a *arena.Arena) *walls {
@@ -108,7 +111,7 @@ func newWalls(a *arena.Arena) *walls {
 	return w
 }
 
-// beginTrace begins a look: no wall has been tried in it.
+// beginTrace begins a trace: no wall has been tested in it.
 func (w *walls) beginTrace() {
 	if w.trace++; w.trace == 0 {
 		clear(w.testedIn)
@@ -139,7 +142,8 @@ func newWall(s *arena.Solid) wall {
 	return w
 }
 
-// extendDown lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
+// extendDown extends walls down into the box that they stand on, so that no gap opens below them
+// once they are eroded.
 func (w *walls) extendDown() {
 	w.index()
 	for i := range w.all {
@@ -148,7 +152,8 @@ func (w *walls) extendDown() {
 		for _, items := range [...][]uint32{w.large, w.at(x, z)} {
 			for _, j := range items {
 				o := &w.all[j]
-				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z && o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
+				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z &&
+					o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
 					s.lo.y = o.lo.y
 				}
 			}
@@ -156,14 +161,15 @@ func (w *walls) extendDown() {
 	}
 }
 
-// erode makes a wall a little smaller: what it still hides is hidden from everywhere close by.
+// erode makes a wall a little smaller: what it still hides is hidden from everywhere near by.
 func (w *wall) erode() {
 	w.lo.x, w.lo.y, w.lo.z = w.lo.x+shrink, w.lo.y+shrink, w.lo.z+shrink
 	w.hi.x, w.hi.y, w.hi.z = w.hi.x-shrink, w.hi.y-shrink, w.hi.z-shrink
 	w.c -= float64(shrink * (1 + math.Abs(w.a) + math.Abs(w.b)))
 }
 
-// merge adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.
+// merge adds boxes that lie in two touching boxes: no line passes between these, but each alone
+// hides less.
 func (w *walls) merge(most int) {
 	first := 0
 	for range mergeRounds {
@@ -178,7 +184,7 @@ func (w *walls) merge(most int) {
 	}
 }
 
-// mergeWith joins wall i and those before last that stand about it.
+// mergeWith joins wall i and those before last around it.
 func (w *walls) mergeWith(i, last, most int) {
 	s := w.all[i]
 	if s.ramp || s.groundArea() > mergeMaxArea {
@@ -205,7 +211,8 @@ func (w *walls) mergeWith(i, last, most int) {
 
 func (r *box) groundArea() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z) }
 
-// covered reports whether r lies in a wall that is indexed in some bins, or in one that is not indexed yet.
+// covered reports whether r lies in a wall that is indexed in some bins, or in a recent one that
+// is not indexed yet.
 func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 	for z := z0; z <= z1; z++ {
 		for x := x0; x <= x1; x++ {
@@ -216,7 +223,7 @@ func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 			}
 		}
 	}
-	for j := max(last, len(w.all)-64); j < len(w.all); j++ { // most doubles come soon
+	for j := max(last, len(w.all)-64); j < len(w.all); j++ { // most duplicates come soon
 		if w.all[j].holds(r) {
 			return true
 		}
@@ -225,10 +232,12 @@ func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
 }
 
 func (r *box) holds(o *box) bool {
-	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x && r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
+	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x &&
+		r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
 }
 
-// join is the box that a and b fill together: as long as both along axis, as wide as both can be across.
+// join is the box that a and b fill together: as long as both along axis, as wide as both allow
+// across.
 func join(a, b *box, axis int) (r box, ok bool) {
 	one := func(at int, alo, ahi, blo, bhi float64) (lo, hi float64, ok bool) {
 		if at == axis {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the tick itself, and what it keeps: share is of the tick;
-// most is the tick that has a state in it.
+// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the tick itself, and
+// what it keeps: share is of the tick; most is the tick that has a state in it.
 func BenchmarkRecorder(b *testing.B) {
 	p := newPlay(b, 64, 3)
 	for range 300 {

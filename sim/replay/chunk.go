@@ -10,14 +10,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Limits of a chunk, in ticks and bytes: a match of MaxSlots players comes nowhere near them.
+// Limits of a chunk, in ticks and bytes, far above those of a match of MaxSlots players.
 const (
 	MaxChunkTicks = 4096
 	MaxKey        = 16 << 20
 	MaxLog        = 64 << 20
 )
 
-// Chunk is a piece of a recording: how the match stood, and what came into it for some ticks.
+// Chunk is a piece of a recording: a state of the match, and its inputs for some ticks.
 //
 //	4   "tick"
 //	4   first      tick that is played first
@@ -42,10 +42,10 @@ const (
 	chunkHead  = 4 + 4 + 2 + 1 + 4*4
 )
 
-// Last is the last tick that a chunk plays.
+// Last is the last tick of a chunk.
 func (c *Chunk) Last() tick.Tick { return c.First + tick.Tick(c.Ticks) - 1 }
 
-// Packer makes chunks small. It is for one goroutine at a time.
+// Packer compresses chunks. It is for one goroutine at a time.
 type Packer struct{ zstd *dict.Packer }
 
 // NewPacker returns a packer with the dictionary of replays. It takes some megabytes.
@@ -57,7 +57,7 @@ func NewPacker() *Packer {
 	return &Packer{z}
 }
 
-// NewFastPacker is NewPacker for what is packed in a tick: a little longer, sooner.
+// NewFastPacker is NewPacker for use during a tick: less compression in less time.
 func NewFastPacker() *Packer {
 	z, err := dict.NewFastPacker(dict.ReplayDictionary())
 	if err != nil {
@@ -66,7 +66,7 @@ func NewFastPacker() *Packer {
 	return &Packer{z}
 }
 
-// packed is a chunk whose pieces, key and log, are packed apart.
+// packed is a chunk whose key and log are compressed apart.
 type packed struct {
 	first  tick.Tick
 	ticks  int
@@ -75,9 +75,10 @@ type packed struct {
 	pieces [2][]byte
 }
 
-// pack packs a chunk; p nil stores it as it is, in the chunk's own memory.
+// pack compresses a chunk; a nil p stores it, in the chunk's own memory.
 func (p *Packer) pack(c *Chunk) packed {
-	k := packed{first: c.First, ticks: c.Ticks, raw: [2]int{len(c.Key), len(c.Log)}, pieces: [2][]byte{c.Key, c.Log}}
+	k := packed{first: c.First, ticks: c.Ticks, raw: [2]int{len(c.Key), len(c.Log)},
+		pieces: [2][]byte{c.Key, c.Log}}
 	if p == nil {
 		return k
 	}
@@ -109,17 +110,18 @@ func (k *packed) append(dst []byte) []byte {
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// Append appends a chunk, packed; p nil stores it as it is.
+// Append appends a chunk, compressed; a nil p stores it.
 func (p *Packer) Append(dst []byte, c *Chunk) []byte {
 	k := p.pack(c)
 	return k.append(dst)
 }
 
-// Reader reads a recording piece by piece. It is not safe for concurrent use.
+// Reader reads a recording piece by piece. It is for one goroutine at a time.
 type Reader struct {
-	Head   Head
-	Limit  int       // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
-	End    Ending    // how the recording ends, once Next says io.EOF
+	Head Head
+	// most bytes of all chunks together, uncompressed; 0: limited only by MaxKey and MaxLog each
+	Limit  int
+	End    Ending    // how the recording ends, once Next returns io.EOF
 	last   tick.Tick // of the chunks so far
 	used   int
 	src    io.Reader
@@ -136,10 +138,12 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if string(start[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: at byte 0: begins with %q, expected %q", ErrFormat, start[:len(magic)], magic)
+		return nil, fmt.Errorf("%w: at byte 0: begins with %q, expected %q", ErrFormat, start[:len(magic)],
+			magic)
 	}
 	if start[len(magic)] != Version {
-		return nil, fmt.Errorf("%w: at byte 4: version %d, expected %d", ErrFormat, start[len(magic)], Version)
+		return nil, fmt.Errorf("%w: at byte 4: version %d, expected %d", ErrFormat, start[len(magic)],
+			Version)
 	}
 	body := make([]byte, int(binary.LittleEndian.Uint16(start[len(magic)+1:]))+4)
 	if err := r.read(body, "a recording's head"); err != nil {
@@ -171,18 +175,20 @@ func (r *Reader) Close() {
 // Offset is where in the recording the next piece begins, in bytes.
 func (r *Reader) Offset() int64 { return r.at }
 
-// read fills b. A recording that ends within is an ErrFormat that says where, and what was expected there.
+// read fills b. If the recording ends within, the error wraps ErrFormat and says where, and what
+// was expected there.
 func (r *Reader) read(b []byte, what string) error {
 	n, err := io.ReadFull(r.src, b)
 	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		return fmt.Errorf("%w: ends at byte %d: expected %d bytes more of %s, which begins at byte %d", ErrFormat, r.at+int64(n), len(b)-n, what, r.at)
+		return fmt.Errorf("%w: ends at byte %d: expected %d bytes more of %s, which begins at byte %d",
+			ErrFormat, r.at+int64(n), len(b)-n, what, r.at)
 	}
 	r.at += int64(n)
 	return err
 }
 
-// Next reads the next chunk. io.EOF: there are no more; other errors wrap ErrFormat and name the place, or are the source's. After an
-// error there is nothing more.
+// Next reads the next chunk. io.EOF means that there are no more; other errors wrap ErrFormat and
+// name the place, or are the source's. No chunk follows an error.
 func (r *Reader) Next() (*Chunk, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -227,7 +233,8 @@ func (r *Reader) next() (*Chunk, error) {
 	case c.Ticks < 1 || c.Ticks > MaxChunkTicks:
 		return nil, wrong("%d ticks, expected 1 to %d", c.Ticks, MaxChunkTicks)
 	case raw[0] > MaxKey || raw[1] > MaxLog || packed[0] > MaxKey || packed[1] > MaxLog:
-		return nil, wrong("sizes %d and %d, packed %d and %d: expected at most %d and %d", raw[0], raw[1], packed[0], packed[1], MaxKey, MaxLog)
+		return nil, wrong("sizes %d and %d, packed %d and %d: expected at most %d and %d", raw[0], raw[1],
+			packed[0], packed[1], MaxKey, MaxLog)
 	case r.Limit > 0 && int64(raw[0])+int64(raw[1]) > int64(r.Limit-r.used):
 		return nil, wrong("%d bytes unpacked, expected at most %d of all chunks", raw[0]+raw[1], r.Limit)
 	case method > 1 || method == 0 && raw != packed:
@@ -261,7 +268,7 @@ func (r *Reader) next() (*Chunk, error) {
 	return c, nil
 }
 
-// body reads n bytes, a megabyte at a time: a head that lies about them costs no memory.
+// body reads n bytes, a megabyte at a time, so that a false length costs no memory.
 func (r *Reader) body(n int, start int64) (b []byte, err error) {
 	for len(b) < n && err == nil {
 		step := min(n-len(b), 1<<20)

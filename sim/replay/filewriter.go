@@ -10,25 +10,27 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Ending says how a recording ends.
+// Ending is how a recording ends.
 type Ending uint8
 
-// The endings. Unfinished is not written by anybody who could write more: the recorder was killed.
+// The endings. A recording that ends Unfinished has lost its recorder, which was killed.
 const (
-	NoFooter    Ending = iota // there is no footer: it was cut, or belongs to a killcam
+	NoFooter    Ending = iota // it was cut, or belongs to a killcam
 	Unfinished                // more was to come
-	Complete                  // nobody had any more to say
+	Complete                  // the recorder was closed
 	DiskFull                  // there was no space left
 	WriteFailed               // it could not be written for another reason
 	numEndings
 )
 
-// String says it for people.
+// String describes the ending.
 func (e Ending) String() string {
-	return [...]string{"without an end", "in the midst of it", "over", "no space left", "could not be written", "?"}[min(e, numEndings)]
+	return [...]string{"without an end", "unfinished", "complete", "no space left",
+		"could not be written", "?"}[min(e, numEndings)]
 }
 
-// A recording that is kept ends with a footer at all times: each chunk is written together with one behind it, over the one before.
+// A recording file ends with a footer at all times: each chunk is written over the last footer,
+// with a new one behind it.
 //
 //	4   "tend"
 //	4   last       tick that the last chunk plays
@@ -59,33 +61,37 @@ func footer(b []byte, last tick.Tick) (Ending, error) {
 	return how, nil
 }
 
-// ErrDiskFull is what a File's error wraps where there is no space left.
+// ErrDiskFull is wrapped by a File's error if there is no space left.
 var ErrDiskFull = errors.New("no space left")
 
-// File is where a recording goes: an *os.File, whose errors somebody translates, or the disk of a simulation.
+// File is the destination of a recording: an *os.File, with errors translated, or a simulated
+// disk.
 type File interface {
 	WriteAt(b []byte, at int64) (n int, err error)
 	Truncate(size int64) error
 	Close() error
 }
 
-// FileWriter writes chunks into files, of which each is a recording with a footer after every call. A file that cannot be written any more is
-// ended at its last whole chunk, and nothing is recorded until a chunk can be the first of another. It opens nothing itself, and belongs
-// to one goroutine.
+// FileWriter writes chunks into files; each file is a recording with a footer after every call. A
+// file that fails is ended at its last whole chunk, and writing resumes with the next WriteFirst.
+// It opens nothing itself, and belongs to one goroutine.
 type FileWriter struct {
-	Pack      *Packer                                                // nil: chunks are stored as they are
-	Create    func(first tick.Tick) (f File, name string, err error) // makes the file of a recording that begins with a tick
-	Report    func(text string)                                      // hears what goes wrong, once for each file; nil: nobody
-	Truncated func()                                                 // is called for each recording that ends too early; nil: nobody
+	Pack *Packer // nil: chunks are stored as they are
+	// makes the file of a recording that begins with a tick
+	Create func(first tick.Tick) (f File, name string, err error)
+	// receives each failure of a file; nil: not reported
+	Report func(text string)
+	// is called for each recording that ends too early; nil: not called
+	Truncated func()
 
 	file File
 	name string
 	end  int64     // of the last whole chunk, where the footer is
-	last tick.Tick // that it plays
+	last tick.Tick // of that chunk
 	buf  []byte
 }
 
-// Write writes a chunk. first: into another file.
+// Write appends a chunk to the file in hand; after a failure it does nothing.
 func (t *FileWriter) Write(h *Head, c *Chunk) {
 	if t.file == nil {
 		return // since something went wrong
@@ -120,7 +126,7 @@ func (t *FileWriter) begin(first tick.Tick) {
 	t.file, t.name, t.end, t.last = file, name, 0, first-1
 }
 
-// truncate ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
+// truncate ends the file at its last whole chunk. The footer has room in place of the old one.
 func (t *FileWriter) truncate(err error) {
 	how, why := WriteFailed, "short write"
 	switch {
@@ -152,13 +158,13 @@ func (t *FileWriter) finish(how Ending) {
 		}
 	}
 	if !planted.On(planted.FilmTorn) {
-		_ = t.file.Truncate(size) // what can be done has been
+		_ = t.file.Truncate(size) // best effort
 	}
 	_ = t.file.Close()
 	t.file = nil
 }
 
-// Close ends the recording, if there is one. The tape may go on with another.
+// Close ends the recording, if there is one. The writer may go on with another.
 func (t *FileWriter) Close() {
 	if t.file != nil {
 		t.finish(Complete)

@@ -122,10 +122,12 @@ func TestTapeIsWholeAfterEveryChunk(t *testing.T) {
 		}
 	}
 	b.Close()
-	if last, end := whole(t, b.sheets[0].data); last != all[8].Last() || end != Complete || !b.sheets[0].closed {
+	if last, end := whole(t, b.sheets[0].data); last != all[8].Last() || end != Complete ||
+		!b.sheets[0].closed {
 		t.Errorf("closed: tick %d, %v", last, end)
 	}
-	if got, player, err := again(t, b.sheets[0].data); err != nil || len(got) != 9*60 || player.Compared < 18 {
+	if got, player, err := again(t, b.sheets[0].data); err != nil || len(got) != 9*60 ||
+		player.Compared < 18 {
 		t.Errorf("%d ticks, %v", len(got), err)
 	}
 	if len(b.said) != 0 || b.cut != 0 {
@@ -133,8 +135,9 @@ func TestTapeIsWholeAfterEveryChunk(t *testing.T) {
 	}
 }
 
-// TestThreat36DiskFull: wherever the space ends, the file has a footer at the last whole chunk, one line says so with the tick, one is
-// counted, nothing is written any more until the next recording begins, and that is whole again.
+// TestThreat36DiskFull: wherever the space ends, the file has a footer at the last whole chunk, one
+// line says so with the tick, one is counted, nothing is written any more until the next recording
+// begins, and that is whole again.
 func TestThreat36DiskFull(t *testing.T) {
 	h, all := pieces(t, 6)
 	ref := newBound(1 << 30)
@@ -161,10 +164,13 @@ func TestThreat36DiskFull(t *testing.T) {
 			}
 		}
 		last, end := whole(t, b.sheets[0].data)
-		if last != all[want].Last() || end != DiskFull || b.cut != 1 || len(b.sheets) != 1 || !b.sheets[0].closed {
-			t.Fatalf("%d bytes: tick %d, %v, expected tick %d; %d cut, %d files", space, last, end, all[want].Last(), b.cut, len(b.sheets))
+		if last != all[want].Last() || end != DiskFull || b.cut != 1 || len(b.sheets) != 1 ||
+			!b.sheets[0].closed {
+			t.Fatalf("%d bytes: tick %d, %v, expected tick %d; %d cut, %d files", space, last, end,
+				all[want].Last(), b.cut, len(b.sheets))
 		}
-		if line := "replay F stopped at tick "; len(b.said) != 1 || !strings.HasPrefix(b.said[0], line) || !strings.HasSuffix(b.said[0], ": no space left") {
+		if line := "replay F stopped at tick "; len(b.said) != 1 || !strings.HasPrefix(b.said[0], line) ||
+			!strings.HasSuffix(b.said[0], ": no space left") {
 			t.Fatalf("%d bytes: said %q", space, b.said)
 		}
 		b.WriteFirst(&h, all[4])
@@ -191,7 +197,8 @@ func TestThreat36DiskFails(t *testing.T) {
 	b.WriteFirst(&h, all[0])
 	b.sheets[0].err = io.ErrClosedPipe
 	b.Write(&h, all[1])
-	if len(b.said) != 1 || !strings.HasSuffix(b.said[0], "stopped at tick 60: io: read/write on closed pipe") || b.cut != 1 {
+	if len(b.said) != 1 || !strings.HasSuffix(b.said[0],
+		"stopped at tick 60: io: read/write on closed pipe") || b.cut != 1 {
 		t.Errorf("said %q", b.said)
 	}
 	b.Create = func(tick.Tick) (File, string, error) { return nil, "", errors.New("read-only") }
@@ -211,7 +218,8 @@ func TestFooterRefused(t *testing.T) {
 	for i := range footerSize {
 		bad := bytes.Clone(good)
 		bad[len(bad)-1-i] ^= 1
-		if _, _, err := again(t, bad); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "at byte ") {
+		if _, _, err := again(t, bad); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(),
+			"at byte ") {
 			t.Errorf("byte %d from the end: %v", i, err)
 		}
 	}
@@ -219,7 +227,8 @@ func TestFooterRefused(t *testing.T) {
 	if _, _, err := again(t, other); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "tick 61") {
 		t.Errorf("of another tick: %v", err)
 	}
-	if _, _, err := again(t, append(bytes.Clone(good), "more than a footer is long"...)); !errors.Is(err, ErrFormat) {
+	if _, _, err := again(t, append(bytes.Clone(good), "more than a footer is long"...)); !errors.Is(err,
+		ErrFormat) {
 		t.Errorf("data behind the footer: %v", err)
 	}
 }

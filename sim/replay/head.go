@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Errors. All that are about a recording's bytes wrap ErrFormat.
+// Errors about a recording's bytes wrap ErrFormat.
 var (
 	ErrFormat = errors.New("replay: not a usable recording")
 	ErrRules  = errors.New("replay: recorded with something else than what is here")
@@ -27,7 +27,7 @@ const magic = "TKRP"
 // MaxSlots is the most players of a recorded match.
 const MaxSlots = 4096
 
-// Head says what was played, with which build of the rules.
+// Head says what was played, and with which build of the rules.
 //
 //	4   "TKRP"
 //	1   version 3
@@ -37,7 +37,7 @@ const MaxSlots = 4096
 //	4   slots          1 to 4096
 //	4   rewindMillis
 //	4   respawnMillis  when the match began
-//	2   chunkTicks     ticks of a chunk that is complete
+//	2   chunkTicks     ticks of a complete chunk
 //	1   rate           Hz
 //	1   mix            1: heroes by turns
 //	32  game           SHA-256 of all numbers of the game
@@ -60,14 +60,16 @@ type Head struct {
 func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 	r := m.Rules()
 	return Head{
-		Layout: m.Layout(), Seed: r.Seed, Slots: m.World.Slots(), RewindMillis: r.RewindMillis, RespawnMillis: r.RespawnMillis,
-		ChunkTicks: chunkTicks, Rate: r.Rate, Mix: r.Mix,
-		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName, Mode: r.Game.Mode.Name,
+		Layout: m.Layout(), Seed: r.Seed, Slots: m.World.Slots(), RewindMillis: r.RewindMillis,
+		RespawnMillis: r.RespawnMillis,
+		ChunkTicks:    chunkTicks, Rate: r.Rate, Mix: r.Mix,
+		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName,
+		Mode: r.Game.Mode.Name,
 	}
 }
 
-// gameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it has those of the map's layout, and those that only
-// the server needs.
+// gameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it includes the
+// map's layout and the numbers that only the server needs.
 func gameHash(g *sim.Game) (sum [32]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%#v", *g)
@@ -77,7 +79,7 @@ func gameHash(g *sim.Game) (sum [32]byte) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Append appends the head as a recording begins with it.
+// Append appends the head, which begins a recording.
 func (h *Head) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
@@ -103,10 +105,10 @@ func (h *Head) Append(dst []byte) []byte {
 // headFixed is the length of a head before its names.
 const headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
 
-// headStart is what precedes that: magic, version, length.
+// headStart is the length of magic, version and length.
 const headStart = len(magic) + 3
 
-// parse reads the body of a head, whose checksum was right.
+// parse reads the body of a head, after its checksum was verified.
 func (h *Head) parse(b []byte) error {
 	if len(b) < headFixed+2 {
 		return fmt.Errorf("%w: head of %d bytes, expected at least %d", ErrFormat, len(b), headFixed+2)
@@ -140,14 +142,18 @@ func (h *Head) parse(b []byte) error {
 	return nil
 }
 
-// Rules are the rules of the recording with game, which the caller has found. The error wraps ErrRules and says what differs.
+// Rules are the rules of the recording with game and arena, which the caller has found. The error
+// wraps ErrRules and says what differs.
 func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
-	r := sim.Rules{Rate: h.Rate, Seed: h.Seed, RewindMillis: h.RewindMillis, RespawnMillis: h.RespawnMillis, Mix: h.Mix, Game: game}
+	r := sim.Rules{Rate: h.Rate, Seed: h.Seed, RewindMillis: h.RewindMillis, RespawnMillis: h.RespawnMillis,
+		Mix: h.Mix, Game: game}
 	if got := a.Hash(); got != h.Arena {
-		return r, fmt.Errorf("%w: map %s has hash %x, recorded was %x", ErrRules, h.ArenaName, got[:4], h.Arena[:4])
+		return r, fmt.Errorf("%w: map %s has hash %x, recorded was %x", ErrRules, h.ArenaName, got[:4],
+			h.Arena[:4])
 	}
 	if got := gameHash(game); got != h.Game {
-		return r, fmt.Errorf("%w: mode %s has content %x, recorded was %x", ErrRules, h.Mode, got[:4], h.Game[:4])
+		return r, fmt.Errorf("%w: mode %s has content %x, recorded was %x", ErrRules, h.Mode, got[:4],
+			h.Game[:4])
 	}
 	if _, err := r.Compile(); err != nil {
 		return r, fmt.Errorf("%w: %w", ErrRules, err)

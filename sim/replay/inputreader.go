@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// InputReader are what a chunk says came into its match, read without playing it.
+// InputReader reads the inputs of a chunk without playing it.
 type InputReader struct {
 	log         *reader
 	first, last tick.Tick
@@ -19,22 +19,23 @@ type InputReader struct {
 // RecordedTick is one tick.
 type RecordedTick struct {
 	Inputs    sim.TickInputs
-	Checksums []uint16 // its fingerprint, as sim.Match.Checksums orders them; empty: it has none
-	Hash      uint64   // sim.Match.Hash after the tick, if it has a fingerprint
+	Checksums []uint16 // in the order of sim.Match.Checksums; empty: the tick has none
+	Hash      uint64   // sim.Match.Hash after the tick, if it has checksums
 }
 
-// NewInputReader begins with the first tick of a chunk of a match of so many slots and prints: as many as sim.Match.Checksums has. Errors wrap
-// ErrFormat.
+// NewInputReader begins with the first tick of a chunk of a match of so many slots and checksums,
+// as many as sim.Match.Checksums returns. Errors wrap ErrFormat.
 func NewInputReader(c *Chunk, slots, prints int) (*InputReader, error) {
 	log, err := newReader(c.Log, slots)
 	if err != nil {
 		return nil, err
 	}
-	return &InputReader{log: log, first: c.First, next: c.First, last: c.Last(), current: RecordedTick{Checksums: make([]uint16, prints)}}, nil
+	return &InputReader{log: log, first: c.First, next: c.First, last: c.Last(),
+		current: RecordedTick{Checksums: make([]uint16, prints)}}, nil
 }
 
-// Next reads the next tick. The page is valid until the next call. io.EOF: that was all; other errors wrap ErrFormat, and after one there
-// is nothing more.
+// Next reads the next tick, which is valid until the next call. io.EOF means that it was the last;
+// other errors wrap ErrFormat, and no tick follows one.
 func (p *InputReader) Next() (*RecordedTick, error) {
 	if p.next > p.last {
 		if !p.log.done() {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What is read of a log without playing it is what a player plays, tick by tick, and its fingerprints are those of the match.
+// What is read of a log without playing it is what a player plays, tick by tick, and its
+// fingerprints are those of the match.
 func TestPages(t *testing.T) {
 	file, want := record(t, newPlay(t, 8, 9), 700, 100)
 	r, player, err := open(t, file)
@@ -41,12 +42,14 @@ func TestPages(t *testing.T) {
 			}
 			marks++
 			if page.Hash != want[page.Inputs.Tick-1] {
-				t.Fatalf("tick %d: hash %x, expected %x", page.Inputs.Tick, page.Hash, want[page.Inputs.Tick-1])
+				t.Fatalf("tick %d: hash %x, expected %x", page.Inputs.Tick, page.Hash,
+					want[page.Inputs.Tick-1])
 			}
 			prints = player.Match.Checksums(prints[:0])
 			for i, sum := range page.Checksums {
 				if sum != uint16(prints[i].Sum) {
-					t.Fatalf("tick %d: the print of %s is %x, expected %x", page.Inputs.Tick, prints[i].Name, sum, prints[i].Sum)
+					t.Fatalf("tick %d: the print of %s is %x, expected %x", page.Inputs.Tick,
+						prints[i].Name, sum, prints[i].Sum)
 				}
 			}
 		}

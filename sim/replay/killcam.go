@@ -2,24 +2,25 @@ package replay
 
 import "slices"
 
-// Killcam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
-// KillcamChunks chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
+// Killcam keeps the last seconds of a match that is being recorded. Its memory is bounded by
+// KillcamChunks compressed chunks and the one in progress. A chunk is compressed once, when it is
+// complete.
 type Killcam struct {
 	head   Head
 	pack   *Packer
 	chunks []packed // oldest first
 }
 
-// What a killcam shows: eight to twelve seconds.
+// A killcam shows eight to twelve seconds.
 const (
 	KillcamChunks   = 12
 	leastCamSeconds = 8
 )
 
-// NewKillcam makes a cam for a match, of which nothing is kept yet. It takes some megabytes for packing.
+// NewKillcam makes an empty killcam of a match. It takes some megabytes for compression.
 func NewKillcam(h Head) *Killcam { return &Killcam{head: h, pack: NewFastPacker()} }
 
-// Add takes a chunk that is complete, and does not keep it.
+// Add compresses a complete chunk; it keeps no reference to it.
 func (c *Killcam) Add(done *Chunk) {
 	if len(c.chunks) == KillcamChunks {
 		c.chunks = slices.Delete(c.chunks, 0, 1)
@@ -27,7 +28,7 @@ func (c *Killcam) Add(done *Chunk) {
 	c.chunks = append(c.chunks, c.pack.pack(done))
 }
 
-// Memory is what the cam keeps of chunks, in bytes.
+// Memory is the size of all chunks, in bytes.
 func (c *Killcam) Memory() (n int) {
 	for _, k := range c.chunks {
 		n += len(k.pieces[0]) + len(k.pieces[1])
@@ -35,8 +36,9 @@ func (c *Killcam) Memory() (n int) {
 	return n
 }
 
-// Append appends a recording of the last eight to twelve seconds, up to the tick that was played last, in at most limit bytes: so it may
-// begin later, and holds nothing if even the chunk in hand does not fit. It has one state, at its beginning, and the diaries since.
+// Append appends a recording of the last eight to twelve seconds, up to the tick that was played
+// last, in at most limit bytes: it may begin later, and is empty if even the chunk in progress
+// does not fit. It has one state, at its beginning, and the inputs since.
 func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	start := len(dst)
 	all := slices.Clone(c.chunks)
@@ -65,7 +67,7 @@ func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	return dst[:start]
 }
 
-// firstKeyed is the first of the chunks that has a state, or how many there are.
+// firstKeyed is the index of the first chunk that has a state, or len(all).
 func firstKeyed(all []packed) int {
 	for i := range all {
 		if all[i].raw[0] != 0 {

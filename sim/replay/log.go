@@ -12,24 +12,27 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A log is the diaries of a chunk's ticks, as streams of bytes of one sort each: what is alike lies side by side, which is what zstd
-// wants. Each begins anew with the chunk.
+// A log is the inputs of a chunk's ticks, as one stream of bytes for each sort of data, since
+// similar bytes next to each other compress well. Each stream starts again with the chunk.
 const (
-	sChanges   = iota // a tick: how many acts; an act: kind, id, value
-	sPresent          // a tick: how many slots toggle whether they gave a command; a toggle: distance from the last, and the generation if on
-	sFlags            // a command: what differs from the player's last, see below
-	sYaw              // zigzag of the change, 2 bytes planes are not worth it: a varint
-	sPitch            // likewise
-	sMove             // yaw and size of the wish
-	sButtons          // 2 bytes
-	sView             // ticks behind now, span, fraction
-	sLimits           // a tick: how many; one: id, what changed, and that
-	sHidden           // a tick: how many; one: shooter, victim. Then how many were seen elsewhere; one: see beheld
-	sChecksums        // a checkpoint: hash, and a print of 16 bits of each thing
+	sChanges = iota // a tick: number of changes; a change: kind, id, value
+	// a tick: number of slots that start or stop giving commands; each: distance from the last, and
+	// the generation if it starts
+	sPresent
+	sFlags   // a command: what differs from the player's last, see below
+	sYaw     // zigzag of the change, as a varint
+	sPitch   // likewise
+	sMove    // direction and speed
+	sButtons // 2 bytes
+	sView    // ticks behind now, span, fraction
+	sLimits  // a tick: count; each: id, what changed, and the changes
+	// a tick: count; each: shooter, victim. Then the count of target views; each: see targetViews
+	sHidden
+	sChecksums // a checkpoint: hash, and 16 bits of each checksum
 	streams
 )
 
-// What of a command differs from the player's last.
+// Flags of a command: what differs from the player's last.
 const (
 	cYaw = 1 << iota
 	cPitch
@@ -66,7 +69,7 @@ func (w *writer) reset(slots int) {
 func (w *writer) uvarint(s int, v uint64) { w.out[s] = binary.AppendUvarint(w.out[s], v) }
 func (w *writer) varint(s int, v int64)   { w.out[s] = binary.AppendVarint(w.out[s], v) }
 
-// tick appends the diary of a tick.
+// tick appends the inputs of a tick.
 func (w *writer) tick(d *sim.TickInputs) {
 	w.uvarint(sChanges, uint64(len(d.Changes)))
 	for _, a := range d.Changes {
@@ -90,7 +93,7 @@ func (w *writer) tick(d *sim.TickInputs) {
 	w.targetViews(d)
 }
 
-// presence says who gives a command in this tick: whoever did in the last, but for those named.
+// presence writes which slots give a command in this tick: those of the last tick, with changes.
 func (w *writer) presence(d *sim.TickInputs) {
 	clear(w.toggle)
 	for i := range w.slots {
@@ -100,7 +103,7 @@ func (w *writer) presence(d *sim.TickInputs) {
 		id := d.Commands[i].ID
 		s := &w.slots[id.Index()]
 		w.toggle[id.Index()] = !s.here || s.id != id
-		if s.here && s.id != id { // another in the same slot: a toggle to on again
+		if s.here && s.id != id { // another player in the same slot: it starts again
 			s.here = false
 		}
 		if s.id != id {
@@ -160,15 +163,17 @@ func (w *writer) command(g *sim.PlayerCommand, now tick.Tick) {
 	*last = *c
 }
 
-// limitNumbers is how many numbers of a Knowledge there are.
+// limitNumbers is how many numbers of clamp limits are recorded.
 const limitNumbers = 12
 
-// numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
+// numbers is the recorded part of clamp limits as whole bits, with ticks relative to now.
 func numbers(k *lagcomp.ClampLimits, now tick.Tick) [limitNumbers]uint32 {
 	return [limitNumbers]uint32{
-		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
+		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks),
+		math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
 		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
-		behind(k.AnnouncedInstant, now), behind(k.UnclampedInstant, now), uint32(now - k.From), uint32(now - k.To),
+		behind(k.AnnouncedInstant, now), behind(k.UnclampedInstant, now), uint32(now - k.From),
+		uint32(now - k.To),
 	}
 }
 
@@ -194,13 +199,16 @@ func (w *writer) limits(k *sim.PlayerLimits, now tick.Tick) {
 // limitsOf is the reverse of numbers.
 func limitsOf(n [limitNumbers]uint32, now tick.Tick) lagcomp.ClampLimits {
 	return lagcomp.ClampLimits{
-		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
-		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
-		AnnouncedInstant: before(n[8], now), UnclampedInstant: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
+		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]),
+		InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
+		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]),
+		Oldest:           now - tick.Tick(n[7]),
+		AnnouncedInstant: before(n[8], now), UnclampedInstant: before(n[9], now),
+		From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
 	}
 }
 
-// noInstant stands for the instant of a peer that has pledged none.
+// noInstant stands for no announced instant.
 const noInstant = 1 << 31
 
 // behind is how far an instant lies behind a tick, in 1/256 tick; before is the reverse.
@@ -218,7 +226,7 @@ func before(n uint32, now tick.Tick) int64 {
 	return int64(now)<<8 - int64(int32(n))
 }
 
-// recorded appends a checkpoint.
+// checksums appends a checkpoint.
 func (w *writer) checksums(hash uint64, prints []sim.Checksum) {
 	w.out[sChecksums] = binary.LittleEndian.AppendUint64(w.out[sChecksums], hash)
 	for _, p := range prints {
@@ -226,7 +234,7 @@ func (w *writer) checksums(hash uint64, prints []sim.Checksum) {
 	}
 }
 
-// append puts the streams together: the length of each, then all.
+// append joins the streams: the length of each, then all.
 func (w *writer) append(dst []byte) []byte {
 	for _, s := range w.out {
 		dst = binary.AppendUvarint(dst, uint64(len(s)))
@@ -237,7 +245,7 @@ func (w *writer) append(dst []byte) []byte {
 	return dst
 }
 
-// size is what append appends, but for the lengths.
+// size is the length of what append appends, without the lengths.
 func (w *writer) size() (n int) {
 	for _, s := range w.out {
 		n += len(s)
@@ -272,7 +280,8 @@ func newReader(log []byte, slots int) (*reader, error) {
 	}
 	for i, n := range sizes {
 		if n > uint64(len(log)) {
-			return nil, fmt.Errorf("%w: stream %d of %d bytes, expected at most %d", ErrFormat, i, n, len(log))
+			return nil, fmt.Errorf("%w: stream %d of %d bytes, expected at most %d", ErrFormat, i, n,
+				len(log))
 		}
 		r.in[i].all, log = log[:n], log[n:]
 	}
@@ -327,15 +336,17 @@ func (r *reader) byte(s int) byte {
 
 const anyUint32 = 1<<32 - 1
 
-// count reads how many follow, of one byte each at least.
+// count reads a count of items of at least one byte each.
 func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s].left())))) }
 
-// tick reads the diary of tick now into d.
+// tick reads the inputs of tick now into d.
 func (r *reader) tick(d *sim.TickInputs, now tick.Tick) error {
-	*d = sim.TickInputs{Tick: now, Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0], Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
+	*d = sim.TickInputs{Tick: now, Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0],
+		Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
 	for range r.count(sChanges) {
 		k := sim.ChangeKind(r.byte(sChanges))
-		d.Changes = append(d.Changes, sim.Change{Kind: k, ID: netid.ID(r.uvarint(sChanges, anyUint32)), Value: int32(r.varint(sChanges))})
+		d.Changes = append(d.Changes, sim.Change{Kind: k, ID: netid.ID(r.uvarint(sChanges, anyUint32)),
+			Value: int32(r.varint(sChanges))})
 	}
 	r.presence()
 	for i := range r.slots {
@@ -378,7 +389,8 @@ func (r *reader) presence() {
 	}
 }
 
-// command reads into t what a slot gives, field by field: of what was only just written no copy is made in one piece.
+// command reads the command of a slot into t, field by field, since a copy of a struct that was
+// just written would wait.
 func (r *reader) command(s *slotState, now tick.Tick, t *sim.PlayerCommand) {
 	c := &s.command
 	flags := r.byte(sFlags)
@@ -425,13 +437,13 @@ func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint: every ChecksumEvery-th,
-// and the last if one is left.
+// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint:
+// every ChecksumEvery-th, and the last if one is left.
 func (r *reader) hasChecksum(n, ticks int) bool {
 	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0
 }
 
-// recorded reads a checkpoint of so many prints.
+// checksums reads a checkpoint of len(prints) checksums.
 func (r *reader) checksums(prints []uint16) (hash uint64, err error) {
 	b := r.in[sChecksums].left()
 	if len(b) < 8+2*len(prints) {
@@ -446,7 +458,7 @@ func (r *reader) checksums(prints []uint16) (hash uint64, err error) {
 	return hash, nil
 }
 
-// done reports whether all was read.
+// done reports whether everything was read.
 func (r *reader) done() bool {
 	for i := range r.in {
 		if len(r.in[i].left()) > 0 {

@@ -9,40 +9,41 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// ErrGap says that a chunk does not follow the one before, and has no key.
+// ErrGap reports a chunk without a key that does not follow the one before.
 var ErrGap = errors.New("replay: a chunk that follows another")
 
-// Divergence says where a match that is played again is no more what was recorded.
+// Divergence says where a replayed match differs from the recording.
 type Divergence struct {
-	Since tick.Tick // the last tick of which the fingerprint was right; the first different one lies behind it
-	Tick  tick.Tick // of which it is not
+	Since tick.Tick // last tick with matching checksums; the first difference lies after it
+	Tick  tick.Tick // first tick with different checksums
 	What  string    // the component, object or number that differs first
 }
 
-// Error says it for people.
+// Error describes the divergence.
 func (d *Divergence) Error() string {
 	return fmt.Sprintf("replay: diverged at tick %d, after tick %d: %s", d.Tick, d.Since, d.What)
 }
 
 // Player plays chunks again.
 type Player struct {
-	Match *sim.Match // nil before the first chunk; for looking, between ticks
+	Match *sim.Match // nil before the first chunk; read-only
 
 	slots     int
 	rules     sim.Rules
 	ground    *arena.Arena
 	log       *reader
 	inputs    sim.TickInputs
-	last      tick.Tick // of the chunk in hand
+	last      tick.Tick // of the current chunk
 	ticks     int       // played of it
 	since     tick.Tick // last tick that was compared
 	checksums []sim.Checksum
 	recorded  []uint16
 
-	Compared int // fingerprints that were found right
+	Compared int // checkpoints that matched
 }
 
-// NewPlayer makes a player for chunks of a recording, with the game and the map that its head names. Errors are those of Head.Rules.
+// NewPlayer makes a player for chunks of a recording, with the game and the map that its head
+// names. Errors are those of Head.Rules.
 func NewPlayer(h *Head, game *sim.Game, a *arena.Arena) (*Player, error) {
 	rules, err := h.Rules(game, a)
 	if err != nil {
@@ -51,8 +52,9 @@ func NewPlayer(h *Head, game *sim.Game, a *arena.Arena) (*Player, error) {
 	return &Player{slots: h.Slots, rules: rules, ground: a}, nil
 }
 
-// Load takes the next chunk, or one anywhere with a key. Where the last chunk ended at its beginning, its key is compared with the match:
-// a *Divergence says which number differs, and the match stays as it was played. Other errors wrap ErrFormat, ErrGap or sim.ErrState.
+// Load takes the next chunk, or any chunk with a key. If it follows the last one, its key is
+// compared with the match: a *Divergence says which number differs, and the match stays as it was
+// played. Other errors wrap ErrFormat, ErrGap or sim.ErrState.
 func (p *Player) Load(c *Chunk) error {
 	log, err := newReader(c.Log, p.slots)
 	if err != nil {
@@ -85,8 +87,8 @@ func (p *Player) Load(c *Chunk) error {
 	return nil
 }
 
-// differ compares what both a recording and a match that is played again have: not what waited in inboxes and was never taken, nor what
-// was known of connections that nobody was judged by.
+// differ compares what a recorded and a replayed match have in common: not the commands that were
+// never used, nor the clamp limits that no shot was judged by.
 func (p *Player) differ(recorded, played []byte) string {
 	a, err := sim.Load(p.slots, p.rules, p.ground, recorded)
 	if err != nil {
@@ -98,17 +100,18 @@ func (p *Player) differ(recorded, played []byte) string {
 	return sim.Differ(recorded, played, p.Match)
 }
 
-// Done reports whether all ticks of the chunk in hand are played.
+// Done reports whether all ticks of the current chunk are played.
 func (p *Player) Done() bool { return p.Match == nil || p.Match.Tick() >= p.last }
 
-// Step plays the next tick of the chunk in hand, and compares it if it has a fingerprint. The error is a *Divergence, or says why the log
-// cannot be played; then Load another chunk. It panics if the chunk is done.
+// Step plays the next tick of the current chunk, and compares its checksums if it has any. The
+// error is a *Divergence, or says why the log cannot be played; then Load another chunk. It panics
+// if the chunk is done.
 func (p *Player) Step() (err error) {
 	if p.Done() {
 		panic("replay: Step of a chunk that is done")
 	}
 	defer func() {
-		if fault := recover(); fault != nil { // what no match would do, a recording made for the purpose may
+		if fault := recover(); fault != nil { // a hostile recording may do what no match does
 			p.last = 0
 			err = fmt.Errorf("%w: it cannot be played: %v", ErrFormat, fault)
 		}
@@ -130,10 +133,10 @@ func (p *Player) Step() (err error) {
 	return err
 }
 
-// Inputs is what came into the match for the last tick; valid until the next Step.
+// Inputs is the inputs of the last tick; valid until the next Step.
 func (p *Player) Inputs() *sim.TickInputs { return &p.inputs }
 
-// compare holds the match against the fingerprints of its tick.
+// compare holds the match against the checksums of its tick.
 func (p *Player) compare() error {
 	p.checksums = p.Match.Checksums(p.checksums[:0])
 	if len(p.recorded) != len(p.checksums) {
@@ -149,7 +152,8 @@ func (p *Player) compare() error {
 		}
 	}
 	if got := p.Match.Hash(); got != hash {
-		return &Divergence{p.since, p.Match.Tick(), fmt.Sprintf("the hash is %016x, recorded was %016x", got, hash)}
+		return &Divergence{p.since, p.Match.Tick(), fmt.Sprintf("the hash is %016x, recorded was %016x",
+			got, hash)}
 	}
 	p.since = p.Match.Tick()
 	p.Compared++

@@ -5,31 +5,33 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// ChecksumEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
+// ChecksumEvery is the number of ticks between two checksums in a recording; the last tick of a
+// chunk has one too.
 const ChecksumEvery = 30
 
-// A recording that is kept has a chunk a second, which is what a killed server loses at most, and a state with each fourth, where one can
-// begin without playing.
+// A recording has a chunk a second, which is the most that a killed server loses, and a state with
+// each fourth, from which playback can begin.
 const (
 	ChunkMillis = 1000
 	KeyEvery    = 4
 )
 
-// Recorder writes down a match. It belongs to whoever owns the match, and to one match.
+// Recorder records one match, for the owner of that match.
 type Recorder struct {
 	match     *sim.Match
 	ticks     int // of a chunk
-	every     int // how many chunks there are to a state
+	every     int // chunks from one state to the next
 	count     int // chunks begun
 	size      int // of the last state
 	inputs    sim.TickInputs
 	log       writer
 	checksums []sim.Checksum
-	chunk     Chunk // in hand, without Log
+	chunk     Chunk // in progress, without Log
 }
 
-// NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks, of which
-// the first and each every-th behind it has a state. It takes the match's Keep. The error is that of Save.
+// NewRecorder begins to record a match, right after a Step or before the first, in chunks of 1 to
+// MaxChunkTicks ticks; the first chunk and each every-th after it has a state. It uses the match's
+// SetInputLog. The error is that of Save.
 func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
 	r := &Recorder{match: m, ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1)}
 	if err := r.begin(); err != nil {
@@ -55,8 +57,9 @@ func (r *Recorder) begin() error {
 	return nil
 }
 
-// Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
-// complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
+// Tick records the tick that was just played: right after Step, before anything is done to the
+// match. It returns the chunk that it completes, or nil; the caller owns that chunk. Steady state
+// allocates only the chunks.
 func (r *Recorder) Tick() *Chunk {
 	if n := len(r.inputs.Changes); planted.On(planted.FilmForgets) && n > 0 {
 		r.inputs.Changes = r.inputs.Changes[:n-1]
@@ -72,7 +75,7 @@ func (r *Recorder) Tick() *Chunk {
 		return nil
 	}
 	done := r.Pending()
-	if r.begin() != nil { // somebody was quicker than us: this chunk goes on, as long as it may
+	if r.begin() != nil { // the match was changed first: this chunk goes on, as long as it may
 		if r.chunk.Ticks < MaxChunkTicks {
 			return nil
 		}
@@ -81,8 +84,8 @@ func (r *Recorder) Tick() *Chunk {
 	return done
 }
 
-// Pending is the chunk in hand, as far as it goes; nil if nothing was played since the last. The recording goes on. Its last tick need not have
-// a fingerprint.
+// Pending is the chunk in progress; nil if no tick was played since the last. The recording goes
+// on. Its last tick need not have a checksum.
 func (r *Recorder) Pending() *Chunk {
 	if r.chunk.Ticks == 0 {
 		return nil
@@ -92,7 +95,7 @@ func (r *Recorder) Pending() *Chunk {
 	return &c
 }
 
-// Close ends recording and returns what is left, as So.
+// Close ends recording and returns the last chunk, as Pending.
 func (r *Recorder) Close() *Chunk {
 	r.match.SetInputLog(nil)
 	return r.Pending()

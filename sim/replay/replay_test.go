@@ -32,7 +32,8 @@ func newPlay(t testing.TB, players int, seed uint64) *play {
 	}
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
-	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game}, ground), rng: seed}
+	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game},
+		ground), rng: seed}
 	p.ids = make([]netid.ID, players-1)
 	p.m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except^id)>>8%5 != 0 })
 	return p
@@ -61,14 +62,16 @@ func (p *play) step() {
 		case r%30 == 2:
 			continue
 		}
-		c := sim.Command{Tick: now + 1, Yaw: geom.Angle(uint64(now)*37 + uint64(i)<<12), MoveYaw: uint8(p.rng >> 58 << 2), MoveMag: 255}
+		c := sim.Command{Tick: now + 1, Yaw: geom.Angle(uint64(now)*37 + uint64(i)<<12),
+			MoveYaw: uint8(p.rng >> 58 << 2), MoveMag: 255}
 		if at := p.nearest(id); at.ID != 0 && uint64(now)/64%3 != uint64(i)%3 {
 			me := p.m.Poses()[id.Index()].Pos
 			d := at.Pos.Sub(me)
 			c.Yaw, c.Buttons = geom.Atan2(d.X, d.Z), sim.Fire
 			c.View = tick.View{From: max(now, 6) - 5, To: max(now, 6) - 4, Frac: uint8(r)}
 		}
-		p.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: float32(i), InterpTicks: 6, SlackTicks: float32(r%100) / 7, CapTicks: 24,
+		p.m.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, RTTTicks: float32(i), InterpTicks: 6,
+			SlackTicks: float32(r%100) / 7, CapTicks: 24,
 			NewestAcked: now - min(now, 3), Newest: now, Oldest: p.m.History().Oldest()})
 		if in := p.m.CommandBuffer(id); in != nil {
 			in.Offer(c)
@@ -155,8 +158,8 @@ func again(t testing.TB, file []byte) (hashes []uint64, p *Player, err error) {
 	}
 }
 
-// A chunk that cannot end when it should, since somebody came before the state was saved, ends a tick later, and those behind it are no
-// longer than others.
+// A chunk that cannot end when it should, since somebody came before the state was saved, ends a
+// tick later, and those behind it are no longer than others.
 func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 	p := newPlay(t, 6, 3)
 	p.step()
@@ -179,8 +182,8 @@ func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 	}
 }
 
-// TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played again in another world, the same
-// after every tick.
+// TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played
+// again in another world, the same after every tick.
 func TestRow76RecordingPlaysAgain(t *testing.T) {
 	p := newPlay(t, 12, 5)
 	file, want := record(t, p, 1500, 240)
@@ -240,7 +243,8 @@ func TestRecordingSeeks(t *testing.T) {
 	}
 }
 
-// TestRow74StopsAtTheFirstDivergence is row 74 for what is recorded: the tick is named, and the number that differs.
+// TestRow74StopsAtTheFirstDivergence is row 74 for what is recorded: the tick is named, and the
+// number that differs.
 func TestRow74StopsAtTheFirstDivergence(t *testing.T) {
 	p := newPlay(t, 6, 2)
 	file, _ := record(t, p, 300, 120)
@@ -276,7 +280,8 @@ func TestRow74StopsAtTheFirstDivergence(t *testing.T) {
 	}
 	player.Match.Vital(p.ids[1]).Kills += 3
 	c, _ = r.Next()
-	if err = player.Load(c); !errors.As(err, &d) || !strings.Contains(d.What, "sim.Vital.Kills of player 1.1: ") {
+	if err = player.Load(c); !errors.As(err, &d) ||
+		!strings.Contains(d.What, "sim.Vital.Kills of player 1.1: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -306,12 +311,14 @@ func TestForgottenCommandDiverges(t *testing.T) {
 	}
 }
 
-// Truncated anywhere, a recording is played up to the last whole chunk, and the error says where it ends and what was expected.
+// Truncated anywhere, a recording is played up to the last whole chunk, and the error says where it
+// ends and what was expected.
 func TestRecordingThatIsCut(t *testing.T) {
 	file, want := record(t, newPlay(t, 4, 1), 200, 50)
 	for n := 0; n < len(file); n += 1 + len(file)/60 {
 		got, _, err := again(t, file[:n])
-		if err != nil && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(err.Error(), "expected")) {
+		if err != nil && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "ends at byte") ||
+			!strings.Contains(err.Error(), "expected")) {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
 		if len(got)%50 != 0 || !slices.Equal(got, want[:len(got)]) {
@@ -324,7 +331,8 @@ func TestRecordingThatIsCut(t *testing.T) {
 	}
 	broken := slices.Clone(file)
 	broken[len(broken)-100] ^= 4
-	if got, _, err = again(t, broken); len(got) != 150 || err == nil || !strings.Contains(err.Error(), "checksum") {
+	if got, _, err = again(t, broken); len(got) != 150 || err == nil || !strings.Contains(err.Error(),
+		"checksum") {
 		t.Error(len(got), err)
 	}
 }
@@ -337,11 +345,13 @@ func TestRecordingOfOtherRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	ground, _ := arena.Open("arena-16")
-	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), ground); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), "mode deathmatch has content") {
+	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), ground); !errors.Is(err, ErrRules) ||
+		!strings.Contains(err.Error(), "mode deathmatch has content") {
 		t.Error(err)
 	}
 	other, _ := arena.Open("arena-64")
-	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), other); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), "map arena-16 has hash") {
+	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), other); !errors.Is(err, ErrRules) ||
+		!strings.Contains(err.Error(), "map arena-16 has hash") {
 		t.Error(err)
 	}
 }
@@ -364,7 +374,8 @@ func TestRecorderAllocates(t *testing.T) {
 	}
 }
 
-// FuzzRecording: whatever a recording says under right checksums, it ends, with an error or without.
+// FuzzRecording: whatever a recording says under right checksums, it ends, with an error or
+// without.
 func FuzzRecording(f *testing.F) {
 	rec := newPlay(f, 4, 1)
 	h := HeadOf(rec.m, "arena-16", 60)
@@ -392,7 +403,8 @@ func FuzzRecording(f *testing.F) {
 		file := p.Append(h.Append(nil), &c)
 		_, _, err := again(t, file)
 		var d *Divergence
-		if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, sim.ErrState) && !errors.As(err, &d) && !strings.Contains(err.Error(), "sim: replay:") {
+		if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, sim.ErrState) &&
+			!errors.As(err, &d) && !strings.Contains(err.Error(), "sim: replay:") {
 			t.Fatal(err)
 		}
 		if len(file) > 40 {

@@ -28,13 +28,15 @@ func taped(t testing.TB, pack *Packer) []byte {
 	return b.sheets[0].data
 }
 
-// refused plays a file and says what is wrong with it, nil if nothing is. What is wrong has a place in the file, or is of the match in it.
+// refused plays a file and says what is wrong with it, nil if nothing is. What is wrong has a place
+// in the file, or is of the match in it.
 func refused(t testing.TB, file []byte) error {
 	t.Helper()
 	_, _, err := again(t, file)
 	var d *Divergence
 	switch {
-	case err == nil, errors.As(err, &d), errors.Is(err, ErrRules), errors.Is(err, sim.ErrState), errors.Is(err, ErrGap), strings.HasPrefix(err.Error(), "sim: replay:"):
+	case err == nil, errors.As(err, &d), errors.Is(err, ErrRules), errors.Is(err, sim.ErrState),
+		errors.Is(err, ErrGap), strings.HasPrefix(err.Error(), "sim: replay:"):
 	case !errors.Is(err, ErrFormat):
 		t.Fatalf("%v", err)
 	case !strings.Contains(err.Error(), "byte ") && !strings.Contains(err.Error(), "log"):
@@ -43,8 +45,8 @@ func refused(t testing.TB, file []byte) error {
 	return err
 }
 
-// TestThreat37HostileReplay: a file in which any bit is another is refused, and the error names the byte at which the piece begins that is
-// wrong; one that says it is enormous costs no memory.
+// TestThreat37HostileReplay: a file in which any bit is another is refused, and the error names the
+// byte at which the piece begins that is wrong; one that says it is enormous costs no memory.
 func TestThreat37HostileReplay(t *testing.T) {
 	file := taped(t, NewPacker())
 	if err := refused(t, file); err != nil {
@@ -70,14 +72,15 @@ func TestThreat37HostileReplay(t *testing.T) {
 		_, err = r.Next()
 		runtime.ReadMemStats(&after)
 		r.Close()
-		if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "byte ") || took > 4<<20 {
+		if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), "byte ") || took > 4<<20 {
 			t.Errorf("size at %d: %v, %d bytes taken", lie, err, took)
 		}
 	}
 }
 
-// FuzzReplay reads and plays any bytes: it ends, and says where a file is wrong. What is read is never longer than the file says that it may
-// become.
+// FuzzReplay reads and plays any bytes: it ends, and says where a file is wrong. What is read is
+// never longer than the file says that it may become.
 func FuzzReplay(f *testing.F) {
 	whole := taped(f, NewPacker())
 	f.Add(whole)
@@ -103,7 +106,8 @@ func FuzzReplay(f *testing.F) {
 				}
 				return
 			}
-			if sum += len(c.Key) + len(c.Log); sum > r.Limit || c.Ticks < 1 || c.Ticks > MaxChunkTicks || c.Last() > math.MaxInt32 {
+			if sum += len(c.Key) + len(c.Log); sum > r.Limit || c.Ticks < 1 || c.Ticks > MaxChunkTicks ||
+				c.Last() > math.MaxInt32 {
 				t.Fatalf("%d ticks from %d, %d bytes", c.Ticks, c.First, sum)
 			}
 		}

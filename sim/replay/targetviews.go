@@ -5,7 +5,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// targetViews appends who was seen elsewhere than a view says: how many; of each shooter, slot, ticks behind now, span, fraction.
+// targetViews appends the target views: a count; for each shooter, slot, ticks behind now, span,
+// fraction.
 func (w *writer) targetViews(d *sim.TickInputs) {
 	w.uvarint(sHidden, uint64(len(d.TargetViews)))
 	for _, b := range d.TargetViews {

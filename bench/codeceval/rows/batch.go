@@ -6,8 +6,9 @@ const lanes = 64
 // column is one number of every row of a batch.
 type column [lanes]int32
 
-// batch is a number of rows on their way through a coder side by side, so that what is to be done is decided once for
-// all of them: row is its slow twin. What it says of one row never depends on another.
+// batch is a number of rows on their way through a coder side by side, so that what is to be done
+// is decided once for all of them: row is its slow twin. What it says of one row never depends on
+// another.
 type batch struct {
 	n     int          // rows
 	at    [lanes]int32 // where each begins in a frame
@@ -241,7 +242,8 @@ func (b *batch) store(f int, frame []int32) {
 	}
 }
 
-// misses tells field f by its distance from the prediction, and sets bit k of the masks of rows where there is one.
+// misses tells field f by its distance from the prediction, and sets bit k of the masks of rows
+// where there is one.
 func (b *batch) misses(mod int32, f int, missed *[lanes]int64, masks *[lanes]uint32, k int) {
 	fresh := &b.fresh[f]
 	if mod == 0 {

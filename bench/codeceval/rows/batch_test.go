@@ -54,7 +54,8 @@ func wildBatch(rng *rand.Rand, s Schema) (*batch, []row) {
 	return b, rows
 }
 
-// A batch knows of each of its rows what the row knows by itself: predictions of every source, and whether it rests.
+// A batch knows of each of its rows what the row knows by itself: predictions of every source, and
+// whether it rests.
 func TestBatchPredicts(t *testing.T) {
 	s, _ := walkers(1, 1, 1)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -154,7 +155,8 @@ func TestErrorSymbol(t *testing.T) {
 	}
 }
 
-// Rows that rest cost next to nothing, however lively the recordings were that the model saw; and waking up is told.
+// Rows that rest cost next to nothing, however lively the recordings were that the model saw; and
+// waking up is told.
 func TestRestingRows(t *testing.T) {
 	m := walkerModel()
 	s, rec := walkers(9, 24, 40)

@@ -2,9 +2,9 @@ package rows
 
 import "math/bits"
 
-// cuts is a tree laid out for batches, by feature instead of by path: for each of a feature's values a set of the leaves
-// that the forks which ask it leave open. The leaf is what all features leave open; nothing depends on a branch.
-// (After QuickScorer: Lucchese et al. 2015.)
+// cuts is a tree laid out for batches, by feature instead of by path: for each of a feature's
+// values a set of the leaves that the forks which ask it leave open. The leaf is what all features
+// leave open; nothing depends on a branch. (After QuickScorer: Lucchese et al. 2015.)
 type cuts []featureCut
 
 type featureCut struct {
@@ -45,7 +45,8 @@ func (x feature) equals(y feature) bool {
 	return x.op == y.op && x.a == y.a && x.b == y.b && x.c == y.c
 }
 
-// leaves finds the leaf of each listed row of a batch: tree.find is its slow twin. leaf is as long as list.
+// leaves finds the leaf of each listed row of a batch: tree.find is its slow twin. leaf is as long
+// as list.
 func (c cuts) leaves(b *batch, mods []int32, target int, list, leaf []uint8) {
 	if len(c) == 0 {
 		clear(leaf)
@@ -63,7 +64,8 @@ func (c cuts) leaves(b *batch, mods []int32, target int, list, leaf []uint8) {
 	}
 }
 
-// close closes the leaves of each listed row that its value of the feature rules out: feature.value tells what that is.
+// close closes the leaves of each listed row that its value of the feature rules out: feature.value
+// tells what that is.
 func (c *featureCut) close(b *batch, mods []int32, target int, list []uint8, open []uint32) {
 	x, table := &c.ask, &c.open
 	a := int(x.a)

@@ -15,7 +15,8 @@ import (
 //	second+n   its second bit, of n+2 bits
 //	third+2n   its third bit, by the second
 //
-// Bits below the third are as likely as not. Sizes have up to 34 bits; nodes of the longest share their mixers' last.
+// Bits below the third are as likely as not. Sizes have up to 34 bits; nodes of the longest share
+// their mixers' last.
 const (
 	nodeWrong  = 0
 	nodeStill  = 1
@@ -28,8 +29,17 @@ const (
 	maxLength  = 34
 )
 
-// putError codes the miss m of a prediction that moves by step. If certain, both ends know that m is not 0.
-func putError(e *rangecoder.Encoder, mix *mixer, at *place, drift *drifts, m int64, step int32, certain bool) {
+// errorCoder is what both ends know before an error is coded. If certain, there is one.
+type errorCoder struct {
+	mix     *mixer
+	at      *place
+	drift   *drifts
+	certain bool
+}
+
+// put codes the miss m of a prediction that moves by step.
+func (x *errorCoder) put(e *rangecoder.Encoder, m int64, step int32) {
+	mix, at, drift, certain := x.mix, x.at, x.drift, x.certain
 	if !certain {
 		drift.put(e, mix, at, nodeWrong, m != 0)
 		if m == 0 {
@@ -69,8 +79,9 @@ func putError(e *rangecoder.Encoder, mix *mixer, at *place, drift *drifts, m int
 	}
 }
 
-// takeError undoes putError.
-func takeError(d *rangecoder.Decoder, mix *mixer, at *place, drift *drifts, step int32, certain bool) int64 {
+// take undoes put.
+func (x *errorCoder) take(d *rangecoder.Decoder, step int32) int64 {
+	mix, at, drift, certain := x.mix, x.at, x.drift, x.certain
 	if !certain && !drift.take(d, mix, at, nodeWrong) {
 		return 0
 	}
@@ -108,11 +119,12 @@ func takeError(d *rangecoder.Decoder, mix *mixer, at *place, drift *drifts, step
 	return int64(n)
 }
 
-// drifts is how far the evidence for a field's decisions was off in this message so far, in 1/16 of a weight's unit: some
-// scenes are livelier than others. A message begins with none.
+// drifts is how far the evidence for a field's decisions was off in this message so far, in 1/16 of
+// a weight's unit: some scenes are livelier than others. A message begins with none.
 type drifts [nodeCount]int32
 
-// driftRate is how fast that is learned; from 250 to 1000 the cubes of bench/codeceval gain 1.2 %, lobbies neither gain nor lose.
+// driftRate is how fast that is learned; from 250 to 1000 the cubes of bench/codeceval gain 1.2 %,
+// lobbies neither gain nor lose.
 const (
 	driftRate  = 300
 	driftShift = 4

@@ -10,23 +10,27 @@ const (
 	featStill                      // in which of the older intervals field a changed, a bit each
 	featTrend                      // size and sign of how far field a moved from held frame c to b
 	featTrendSize                  // its size, finer
-	featBend                       // size of how much more field a moved from held frame b to the newest than from c to b
-	featBendSign                   // the same with its sign, coarser
-	featStep                       // size and sign of what the target is predicted to do
-	featStepSize                   // its size, finer
-	featWrong                      // size and sign of the error of field a, told already
-	featWrongSize                  // its size, finer
-	featMoved                      // size and sign of how far field a moved, told already
-	featFresh                      // field a, told already, where it is small
-	featHeld                       // field a as it was, where it is small
-	featSize                       // size and sign of field a as it was
-	featAge                        // how long ago the stamp a, told already, was
-	featHeldAge                    // how long before now the stamp a, as it was, was
-	featMate                       // size and sign of the error of field a in the nearest row that had errors
-	featLead                       // size and sign of the error of field a in the first row that had errors
-	featMateSize                   // its size, finer
-	featAbove                      // which of the rows before had errors
-	featEntry                      // which groups of fields told already had errors: four of them from a on
+	// Size of how much more field a moved from held frame b to the newest than from c to b.
+	featBend
+	featBendSign  // the same with its sign, coarser
+	featStep      // size and sign of what the target is predicted to do
+	featStepSize  // its size, finer
+	featWrong     // size and sign of the error of field a, told already
+	featWrongSize // its size, finer
+	featMoved     // size and sign of how far field a moved, told already
+	featFresh     // field a, told already, where it is small
+	featHeld      // field a as it was, where it is small
+	featSize      // size and sign of field a as it was
+	featAge       // how long ago the stamp a, told already, was
+	featHeldAge   // how long before now the stamp a, as it was, was
+	// Size and sign of the error of field a in the nearest row that had errors.
+	featMate
+	// Size and sign of the error of field a in the first row that had errors.
+	featLead
+	featMateSize // its size, finer
+	featAbove    // which of the rows before had errors
+	// Which groups of fields told already had errors: four of them from a on.
+	featEntry
 	featOps
 )
 
@@ -120,7 +124,8 @@ func (x *feature) value(r *row, fields []Field) uint32 {
 	}
 }
 
-// signed sorts numbers into 15 classes: 0, and per sign 1, 2 to 3, to 8, to 20, to 60, to 200, and more.
+// signed sorts numbers into 15 classes: 0, and per sign 1, 2 to 3, to 8, to 20, to 60, to 200, and
+// more.
 func signed(v int32) uint32 { return uint32(signedClass[min(max(v, -classEnd), classEnd)+classEnd]) }
 
 // size sorts numbers by magnitude into 16 classes, two for each power of two.

@@ -7,18 +7,19 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Rows that are expected to be right, and rows that rest, are told of together: one symbol says which of 8 blocks have
-// others, and one for each of those which of its 8 rows are.
+// Rows that are expected to be right, and rows that rest, are told of together: one symbol says
+// which of 8 blocks have others, and one for each of those which of its 8 rows are.
 const (
 	blockRows = 8
 	batchRows = 8 * blockRows
 )
 
-// Huffman codes frames with prefix codes: larger messages than Range's, in less time. It is not safe for concurrent use.
+// Huffman codes frames with prefix codes: larger messages than Range's, in less time. It is not
+// safe for concurrent use.
 //
-// Rows are sorted into batches of up to 64 by what they were: resting rows were the same in all frames looked at, calm
-// ones are expected to be right, the others are lively. A batch is told when it is full, and at the end the lively one,
-// the calm one and the resting one:
+// Rows are sorted into batches of up to 64 by what they were: resting rows were the same in all
+// frames looked at, calm ones are expected to be right, the others are lively. A batch is told when
+// it is full, and at the end the lively one, the calm one and the resting one:
 //
 //	lively   by group: the masks of all rows; then by field of the group: the errors of all rows that have one
 //	calm     which rows are wrong; these as a lively batch
@@ -76,7 +77,8 @@ func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []b
 	return c.w.Bytes()
 }
 
-// walk goes through the live rows of a frame and gives batches, in one order both ways, to those that write or read them.
+// walk goes through the live rows of a frame and gives batches, in one order both ways, to those
+// that write or read them.
 func (c *Huffman) walk(to *way, frame []int32, past *Past, live []bool) {
 	c.begin(past)
 	n := len(c.model.schema.Fields)
@@ -97,7 +99,8 @@ func (c *Huffman) walk(to *way, frame []int32, past *Past, live []bool) {
 	to.rest(c, frame)
 }
 
-// gather puts the row at an offset to those that rest or to the others, and reports which of the two are now enough for a batch.
+// gather puts the row at an offset to those that rest or to the others, and reports which of the
+// two are now enough for a batch.
 func (c *Huffman) gather(at, fields int) (sorted, rest bool) {
 	if !c.scout.rests(at, fields) {
 		return c.scout.add(at), false
@@ -124,7 +127,8 @@ func (c *Huffman) spread(to *way, frame []int32) {
 	}
 }
 
-// sort finds the leaf of the quiet tree of each row gathered, empties the scout and returns where the rows begin.
+// sort finds the leaf of the quiet tree of each row gathered, empties the scout and returns where
+// the rows begin.
 func (c *Huffman) sort(leaf *[lanes]uint8) []int32 {
 	b := c.scout
 	n := b.n

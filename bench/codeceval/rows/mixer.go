@@ -1,6 +1,7 @@
 package rows
 
-// slot is a table of a mixer: its line is chosen by one of the mixer's features, or by two together.
+// slot is a table of a mixer: its line is chosen by one of the mixer's features, or by two
+// together.
 type slot struct {
 	a, b  uint8  // b is pairless for one
 	start uint32 // of the table's lines
@@ -18,12 +19,14 @@ func (s slot) lines() int {
 // maxSlots bounds what a decision costs.
 const maxSlots = 12
 
-// mixer gives decisions their probabilities: each slot adds what it knows, in the logistic domain. All of that is learned
-// before; while coding only drifts change.
+// mixer gives decisions their probabilities: each slot adds what it knows, in the logistic domain.
+// All of that is learned before; while coding only drifts change.
 type mixer struct {
-	asks    []feature // at most maxSlots
-	slots   []slot    // at most maxSlots
-	weights []int16   // by slot and line, and last of no slot, then by node: 1/weightOne. A row's decisions lie side by side.
+	asks  []feature // at most maxSlots
+	slots []slot    // at most maxSlots
+	// By slot and line, and last of no slot, then by node: 1/weightOne. A row's decisions lie side
+	// by side.
+	weights []int16
 	nodes   uint32
 	bias    uint32 // where the weights of no slot begin
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// group is a number of fields that are told together: first whether any of their predictions is wrong.
+// group is a number of fields that are told together: first whether any of their predictions is
+// wrong.
 type group struct {
 	first, count int   // in Model.order
 	any          mixer // for Range: is one wrong?
@@ -27,15 +28,18 @@ type Model struct {
 	pulls      bool    // for Range: some predictor asks a neighbour
 	mates      bool    // for Range: some predictor or feature does
 
-	mods     []int32           // by field
-	asked    []asked           // by field
-	anyCalm  bool              // some leaf of quiet is calm
-	features int               // that rows remember
-	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
-	calm     []bool            // by leaf of quiet: the row is expected to be right
-	batches  [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
-	rests    [2]*huffman.Table // which blocks of resting rows have some that change, and which rows of a block
-	wake     mixer             // for Range: does a resting row change?
+	mods     []int32 // by field
+	asked    []asked // by field
+	anyCalm  bool    // some leaf of quiet is calm
+	features int     // that rows remember
+	// For Huffman: sorts rows by what they were; its leaves have no codes.
+	quiet tree
+	calm  []bool // by leaf of quiet: the row is expected to be right
+	// Which blocks of calm rows have wrong ones, and which rows of a block.
+	batches [2]*huffman.Table
+	// Which blocks of resting rows have some that change, and which rows of a block.
+	rests [2]*huffman.Table
+	wake  mixer // for Range: does a resting row change?
 }
 
 // Schema is what the model codes.
@@ -76,7 +80,8 @@ func (m *Model) noteAsked() {
 	}
 }
 
-// number finishes a model: it gives features that last a place in the rows' memo, equal ones the same.
+// number finishes a model: it gives features that last a place in the rows' memo, equal ones the
+// same.
 func (m *Model) number() {
 	places := map[feature]uint16{}
 	place := func(x *feature) {

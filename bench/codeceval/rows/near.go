@@ -12,7 +12,8 @@ type neighbours struct {
 // maxNear bounds how many rows are remembered: the search is linear.
 const maxNear = 256
 
-// locate finds the fields of the position: those called pos.x, pos.y and pos.z. Without them nobody is near.
+// locate finds the fields of the position: those called pos.x, pos.y and pos.z. Without them nobody
+// is near.
 func (n *neighbours) locate(fields []Field) {
 	n.axes = n.axes[:0]
 	for f := range fields {

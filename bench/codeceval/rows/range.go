@@ -88,7 +88,8 @@ func (c *Range) put(values []int32, past *Past, e int) {
 			r.step = c.steps[i]
 			mix := &m.mixers[f]
 			mix.look(&at, r, fields)
-			putError(&c.enc, mix, &at, &c.drift[f], c.missed[i], r.step, certain && i == len(order)-1)
+			x := errorCoder{mix, &at, &c.drift[f], certain && i == len(order)-1}
+			x.put(&c.enc, c.missed[i], r.step)
 			certain = certain && c.missed[i] == 0
 		}
 	}
@@ -145,7 +146,8 @@ func (c *Range) take(values []int32, past *Past, e int) {
 			m.predictors[f].guess(r, fields, f)
 			mix := &m.mixers[f]
 			mix.look(&at, r, fields)
-			miss := takeError(&c.dec, mix, &at, &c.drift[f], r.step, certain && i == len(order)-1)
+			x := errorCoder{mix, &at, &c.drift[f], certain && i == len(order)-1}
+			miss := x.take(&c.dec, r.step)
 			certain = certain && miss == 0
 			r.tell(fields, f, hit(miss, r.guess, fields[f].mod()))
 		}

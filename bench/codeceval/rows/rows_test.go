@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// walkers is a game made up for the tests: bodies that run about, turn and stop, with fields that follow from others.
+// walkers is a game made up for the tests: bodies that run about, turn and stop, with fields that
+// follow from others.
 func walkers(seed uint64, entities, frames int) (Schema, Recording) {
 	s := Schema{Interval: 3, Fields: []Field{
 		{Name: "pos.x"}, {Name: "pos.y"}, {Name: "pos.z"}, {Name: "vel.x"}, {Name: "vel.z"},

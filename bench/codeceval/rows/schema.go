@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Kind says how a field's numbers are meant. Any value can be coded whatever the kind; it only guides prediction.
+// Kind says how a field's numbers are meant. Any value can be coded whatever the kind; it only
+// guides prediction.
 type Kind uint8
 
 // The kinds of field.
@@ -22,7 +23,8 @@ const (
 	MaxMod    = 1 << 30
 )
 
-// Field is one number of a row. A name such as "vel.x" says that "vel.y" and "vel.z" are its vector's other components.
+// Field is one number of a row. A name such as "vel.x" says that "vel.y" and "vel.z" are its
+// vector's other components.
 type Field struct {
 	Name string
 	Kind Kind
@@ -91,8 +93,8 @@ func turn(d, mod int32) int32 {
 	return d
 }
 
-// miss tells v by its distance from the prediction p. An angle outside [0, mod), which no distance names, is told by a
-// number beyond all distances.
+// miss tells v by its distance from the prediction p. An angle outside [0, mod), which no distance
+// names, is told by a number beyond all distances.
 func miss(v, p, mod int32) int64 {
 	if mod == 0 {
 		return int64(v - p) // wraps as 32 bits do

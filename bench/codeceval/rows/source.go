@@ -4,25 +4,31 @@ package rows
 type sourceOp uint8
 
 const (
-	srcTrend      sourceOp = iota // how far field a moved from held frame c to held frame b
-	srcBend                       // how much more field a moved from held frame b to the newest than from c to b
-	srcHeld                       // field a as it was
-	srcMoved                      // how far field a, told already, moved since
-	srcFresh                      // field a, told already
-	srcSame                       // how far the target is from field a, told already, in the target's scale rounded down
-	srcNear                       // the same, rounded to the nearest
-	srcApart                      // how far the angle is from the difference of angles a and b, rounded down
-	srcCourse                     // how far the angle is from the direction of the vector (a, b), b forward, rounded down
-	srcCourseNear                 // the same, rounded to the nearest
-	srcAlong                      // the part of vector (a, b) along the angle c
-	srcAcross                     // the part across
-	srcWasAlong                   // srcAlong as it was
-	srcWasAcross                  // srcAcross as it was
-	srcSwing                      // how far field a moved lately, times the sine of how far the angle b, told already, moved since
-	srcSwung                      // the same with how far the angle moved before
-	srcBow                        // how far field a moved lately, times one less the cosine
-	srcAge                        // how far the target is from now
-	srcOne                        // one
+	srcTrend sourceOp = iota // how far field a moved from held frame c to held frame b
+	// How much more field a moved from held frame b to the newest than from c to b.
+	srcBend
+	srcHeld  // field a as it was
+	srcMoved // how far field a, told already, moved since
+	srcFresh // field a, told already
+	// How far the target is from field a, told already, in the target's scale rounded down.
+	srcSame
+	srcNear // the same, rounded to the nearest
+	// How far the angle is from the difference of angles a and b, rounded down.
+	srcApart
+	// How far the angle is from the direction of the vector (a, b), b forward, rounded down.
+	srcCourse
+	srcCourseNear // the same, rounded to the nearest
+	srcAlong      // the part of vector (a, b) along the angle c
+	srcAcross     // the part across
+	srcWasAlong   // srcAlong as it was
+	srcWasAcross  // srcAcross as it was
+	// How far field a moved lately, times the sine of how far the angle b, told already, moved
+	// since.
+	srcSwing
+	srcSwung // the same with how far the angle moved before
+	srcBow   // how far field a moved lately, times one less the cosine
+	srcAge   // how far the target is from now
+	srcOne   // one
 	srcOps
 )
 
@@ -102,7 +108,8 @@ func swing(trend, angle int32, bow bool) int32 {
 	return int32(int64(trend) * int64(sine(angle)) >> 14)
 }
 
-// rescale brings an angle of modulus from into the scale of modulus to; other values stay what they are.
+// rescale brings an angle of modulus from into the scale of modulus to; other values stay what they
+// are.
 func rescale(v, from, to int32, nearest bool) int32 {
 	if from == to || from == 0 || to == 0 {
 		return v

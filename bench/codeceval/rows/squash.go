@@ -2,8 +2,8 @@ package rows
 
 import "math"
 
-// makeSquash tabulates 65536/(1+e^x). Halfway cases are far from any rounding error, so that all machines agree:
-// TestSquash pins the table.
+// makeSquash tabulates 65536/(1+e^x). Halfway cases are far from any rounding error, so that all
+// machines agree: TestSquash pins the table.
 func makeSquash() *[2*squashEnd + 1]uint16 {
 	t := new([2*squashEnd + 1]uint16)
 	for i := range t {

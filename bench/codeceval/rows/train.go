@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Recording is what a model is trained on: the frames of one match, one after another, one Interval apart.
+// Recording is what a model is trained on: the frames of one match, one after another, one Interval
+// apart.
 type Recording struct {
 	Frames [][]int32
 	Live   [][]bool              // nil, or by frame, by row: whether it counts
@@ -16,9 +17,11 @@ type Recording struct {
 
 // Training says how to train. The zero value is a good start.
 type Training struct {
-	Delay    int // frames between the newest one held and the one coded; 0 means 2
-	Rows     int // rows to look at, at most; 0 means about 5 million values
-	Contexts int // features that a decision of Range weighs, 1 to 9; 0 means 9: fewer are faster and a little larger
+	Delay int // frames between the newest one held and the one coded; 0 means 2
+	Rows  int // rows to look at, at most; 0 means about 5 million values
+	// Features that a decision of Range weighs, 1 to 9; 0 means 9: fewer are faster and a little
+	// larger.
+	Contexts int
 }
 
 // sample is a training set: rows with their past, and what the predictors make of them.
@@ -49,7 +52,8 @@ type sampleRow struct {
 	first bool // of its frame
 }
 
-// PastAt returns what is held when frame s of the recording is coded, delay frames later than the newest acknowledged.
+// PastAt returns what is held when frame s of the recording is coded, delay frames later than the
+// newest acknowledged.
 func (rec *Recording) PastAt(s, delay int, interval int32, dst *Past) {
 	dst.Frames = dst.Frames[:0]
 	for i := s - delay; i >= 0 && len(dst.Frames) < Depth; i-- {
@@ -154,7 +158,8 @@ func (s *sample) predict(p *predictor, f int) {
 	}
 }
 
-// Train makes a model for recordings of rows of s, for pasts whose newest frame is Delay frames old.
+// Train makes a model for recordings of rows of s, for pasts whose newest frame is Delay frames
+// old.
 func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -188,8 +193,8 @@ func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	return m, nil
 }
 
-// thin returns at most about moving rows of the set in which something changes and resting ones in which nothing does,
-// for searches that need no more.
+// thin returns at most about moving rows of the set in which something changes and resting ones in
+// which nothing does, for searches that need no more.
 func (s *sample) thin(moving, resting int) *sample {
 	n := len(s.schema.Fields)
 	moves := func(i int) bool { return slices.ContainsFunc(s.moved[i*n:][:n], func(d int32) bool { return d != 0 }) }

@@ -87,7 +87,8 @@ func (s *sample) fit(f int, told []bool, known map[source][]int32) (predictor, f
 	return best, cost
 }
 
-// combine adds source after source, each time the one that goes best with what is left, and fits the weights again.
+// combine adds source after source, each time the one that goes best with what is left, and fits
+// the weights again.
 func combine(list []source, columns [][]int32, target []int32, mod int32) (predictor, float64) {
 	rest := make([]float64, len(target))
 	errors := make([]int32, len(target))
@@ -234,8 +235,9 @@ func restClip(rest []float64) float64 {
 	return 3*sum/float64(len(rest)) + 1
 }
 
-// solve finds the weights of the chosen columns that bring them near to target: least squares, then again with less
-// weight for rows that lie far off, as what costs bits is nearer to the size of an error than to its square.
+// solve finds the weights of the chosen columns that bring them near to target: least squares, then
+// again with less weight for rows that lie far off, as what costs bits is nearer to the size of an
+// error than to its square.
 func solve(columns [][]int32, chosen []int, target []int32) []float64 {
 	k := len(chosen)
 	var w []float64

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// featuresOf lists the features that may say something about the errors of a field told when those in told are.
+// featuresOf lists the features that may say something about the errors of a field told when those
+// in told are.
 func featuresOf(fields []Field, told []bool, groups int, mates bool) (list []feature) {
 	add := func(op featureOp, a, b, c int) {
 		list = append(list, feature{op: op, a: uint8(a), b: uint8(b), c: uint8(c)})
@@ -76,9 +77,9 @@ func symbol(m, step int32) uint8 {
 	return uint8(2*l) + uint8(uint32(m)>>31)
 }
 
-// pickFeatures chooses k features that say most about y: each time the one that adds most to each of those chosen
-// before (conditional mutual information maximisation, Fleuret 2004). A score only falls as more are chosen, so those
-// that are behind already wait until they are in front.
+// pickFeatures chooses k features that say most about y: each time the one that adds most to each
+// of those chosen before (conditional mutual information maximisation, Fleuret 2004). A score only
+// falls as more are chosen, so those that are behind already wait until they are in front.
 func pickFeatures(y []uint8, columns [][]uint8, k int) (picked []int) {
 	n := len(columns)
 	none := make([]uint8, len(y))
@@ -287,7 +288,7 @@ func (s *sample) thinIndex(k int, counts func(i int) bool) (index []int) {
 	return index
 }
 
-// visitError walks the decisions of putError.
+// visitError walks the decisions of errorCoder.put.
 func visitError(m int64, step int32, certain bool, visit func(node uint32, bit bool)) {
 	if !certain {
 		visit(nodeWrong, m != 0)
@@ -319,7 +320,8 @@ func visitError(m int64, step int32, certain bool, visit func(node uint32, bit b
 	}
 }
 
-// learn finds the weights of a mixer by stochastic gradient descent (AdaGrad) on the bits that decisions cost.
+// learn finds the weights of a mixer by stochastic gradient descent (AdaGrad) on the bits that
+// decisions cost.
 func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions func(i int, visit func(node uint32, bit bool))) {
 	w := make([]float32, len(m.weights))
 	g := make([]float32, len(m.weights))

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// sourcesOf lists the sources that may help to predict field f when the fields in told are told already.
+// sourcesOf lists the sources that may help to predict field f when the fields in told are told
+// already.
 func sourcesOf(fields []Field, f int, told []bool) (list []source) {
 	add := func(op sourceOp, a, b, c int) { list = append(list, source{op, uint8(a), uint8(b), uint8(c)}) }
 	add(srcOne, 0, 0, 0)
@@ -91,15 +92,16 @@ func sourcesOf(fields []Field, f int, told []bool) (list []source) {
 	return list
 }
 
-// vector reports whether a and b name two components of one vector that span the ground: x and z, or x and y.
+// vector reports whether a and b name two components of one vector that span the ground: x and z,
+// or x and y.
 func vector(a, b string) bool {
 	stem, axis, ok := strings.Cut(a, ".")
 	other, second, ok2 := strings.Cut(b, ".")
 	return ok && ok2 && stem == other && axis == "x" && (second == "z" || second == "y")
 }
 
-// findOrder finds in which order fields are best told. From the last on, it puts that field which costs least once all
-// others are known: what follows from others goes behind them.
+// findOrder finds in which order fields are best told. From the last on, it puts that field which
+// costs least once all others are known: what follows from others goes behind them.
 func findOrder(s *sample) ([]int, []predictor) {
 	n := len(s.schema.Fields)
 	told := make([]bool, n)
@@ -184,7 +186,8 @@ func (s *sample) refit(m *Model) {
 	}
 }
 
-// findPulls finds out how much of its nearest neighbour's error a field shares, and predicts again with that.
+// findPulls finds out how much of its nearest neighbour's error a field shares, and predicts again
+// with that.
 func (s *sample) findPulls(m *Model) {
 	n := len(s.schema.Fields)
 	shared := make([]int32, n)
@@ -221,7 +224,8 @@ func (s *sample) findPulls(m *Model) {
 			s.predict(&m.predictors[f], f)
 		}
 	}
-	for f := range n { // what is predicted from fields that were told has not changed, so one pass is enough
+	// What is predicted from fields that were told has not changed, so one pass is enough.
+	for f := range n {
 		m.pulls = m.pulls || shared[f] != 0
 	}
 	s.note(m)

@@ -24,8 +24,9 @@ type grower struct {
 	ones   uint16
 }
 
-// grow finds the tree of at most treeLeaves leaves that saves most bits of the symbols: it always splits the leaf whose
-// best fork saves most. columns are features by row. It returns the forks and which leaf each row ends at.
+// grow finds the tree of at most treeLeaves leaves that saves most bits of the symbols: it always
+// splits the leaf whose best fork saves most. columns are features by row. It returns the forks and
+// which leaf each row ends at.
 func grow(symbols []uint16, alphabet int, columns [][]uint8, list []feature) (forks []fork, leaf []int) {
 	all := make([]int32, len(symbols))
 	for i := range all {
@@ -95,7 +96,8 @@ func bestFork(symbols []uint16, alphabet int, columns [][]uint8, rows []int32) g
 	return best
 }
 
-// cut sorts the states into two kinds so that a code for each kind saves most, starting from a cut of the order.
+// cut sorts the states into two kinds so that a code for each kind saves most, starting from a cut
+// of the order.
 func cut(count []int32, alphabet int) (ones uint16, gain float64) {
 	total := make([]int32, alphabet)
 	var weight [states]int32
@@ -210,8 +212,8 @@ func codeOf(count []uint64) *huffman.Table {
 	return t
 }
 
-// plant grows a tree on some rows and makes its codes from all that count. symbol returns a row's symbol, or -1 if the
-// row does not count.
+// plant grows a tree on some rows and makes its codes from all that count. symbol returns a row's
+// symbol, or -1 if the row does not count.
 func (s *sample) plant(list []feature, f, told, alphabet int, symbol func(i int) int) tree {
 	fields := s.schema.Fields
 	index := s.thinIndex(treeRows, func(i int) bool { return symbol(i) >= 0 })
@@ -319,7 +321,8 @@ func (s *sample) findTrees(m *Model) {
 // calmLimit is how often a row of a calm leaf may be wrong.
 const calmLimit = 0.15
 
-// findCalm finds out from what rows were which of them are likely to be right, and how those and resting rows are told.
+// findCalm finds out from what rows were which of them are likely to be right, and how those and
+// resting rows are told.
 func (s *sample) findCalm(m *Model, list []feature) {
 	m.quiet = s.plant(list, -1, 0, 2, func(i int) int {
 		if s.rest[i] {
@@ -350,7 +353,8 @@ func (s *sample) findCalm(m *Model, list []feature) {
 	m.rests = s.batchCodes(func(i int) (in, odd bool) { return s.rest[i], !s.still[i] })
 }
 
-// batchCodes makes the codes that tell which rows of a batch are odd; of returns whether a row is in one, and odd.
+// batchCodes makes the codes that tell which rows of a batch are odd; of returns whether a row is
+// in one, and odd.
 func (s *sample) batchCodes(of func(i int) (in, odd bool)) (codes [2]*huffman.Table) {
 	var counts [2][]uint64
 	for k := range counts {
@@ -397,5 +401,6 @@ func (s *sample) batchCodes(of func(i int) (in, odd bool)) (codes [2]*huffman.Ta
 	return codes
 }
 
-// evenPrior is how many batches without an odd row are taken as seen: where training saw few, idle rows must cost little.
+// evenPrior is how many batches without an odd row are taken as seen: where training saw few, idle
+// rows must cost little.
 const evenPrior = 32

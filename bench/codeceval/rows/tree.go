@@ -54,7 +54,8 @@ func (t *tree) find(r *row, fields []Field) int {
 //	7 ...    4 to 5, 6 to 7, 8 to 11, 12 to 15, ...
 const errorSymbols = 1 + 2*(1+2*(maxLength-1))
 
-// splitError returns the symbol of an error that is neither 0 nor still, and what its symbol leaves open.
+// splitError returns the symbol of an error that is neither 0 nor still, and what its symbol leaves
+// open.
 func splitError(m int64) (sym int, extra uint64, nExtra uint) {
 	minus := 0
 	n := uint64(m)
@@ -69,7 +70,8 @@ func splitError(m int64) (sym int, extra uint64, nExtra uint) {
 	return int(3+4*(l-1)+2*uint(half)) + minus, n & (1<<(l-1) - 1), l - 1
 }
 
-// errorSymbol returns the symbol of an error of a prediction that moves by step, and what its symbol leaves open.
+// errorSymbol returns the symbol of an error of a prediction that moves by step, and what its
+// symbol leaves open.
 func errorSymbol(m int64, step int32) (sym int, extra uint64, nExtra uint) {
 	if m == -int64(step) {
 		return 0, 0, 0 // where step is 0, m is none: it is an error

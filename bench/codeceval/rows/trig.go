@@ -2,7 +2,8 @@ package rows
 
 import "math/bits"
 
-// Angles in here are 1/65536 turns, so that both ends compute the same on any machine: integers only.
+// Angles in here are 1/65536 turns, so that both ends compute the same on any machine: integers
+// only.
 const turnUnits = 1 << 16
 
 // cordic holds atan(2^-i) in 1/2^30 turns.

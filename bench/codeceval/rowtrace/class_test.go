@@ -43,8 +43,9 @@ func (s *spending) bits() float64 {
 	return sum
 }
 
-// A motion class of two bits that says which predictor to use, as reference E proposes, against what both ends can find out by
-// themselves, for positions of people, acks 100 ms old: a class of its own is worth less than it costs.
+// A motion class of two bits that says which predictor to use, as reference E proposes, against
+// what both ends can find out by themselves, for positions of people, acks 100 ms old: a class of
+// its own is worth less than it costs.
 func TestMotionClassAgainstBest(t *testing.T) {
 	tr := lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")
 	size := func(v int32) int32 { return max(v, -v) }

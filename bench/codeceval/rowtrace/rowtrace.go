@@ -18,12 +18,13 @@ import (
 
 // Config says what to record.
 type Config struct {
-	Name     string                  // of the trace
-	Players  int                     // 1 to 256
-	Duration time.Duration           // of play, counted from when everybody has joined
-	Hz       int                     // snapshots a second, a divisor of the lobby's rate; 0 means 20
-	Seed     uint64                  // of the match, its arena and the links
-	Brain    func(n int) swarm.Brain // of player n; nil means Idle
+	Name     string        // of the trace
+	Players  int           // 1 to 256
+	Duration time.Duration // of play, counted from when everybody has joined
+	// Snapshots a second, a divisor of the lobby's rate; 0 means 20.
+	Hz    int
+	Seed  uint64                  // of the match, its arena and the links
+	Brain func(n int) swarm.Brain // of player n; nil means Idle
 }
 
 // Idle is a brain that never does anything.

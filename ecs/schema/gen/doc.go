@@ -1,9 +1,10 @@
-// Package gen writes the Go code that captures, restores and interpolates a component as its net tags say. Go source
-// goes in, gofmt-ed Go source comes out, the same bytes for the same input; package schema's Twin does the same by
-// reflection, and tests hold one to the other. What the tags mean is written in package schema.
+// Package gen writes the Go code that captures, restores and interpolates a component as its net
+// tags say. Go source goes in, gofmt-ed Go source comes out, the same bytes for the same input;
+// package schema's Twin does the same by reflection, and tests hold one to the other. What the tags
+// mean is written in package schema.
 //
-// For a component T the code has, for each section that T uses (for a second and third section, names carry Owner or
-// Others):
+// For a component T the code has, for each section that T uses (for a second and third section,
+// names carry Owner or Others):
 //
 //	const TX, TYaw, ..., TFields        the fields of a row, and how many there are
 //	const THash                         the schema's hash

@@ -38,7 +38,8 @@ func generate(t *testing.T, dir, home string) []byte {
 // homes are the packages of this module that have generated code.
 var homes = []string{"sample", "../../../sim/netstate"}
 
-// Generated files are those that go generate would write now, whether they are there already or not.
+// Generated files are those that go generate would write now, whether they are there already or
+// not.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	for _, dir := range homes {
 		want := generate(t, dir, dir)
@@ -73,9 +74,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRow62ChangingAComponentIsEditingOneStruct is row 62 of the reference's checklist: a copy of a real component gets
-// another grid, a new field and one less; the code is generated anew, built with this module, and a program that imports
-// it sends the component through a row and back.
+// TestRow62ChangingAComponentIsEditingOneStruct is row 62 of the reference's checklist: a copy of a
+// real component gets another grid, a new field and one less; the code is generated anew, built
+// with this module, and a program that imports it sends the component through a row and back.
 func TestRow62ChangingAComponentIsEditingOneStruct(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -32,8 +32,8 @@ const DefaultOut = "net_gen.go"
 // Command names the generator in the files that it writes.
 const Command = "structgen"
 
-// Run generates code for a package on disk. It needs the go command, and that the packages which this one imports
-// compile; the package itself need not.
+// Run generates code for a package on disk. It needs the go command, and that the packages which
+// this one imports compile; the package itself need not.
 func Run(c Config) error {
 	dir := c.Dir
 	if dir == "" {
@@ -72,7 +72,8 @@ func Run(c Config) error {
 	return nil
 }
 
-// Parse reads the Go files of a directory that belong to a build here, without tests and without the file called out.
+// Parse reads the Go files of a directory that belong to a build here, without tests and without
+// the file called out.
 func Parse(fset *token.FileSet, dir, out string) (files []*ast.File, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -84,7 +85,9 @@ func Parse(fset *token.FileSet, dir, out string) (files []*ast.File, err error) 
 			continue
 		}
 		if ok, err := build.Default.MatchFile(dir, name); err != nil || !ok {
-			continue // a file that cannot be read at all is not in the build either; the compiler will say so
+			// A file that cannot be read at all is not in the build either; the compiler will say
+			// so.
+			continue
 		}
 		f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
@@ -98,8 +101,8 @@ func Parse(fset *token.FileSet, dir, out string) (files []*ast.File, err error) 
 	return files, nil
 }
 
-// Importer knows what files import, from the export data that the go command has compiled. dir is a directory of the
-// module that builds them.
+// Importer knows what files import, from the export data that the go command has compiled. dir is a
+// directory of the module that builds them.
 func Importer(fset *token.FileSet, dir string, files []*ast.File) (types.Importer, error) {
 	var paths []string
 	for _, f := range files {

@@ -18,15 +18,16 @@ type component struct {
 	*schema.Layout
 }
 
-// Generate writes the code for the named structs of a package, or, without names, for every struct that has a net tag
-// on a field called _, by name. files are the package's, without tests and without generated ones; path is its import
-// path; imp knows its imports. Functions that files call need not exist yet: bodies are not looked at. command is
-// quoted in the head of the file.
+// Generate writes the code for the named structs of a package, or, without names, for every struct
+// that has a net tag on a field called _, by name. files are the package's, without tests and
+// without generated ones; path is its import path; imp knows its imports. Functions that files call
+// need not exist yet: bodies are not looked at. command is quoted in the head of the file.
 func Generate(fset *token.FileSet, files []*ast.File, path string, imp types.Importer, names []string, command string) ([]byte, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no Go files: expected a package")
 	}
-	var first error // a type that is missing because code is to be generated is no fault; but it may explain one
+	// A type that is missing because code is to be generated is no fault; but it may explain one.
+	var first error
 	conf := types.Config{Importer: imp, IgnoreFuncBodies: true, Error: func(err error) {
 		if first == nil {
 			first = err

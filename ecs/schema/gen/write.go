@@ -139,7 +139,7 @@ func (w *writer) unit(i int) string {
 }
 
 func (w *writer) constants() {
-	w.line("\n// Fields of a row of %s, told to %s, in the order of the wire.\nconst (", w.Type, w.audience())
+	w.line("\n// Fields of a row of %s for %s, in the order of the wire.\nconst (", w.Type, w.audience())
 	for i := range w.schema().Fields {
 		iota := ""
 		if i == 0 {
@@ -273,7 +273,7 @@ func whole(l *schema.Leaf) bool {
 
 // restore is the way back.
 func (w *writer) restore() {
-	w.line("\n// Restore%s writes what a row says into v%s. Its values must be in range, as a decoder's are.", w.suffix, w.andDerived())
+	w.line("\n// Restore%s sets v from a row%s. The values must be in range, as a decoder's are.", w.suffix, w.andDerived())
 	w.line("func (v *%s) Restore%s(row []int32) {\n_ = row[%sFields-1]", w.Type, w.suffix, w.prefix)
 	for _, l := range w.leaves(-1) {
 		w.line("%s", w.take(l))
@@ -284,7 +284,7 @@ func (w *writer) restore() {
 
 func (w *writer) andDerived() string {
 	if w.Derives() {
-		return ", and then all that is derived"
+		return ", then its derived fields"
 	}
 	return ""
 }
@@ -352,7 +352,7 @@ var basicName = map[string]bool{
 
 // lerp restores what lies between two rows.
 func (w *writer) lerp() {
-	w.line("\n// Lerp%s restores what lies frac/256 of the way from row a to row b%s: each field as its\n// interp says, the others from a. The rows must be of one unbroken life, and in range.", w.suffix, w.andDerived())
+	w.line("\n// Lerp%s sets v to frac/256 of the way from row a to row b%s: each field by its interp,\n// the others from a. The rows must be of one unbroken life, and in range.", w.suffix, w.andDerived())
 	w.line("func (v *%s) Lerp%s(a, b []int32, frac uint8) {\n_, _ = a[%sFields-1], b[%sFields-1]", w.Type, w.suffix, w.prefix, w.prefix)
 	for _, l := range w.leaves(-1) {
 		w.line("%s", w.between(l))

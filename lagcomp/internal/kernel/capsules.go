@@ -2,28 +2,30 @@ package kernel
 
 import "unsafe"
 
-// Capsules are 16 capsules by the ends of their axes, A and B.
+// Capsules is 16 capsules by the ends A and B of their axes.
 type Capsules struct{ AX, AY, AZ, BX, BY, BZ [16]float32 }
 
-// Radii is how thick each is, and the radius of a ball round the middle of each axis: a capsule whose ball is not touched does not count.
+// Radii holds the radius of each capsule, and of a bounding ball around the middle of each axis: a
+// capsule whose ball is not touched is not tested.
 type Radii struct{ Radius, Bound [16]float32 }
 
-// MovingSphere is a ball that flies from O along the unit direction D for Max metres at the most; a Radius of 0 is a ray.
+// MovingSphere is a sphere that flies from O along the unit direction D for at most Max metres; a
+// Radius of 0 is a ray.
 type MovingSphere struct{ OX, OY, OZ, DX, DY, DZ, Max, Radius float32 }
 
-// Answers of First that are no lane.
+// Results of FirstHit that are no lane.
 const (
 	Misses    = -1
-	Undecided = -2 // the caller has to look himself: there is no assembly, or a capsule has no length
+	Undecided = -2 // there is no assembly, or a capsule has no length: the caller must test them itself
 )
 
-// FirstHit is the capsule that f touches first, the last of those equally near, and how far along. Each is judged as geom.Ray.Capsule does, to
-// the bit.
+// FirstHit returns the capsule that f touches first, the last of those equally near, and how far
+// along. It judges each as geom.Ray.Capsule does, to the bit.
 func (c *Capsules) FirstHit(f *MovingSphere, thick *Radii) (lane int, t float32) {
 	return level.capsules(f, c, thick)
 }
 
-// Assembly knows the offsets.
+// Offsets that the assembly relies on.
 var (
 	_ [6 * 64]byte = [unsafe.Sizeof(Capsules{})]byte{}
 	_ [3 * 64]byte = [unsafe.Offsetof(Capsules{}.BX)]byte{}

@@ -1,8 +1,9 @@
 package kernel
 
-// MaxDisplacement compares the rows that a and b both have, of those that are not Never in a. It returns the largest square of a way from a to b
-// up to limit, 0 if there is none, and in out[:0] the rows, ascending, whose way is longer or not a number, or that are Never in b. out
-// needs the capacity of the shorter column, so that nothing is allocated.
+// MaxDisplacement compares the rows that a and b both have, except those that are Never in a. It
+// returns the largest squared displacement up to limit, 0 if there is none, and in out[:0] the
+// rows, ascending, that moved further, are not a number, or are Never in b. out needs the capacity
+// of the shorter column, so that nothing is allocated.
 func MaxDisplacement(a, b *Spheres, limit float32, out []int32) (most float32, further []int32) {
 	n := min(a.len(), b.len())
 	out = grow(out, n)
@@ -11,7 +12,8 @@ func MaxDisplacement(a, b *Spheres, limit float32, out []int32) (most float32, f
 }
 
 func displacementGeneric(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
-	ax, ay, az, ar, bx, by, bz, br := a.X[:n], a.Y[:n], a.Z[:n], a.NR2[:n], b.X[:n], b.Y[:n], b.Z[:n], b.NR2[:n]
+	ax, ay, az, ar, bx, by, bz, br := a.X[:n], a.Y[:n], a.Z[:n], a.NR2[:n], b.X[:n], b.Y[:n], b.Z[:n],
+		b.NR2[:n]
 	for i := range ar {
 		if ar[i] == Never {
 			continue

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Every implementation measures the same displacements and names the same rows, for columns of every length.
+// Every implementation measures the same displacements and names the same rows, for columns of
+// every length.
 func TestMovedSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	further, measured := 0, 0
@@ -46,8 +47,10 @@ func TestMovedSame(t *testing.T) {
 				got := make([]int32, n+1)
 				got[n] = -7
 				count, top := k.displacement(&a, &b, n, limit, got)
-				if count != named || math.Float32bits(top) != math.Float32bits(most) || !slices.Equal(got[:count], want[:named]) || got[n] != -7 {
-					t.Fatalf("%s, %d rows, limit %v: %v %v, want %v %v", name, n, limit, got[:count], top, want[:named], most)
+				if count != named || math.Float32bits(top) != math.Float32bits(most) ||
+					!slices.Equal(got[:count], want[:named]) || got[n] != -7 {
+					t.Fatalf("%s, %d rows, limit %v: %v %v, want %v %v", name, n, limit, got[:count], top,
+						want[:named], most)
 				}
 			}
 			further += named

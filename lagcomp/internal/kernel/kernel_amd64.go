@@ -17,7 +17,7 @@ const (
 	avx512
 )
 
-// level is the best that this machine has.
+// level is the best instruction set of this machine.
 var level = best()
 
 func best() isa {
@@ -31,10 +31,10 @@ func best() isa {
 	return generic
 }
 
-// packFrom is from how many rows on it pays to pack those that pass the cheap test.
+// packFrom is the fewest rows for which packing the rows that pass the cheap test pays.
 const packFrom = 384
 
-// lanes is how many rows a register has.
+// lanes is the number of rows in a register.
 func (k isa) lanes() int { return [...]int{1, 8, 16}[k] }
 
 func (k isa) ray(p *probe, c *Spheres, n int, out []int32) int {
@@ -70,16 +70,17 @@ func (k isa) displacement(a, b *Spheres, n int, limit float32, out []int32) (nam
 	case n == 0:
 		return 0, 0
 	case k == avx512:
-		return movedAVX512(a.flat(), b.flat(), n, limit, &out[0])
+		return displacementAVX512(a.flat(), b.flat(), n, limit, &out[0])
 	case k == avx2:
-		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
+		return displacementAVX2(a.flat(), b.flat(), n, limit, &out[0])
 	}
 	return displacementGeneric(a, b, n, limit, out)
 }
 
 func (k isa) capsules(f *MovingSphere, c *Capsules, thick *Radii) (lane int, t float32) {
 	if k != generic {
-		return capsulesAVX2((*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick)))
+		return capsulesAVX2((*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)),
+			(*[32]float32)(unsafe.Pointer(thick)))
 	}
 	return Undecided, 0
 }
@@ -89,22 +90,22 @@ func (k isa) splitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	switch {
 	case n == 0:
 	case k == avx512:
-		unzipAVX512((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+		splitRowsAVX512((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
 	case k == avx2:
-		unzipAVX2((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+		splitRowsAVX2((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
 	default:
 		return 0
 	}
 	return n
 }
 
-// flat is what the generator, which knows only Go's own types, calls a probe.
+// flat is a probe as the generated code declares it, which knows only Go's own types.
 func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
 
 // flat is the headers of four slices.
 func (c *Spheres) flat() *[12]uintptr { return (*[12]uintptr)(unsafe.Pointer(c)) }
 
-// The generator counts on these.
+// Offsets that the generator relies on.
 var (
 	_ [12]byte     = [unsafe.Offsetof(probe{}.dx)]byte{}
 	_ [24]byte     = [unsafe.Offsetof(probe{}.sx)]byte{}

@@ -481,16 +481,16 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func movedAVX2(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// func displacementAVX2(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, BMI, CMOV, SSE
-TEXT ·movedAVX2(SB), NOSPLIT, $0-52
+TEXT ·displacementAVX2(SB), NOSPLIT, $0-52
 	MOVQ         a+0(FP), AX
 	MOVQ         b+8(FP), CX
 	MOVQ         n+16(FP), DX
 	MOVQ         out+32(FP), SI
 	VXORPS       Y2, Y2, Y2
 	VBROADCASTSS limit+24(FP), Y0
-	VBROADCASTSS movedNeverAVX2<>+0(SB), Y1
+	VBROADCASTSS displacementNeverAVX2<>+0(SB), Y1
 	XORL         BX, BX
 
 loop:
@@ -568,8 +568,8 @@ done:
 	VZEROUPPER
 	RET
 
-DATA movedNeverAVX2<>+0(SB)/4, $0x7f800000
-GLOBL movedNeverAVX2<>(SB), RODATA|NOPTR, $4
+DATA displacementNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL displacementNeverAVX2<>(SB), RODATA|NOPTR, $4
 
 // func rayAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
@@ -929,16 +929,16 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func movedAVX512(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// func displacementAVX512(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
-TEXT ·movedAVX512(SB), NOSPLIT, $0-52
+TEXT ·displacementAVX512(SB), NOSPLIT, $0-52
 	MOVQ         a+0(FP), AX
 	MOVQ         b+8(FP), CX
 	MOVQ         n+16(FP), DX
 	MOVQ         out+32(FP), SI
 	VPXORD       Z2, Z2, Z2
 	VBROADCASTSS limit+24(FP), Z0
-	VBROADCASTSS movedNeverAVX512<>+0(SB), Z1
+	VBROADCASTSS displacementNeverAVX512<>+0(SB), Z1
 	XORL         BX, BX
 
 loop:
@@ -1014,15 +1014,15 @@ done:
 	VZEROUPPER
 	RET
 
-DATA movedNeverAVX512<>+0(SB)/4, $0x7f800000
-GLOBL movedNeverAVX512<>(SB), RODATA|NOPTR, $4
+DATA displacementNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL displacementNeverAVX512<>(SB), RODATA|NOPTR, $4
 
-// func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+// func capsulesAVX2(f *[8]float32, c *[96]float32, radii *[32]float32) (lane int, t float32)
 // Requires: AVX, AVX2, SSE
 TEXT ·capsulesAVX2(SB), $32-36
 	MOVQ         f+0(FP), AX
 	MOVQ         c+8(FP), CX
-	MOVQ         flesh+16(FP), DX
+	MOVQ         radii+16(FP), DX
 	XORL         BX, BX
 	MOVQ         $-1, SI
 	VMOVSS       24(AX), X0
@@ -1711,9 +1711,9 @@ gather:
 	MOVQ DX, ret+32(FP)
 	RET
 
-// func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
+// func splitRowsAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
 // Requires: AVX, AVX2
-TEXT ·unzipAVX2(SB), NOSPLIT, $0-40
+TEXT ·splitRowsAVX2(SB), NOSPLIT, $0-40
 	MOVQ     src+0(FP), AX
 	MOVQ     kept+8(FP), CX
 	MOVQ     radii+32(FP), DX
@@ -1790,45 +1790,45 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA unzipPlaces<>+0(SB)/4, $0x00000000
-DATA unzipPlaces<>+4(SB)/4, $0x00000008
-DATA unzipPlaces<>+8(SB)/4, $0x00000010
-DATA unzipPlaces<>+12(SB)/4, $0x00000018
-DATA unzipPlaces<>+16(SB)/4, $0x00000001
-DATA unzipPlaces<>+20(SB)/4, $0x00000009
-DATA unzipPlaces<>+24(SB)/4, $0x00000011
-DATA unzipPlaces<>+28(SB)/4, $0x00000019
-DATA unzipPlaces<>+32(SB)/4, $0x00000002
-DATA unzipPlaces<>+36(SB)/4, $0x0000000a
-DATA unzipPlaces<>+40(SB)/4, $0x00000012
-DATA unzipPlaces<>+44(SB)/4, $0x0000001a
-DATA unzipPlaces<>+48(SB)/4, $0x00000004
-DATA unzipPlaces<>+52(SB)/4, $0x0000000c
-DATA unzipPlaces<>+56(SB)/4, $0x00000014
-DATA unzipPlaces<>+60(SB)/4, $0x0000001c
-GLOBL unzipPlaces<>(SB), RODATA|NOPTR, $64
+DATA splitRowsPlaces<>+0(SB)/4, $0x00000000
+DATA splitRowsPlaces<>+4(SB)/4, $0x00000008
+DATA splitRowsPlaces<>+8(SB)/4, $0x00000010
+DATA splitRowsPlaces<>+12(SB)/4, $0x00000018
+DATA splitRowsPlaces<>+16(SB)/4, $0x00000001
+DATA splitRowsPlaces<>+20(SB)/4, $0x00000009
+DATA splitRowsPlaces<>+24(SB)/4, $0x00000011
+DATA splitRowsPlaces<>+28(SB)/4, $0x00000019
+DATA splitRowsPlaces<>+32(SB)/4, $0x00000002
+DATA splitRowsPlaces<>+36(SB)/4, $0x0000000a
+DATA splitRowsPlaces<>+40(SB)/4, $0x00000012
+DATA splitRowsPlaces<>+44(SB)/4, $0x0000001a
+DATA splitRowsPlaces<>+48(SB)/4, $0x00000004
+DATA splitRowsPlaces<>+52(SB)/4, $0x0000000c
+DATA splitRowsPlaces<>+56(SB)/4, $0x00000014
+DATA splitRowsPlaces<>+60(SB)/4, $0x0000001c
+GLOBL splitRowsPlaces<>(SB), RODATA|NOPTR, $64
 
-DATA unzipNames<>+0(SB)/4, $0x00000005
-DATA unzipNames<>+4(SB)/4, $0x0000000d
-DATA unzipNames<>+8(SB)/4, $0x00000015
-DATA unzipNames<>+12(SB)/4, $0x0000001d
-DATA unzipNames<>+16(SB)/4, $0x00000006
-DATA unzipNames<>+20(SB)/4, $0x0000000e
-DATA unzipNames<>+24(SB)/4, $0x00000016
-DATA unzipNames<>+28(SB)/4, $0x0000001e
-DATA unzipNames<>+32(SB)/4, $0x00000000
-DATA unzipNames<>+36(SB)/4, $0x00000000
-DATA unzipNames<>+40(SB)/4, $0x00000000
-DATA unzipNames<>+44(SB)/4, $0x00000000
-DATA unzipNames<>+48(SB)/4, $0x00000000
-DATA unzipNames<>+52(SB)/4, $0x00000000
-DATA unzipNames<>+56(SB)/4, $0x00000000
-DATA unzipNames<>+60(SB)/4, $0x00000000
-GLOBL unzipNames<>(SB), RODATA|NOPTR, $64
+DATA splitRowsNames<>+0(SB)/4, $0x00000005
+DATA splitRowsNames<>+4(SB)/4, $0x0000000d
+DATA splitRowsNames<>+8(SB)/4, $0x00000015
+DATA splitRowsNames<>+12(SB)/4, $0x0000001d
+DATA splitRowsNames<>+16(SB)/4, $0x00000006
+DATA splitRowsNames<>+20(SB)/4, $0x0000000e
+DATA splitRowsNames<>+24(SB)/4, $0x00000016
+DATA splitRowsNames<>+28(SB)/4, $0x0000001e
+DATA splitRowsNames<>+32(SB)/4, $0x00000000
+DATA splitRowsNames<>+36(SB)/4, $0x00000000
+DATA splitRowsNames<>+40(SB)/4, $0x00000000
+DATA splitRowsNames<>+44(SB)/4, $0x00000000
+DATA splitRowsNames<>+48(SB)/4, $0x00000000
+DATA splitRowsNames<>+52(SB)/4, $0x00000000
+DATA splitRowsNames<>+56(SB)/4, $0x00000000
+DATA splitRowsNames<>+60(SB)/4, $0x00000000
+GLOBL splitRowsNames<>(SB), RODATA|NOPTR, $64
 
-// func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
+// func splitRowsAVX512(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
 // Requires: AVX, AVX512F
-TEXT ·unzipAVX512(SB), NOSPLIT, $0-40
+TEXT ·splitRowsAVX512(SB), NOSPLIT, $0-40
 	MOVQ         src+0(FP), AX
 	MOVQ         kept+8(FP), CX
 	MOVQ         radii+32(FP), DX
@@ -1839,8 +1839,8 @@ TEXT ·unzipAVX512(SB), NOSPLIT, $0-40
 	MOVQ         72(BX), R10
 	MOVQ         n+24(FP), BX
 	XORL         SI, SI
-	VMOVDQU32    unzipPlaces<>+0(SB), Z0
-	VMOVDQU32    unzipNames<>+0(SB), Z1
+	VMOVDQU32    splitRowsPlaces<>+0(SB), Z0
+	VMOVDQU32    splitRowsNames<>+0(SB), Z1
 	VMOVUPS      (DX), Z2
 	MOVL         $0x00000001, DX
 	VPBROADCASTD DX, Z3

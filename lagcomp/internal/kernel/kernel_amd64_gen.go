@@ -14,11 +14,11 @@ func rayAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 //go:noescape
 func ballAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
-// movedAVX2 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
-// no more in b.
+// displacementAVX2 returns the largest squared displacement up to limit, and in out the rows of a that
+// moved further, or are Never in b only.
 //
 //go:noescape
-func movedAVX2(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
+func displacementAVX2(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
 // rayAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
@@ -30,17 +30,17 @@ func rayAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 //go:noescape
 func ballAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
-// movedAVX512 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
-// no more in b.
+// displacementAVX512 returns the largest squared displacement up to limit, and in out the rows of a that
+// moved further, or are Never in b only.
 //
 //go:noescape
-func movedAVX512(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
+func displacementAVX512(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
 // capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
-// -2: one has no length, so who asks has to look himself.
+// -2: one has no length, so the caller must test them itself.
 //
 //go:noescape
-func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+func capsulesAVX2(f *[8]float32, c *[96]float32, radii *[32]float32) (lane int, t float32)
 
 // manyAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
 //
@@ -52,12 +52,12 @@ func manyAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 //go:noescape
 func manyAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
-// unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+// splitRowsAVX2 copies n rows of 32 bytes, and splits them into columns; n is a multiple of its lanes.
 //
 //go:noescape
-func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
+func splitRowsAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
 
-// unzipAVX512 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+// splitRowsAVX512 copies n rows of 32 bytes, and splits them into columns; n is a multiple of its lanes.
 //
 //go:noescape
-func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
+func splitRowsAVX512(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)

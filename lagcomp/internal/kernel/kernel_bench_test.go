@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// arena is spheres on a square of the given side, and rays of which every other is aimed at one of them.
+// arena is spheres on a square of the given side, and rays of which every other is aimed at one of
+// them.
 type arena struct {
 	Spheres
 	rays []Ray
@@ -21,7 +22,8 @@ func newArena(spheres, rays int, side float32) *arena {
 	}
 	for range spheres {
 		c := place()
-		a.X, a.Y, a.Z, a.NR2 = append(a.X, c[0]), append(a.Y, c[1]), append(a.Z, c[2]), append(a.NR2, -0.95*0.95)
+		a.X, a.Y, a.Z, a.NR2 = append(a.X, c[0]), append(a.Y, c[1]), append(a.Z, c[2]),
+			append(a.NR2, -0.95*0.95)
 	}
 	for len(a.rays) < rays {
 		o, to := place(), place()
@@ -30,7 +32,8 @@ func newArena(spheres, rays int, side float32) *arena {
 		}
 		d := [3]float64{float64(to[0] - o[0]), float64(to[1] - o[1]), float64(to[2] - o[2])}
 		n := math.Sqrt(d[0]*d[0] + d[1]*d[1] + d[2]*d[2])
-		r := Ray{OX: o[0], OY: o[1], OZ: o[2], DX: float32(d[0] / n), DY: float32(d[1] / n), DZ: float32(d[2] / n), Max: 2 * side, Widest: 0.95}
+		r := Ray{OX: o[0], OY: o[1], OZ: o[2], DX: float32(d[0] / n), DY: float32(d[1] / n),
+			DZ: float32(d[2] / n), Max: 2 * side, Widest: 0.95}
 		if n > 2 {
 			a.rays = append(a.rays, r)
 		}
@@ -38,7 +41,8 @@ func newArena(spheres, rays int, side float32) *arena {
 	return &a
 }
 
-// BenchmarkBroad names the candidates of 64 rays, or of 64 balls of 5 m, among 1000 players on 200 m.
+// BenchmarkBroad names the candidates of 64 rays, or of 64 balls of 5 m, among 1000 players on 200
+// m.
 func BenchmarkBroad(b *testing.B) {
 	const n = 1000
 	a := newArena(n, 64, 200)
@@ -53,7 +57,12 @@ func BenchmarkBroad(b *testing.B) {
 			run  func(i int) int
 		}{
 			{"ray", func(i int) int { var p probe; p.ray(&a.rays[i]); return k.ray(&p, &a.Spheres, n, out) }},
-			{"ball", func(i int) int { var p probe; p.ball(&balls[i]); return k.ball(&p, &a.Spheres, n, out) }},
+			{"ball", func(i int) int {
+				var p probe
+				p.ball(&balls[i])
+				return k.ball(&p, &a.Spheres, n,
+					out)
+			}},
 		} {
 			b.Run(fmt.Sprintf("%s/%s", c.what, name), func(b *testing.B) {
 				b.ReportAllocs()

@@ -2,11 +2,13 @@ package kernel
 
 // The truth: what every other implementation must name, row for row.
 //
-// Two tests: a cheap one that almost nobody passes, then the distance from the line. For the latter everything is shifted by the
-// origin before anything is squared: the expanded form k - 2 o.c loses its digits far from the middle of the map. Comparisons
-// are written so that NaN falls through to the end, and each product is rounded before it is added. Left and right are asked for in
-// one comparison, as nobody can foretell which of the two it is.
+// Two tests: a cheap one that few rows pass, then the distance from the line. For the latter
+// everything is shifted by the origin before anything is squared: the expanded form k - 2 o.c loses
+// its digits far from the middle of the map. Comparisons are written so that NaN falls through to
+// the end, and each product is rounded before it is added. Left and right are asked for in one
+// comparison, as neither can be predicted.
 
+// rayGeneric is the reference for rays.
 func rayGeneric(p *probe, c *Spheres, n int, out []int32) (named int) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := range n {

@@ -30,22 +30,26 @@ func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float
 	unit := math.Sqrt(d[0]*d[0]+d[1]*d[1]+d[2]*d[2]) * (1 + between(-1e-6, 1e-6))
 	r = Ray{
 		Grow: float32(max(0, between(-4, 4))),
-		OX:   float32(between(-reach, reach)), OY: float32(between(-reach, reach)), OZ: float32(between(-reach, reach)),
-		DX: float32(d[0] / unit), DY: float32(d[1] / unit), DZ: float32(d[2] / unit), Max: float32(between(0, 2*reach)),
+		OX:   float32(between(-reach, reach)), OY: float32(between(-reach, reach)),
+		OZ: float32(between(-reach, reach)),
+		DX: float32(d[0] / unit), DY: float32(d[1] / unit), DZ: float32(d[2] / unit),
+		Max: float32(between(0, 2*reach)),
 	}
 	for range n {
 		radius := math.Pow(10, between(-1, 1.07))
 		if radius*radius < float64(r.Grow)+0.01 {
 			radius = math.Sqrt(float64(r.Grow) + 0.01)
 		}
-		p := [3]float64{between(-1, 1), between(-1, 1), between(-1, 1)} // made perpendicular to the ray, radius long
+		// made perpendicular to the ray, radius long
+		p := [3]float64{between(-1, 1), between(-1, 1), between(-1, 1)}
 		along := p[0]*d[0] + p[1]*d[1] + p[2]*d[2]
 		size := 0.0
 		for i := range p {
 			p[i] -= along * d[i] / (unit * unit)
 			size += p[i] * p[i]
 		}
-		graze := radius * (1 + []float64{0, 1e-7, -1e-7, 1e-5, -1e-5, 1e-2, -1e-2, 5}[rng.IntN(8)]) / math.Sqrt(size)
+		graze := radius * (1 + []float64{0, 1e-7, -1e-7, 1e-5, -1e-5, 1e-2, -1e-2,
+			5}[rng.IntN(8)]) / math.Sqrt(size)
 		t := between(-0.2*reach, 1.5*reach)
 		switch rng.IntN(4) {
 		case 0: // at the ray's end
@@ -61,8 +65,9 @@ func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float
 	return r, xs, ys, zs, nr2
 }
 
-// TestNoTouchedSphereIsLost compares with the oracle on 4*10^5 mostly grazing cases up to kilometres away, and checks
-// that what is named beyond it is a hair's breadth off: 64 * 2^-24 of the squared distance.
+// TestNoTouchedSphereIsLost compares with the oracle on 4*10^5 mostly grazing cases up to
+// kilometres away, and checks that what is named beyond it is a hair's breadth off: 64 * 2^-24 of
+// the squared distance.
 func TestNoTouchedSphereIsLost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	touched, extra := 0, 0
@@ -78,15 +83,16 @@ func TestNoTouchedSphereIsLost(t *testing.T) {
 			off := missedBy(r, xs[i], ys[i], zs[i], nr2[i])
 			switch {
 			case off <= 0 && !named:
-				t.Fatalf("round %d: sphere %d (%v %v %v, %v) of %+v is touched and was not named", round, i, xs[i], ys[i], zs[i], nr2[i], r)
+				t.Fatalf("round %d: sphere %d (%v %v %v, %v) of %+v is touched and was not named", round, i,
+					xs[i], ys[i], zs[i], nr2[i], r)
 			case off <= 0:
 				touched++
 			case named:
 				extra++
 				far := math.Hypot(math.Hypot(float64(xs[i]-r.OX), float64(ys[i]-r.OY)), float64(zs[i]-r.OZ))
 				radius := math.Sqrt(float64(r.Grow) - float64(nr2[i]))
-				// Beside the ray the widened radius; round its end a cylinder instead of a ball, 0.42 radii at the corner; at
-				// its origin a cone of the root of slack.
+				// Beside the ray the widened radius; round its end a cylinder instead of a ball,
+				// 0.42 radii at the corner; at its origin a cone of the root of slack.
 				hair := math.Sqrt(radius*radius+4*slack*far*far) - radius
 				if off > hair+0.42*(radius+hair)+2*math.Sqrt(slack)*far {
 					t.Fatalf("round %d: sphere %d was named although %v m off at %v m", round, i, off, far)
@@ -105,12 +111,14 @@ func TestNoTouchedSphereIsLost(t *testing.T) {
 func TestNeverAndNotFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	r := Ray{DZ: 1, Max: 100}
-	out := candidates(r, []float32{0, 0, 0, nan, 0}, []float32{0, 0, 0, 0, 50}, []float32{10, 10, -10, 10, 10}, []float32{-1, Never, -1, -1, -1}, nil)
+	out := candidates(r, []float32{0, 0, 0, nan, 0}, []float32{0, 0, 0, 0, 50}, []float32{10, 10, -10, 10,
+		10}, []float32{-1, Never, -1, -1, -1}, nil)
 	if len(out) != 2 || out[0] != 0 || out[1] != 3 {
 		t.Fatalf("named %v, want the one hit and the one that is not a number", out)
 	}
 	r.OZ = -Reach
-	if out := candidates(r, []float32{0}, []float32{0}, []float32{Reach}, []float32{Never}, out); len(out) != 0 {
+	if out := candidates(r, []float32{0}, []float32{0}, []float32{Reach}, []float32{Never},
+		out); len(out) != 0 {
 		t.Fatal("a row marked Never was named")
 	}
 }
@@ -130,10 +138,12 @@ func TestCandidatesAllocatesNothing(t *testing.T) {
 }
 
 func FuzzCandidates(f *testing.F) {
-	f.Add(float32(1), float32(2), float32(3), float32(0), float32(1), float32(0), float32(50), float32(1), float32(20), float32(3), float32(1))
+	f.Add(float32(1), float32(2), float32(3), float32(0), float32(1), float32(0), float32(50), float32(1),
+		float32(20), float32(3), float32(1))
 	f.Fuzz(func(t *testing.T, ox, oy, oz, dx, dy, dz, limit, x, y, z, radius float32) {
 		n := math.Sqrt(float64(dx)*float64(dx) + float64(dy)*float64(dy) + float64(dz)*float64(dz))
-		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit, 0, 0}
+		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n),
+			limit, 0, 0}
 		for _, v := range []float32{ox, oy, oz, x, y, z, limit} {
 			if !(math.Abs(float64(v)) <= Reach) {
 				t.Skip()
@@ -155,7 +165,8 @@ func BenchmarkCandidates(b *testing.B) {
 	const n = 1000
 	xs, ys, zs, nr2 := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 	for i := range n {
-		xs[i], ys[i], zs[i], nr2[i] = rng.Float32()*200-100, rng.Float32()*4, rng.Float32()*200-100, -0.95*0.95
+		xs[i], ys[i], zs[i], nr2[i] = rng.Float32()*200-100, rng.Float32()*4, rng.Float32()*200-100,
+			-0.95*0.95
 	}
 	c, out := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}, make([]int32, 0, n)
 	r := Ray{DX: 0.8, DZ: 0.6, OY: 2, Max: 300, Widest: 0.95}

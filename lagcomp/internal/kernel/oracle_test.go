@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// oracle decides in float64, by the discriminant (the kernel goes by the nearest point of the line), whether the ray as given
-// touches the sphere. Where rounding could matter, which is within 10^-14 of what is compared, it decides exactly. A ray with a
-// direction of length 0 touches what its origin lies in.
+// oracle decides in float64, by the discriminant (the kernel goes by the nearest point of the
+// line), whether the ray as given touches the sphere. Where rounding could matter, which is within
+// 10^-14 of what is compared, it decides exactly. A ray with a direction of length 0 touches what
+// its origin lies in.
 type oracle struct{ exact int }
 
 func (o *oracle) hit(r *Ray, x, y, z, nr2 float32) bool {
@@ -24,8 +25,10 @@ func (o *oracle) hit(r *Ray, x, y, z, nr2 float32) bool {
 	const doubt = 1e-14
 	end := along - float64(r.Max)*dd // beyond the end: end > 0 and end^2 > disc
 	switch {
-	case math.Abs(outside) < doubt*(cc+outside), math.Abs(along) < doubt*cc, math.Abs(disc) < doubt*(along*along+dd*cc),
-		math.Abs(end) < doubt*(math.Abs(along)+float64(r.Max)*dd), math.Abs(end*end-disc) < doubt*(end*end+along*along+dd*cc):
+	case math.Abs(outside) < doubt*(cc+outside), math.Abs(along) < doubt*cc,
+		math.Abs(disc) < doubt*(along*along+dd*cc),
+		math.Abs(end) < doubt*(math.Abs(along)+float64(r.Max)*dd), math.Abs(end*end-disc) < doubt*(end*end+
+			along*along+dd*cc):
 		o.exact++
 		return exactly(r, x, y, z, nr2)
 	}
@@ -48,12 +51,14 @@ func exactly(r *Ray, x, y, z, nr2 float32) bool {
 	outside := sub(cc, sub(q(r.Grow), q(nr2)))
 	disc := sub(mul(along, along), mul(dd, outside))
 	end := sub(along, mul(q(r.Max), dd))
-	return outside.Sign() <= 0 || along.Sign() > 0 && disc.Sign() >= 0 && (end.Sign() <= 0 || mul(end, end).Cmp(disc) <= 0)
+	return outside.Sign() <= 0 || along.Sign() > 0 && disc.Sign() >= 0 &&
+		(end.Sign() <= 0 || mul(end, end).Cmp(disc) <= 0)
 }
 
-// TestOracle compares the broad phase with the oracle on random and adversarial pairs of ray and sphere: nearly all graze, at
-// the side, at the ray's end or round its origin, some from within or behind, up to kilometres away, some without a direction.
-// Every sphere that the ray touches must be named; there is no rounding band. `make oracle` asks 10^8 pairs.
+// TestOracle compares the broad phase with the oracle on random and adversarial pairs of ray and
+// sphere: nearly all graze, at the side, at the ray's end or round its origin, some from within or
+// behind, up to kilometres away, some without a direction. Every sphere that the ray touches must
+// be named; there is no rounding band. `make oracle` asks 10^8 pairs.
 func TestOracle(t *testing.T) {
 	pairs := 3_000_000
 	if s := os.Getenv("TICKRATE_ORACLE"); s != "" {
@@ -70,7 +75,8 @@ func TestOracle(t *testing.T) {
 	out := make([]int32, 0, most)
 	within := func(v float32) bool { return math.Abs(float64(v)) <= Reach }
 	for round := 0; asked < pairs; round++ {
-		r, xs, ys, zs, nr2 := scene(rng, []int{most, 61, 23}[round%3], math.Pow(10, float64(round%8)*0.56)) // 1 m to 8 km
+		// 1 m to 8 km
+		r, xs, ys, zs, nr2 := scene(rng, []int{most, 61, 23}[round%3], math.Pow(10, float64(round%8)*0.56))
 		if round%3 == 0 {
 			r.Widest = MaxRadius
 		}
@@ -101,17 +107,20 @@ func TestOracle(t *testing.T) {
 				continue
 			}
 			if hits++; !candidate {
-				t.Fatalf("pair %d: touched and not named: (%v %v %v) %v by %+v", asked, xs[i], ys[i], zs[i], nr2[i], r)
+				t.Fatalf("pair %d: touched and not named: (%v %v %v) %v by %+v", asked, xs[i], ys[i], zs[i],
+					nr2[i], r)
 			}
 		}
 	}
-	t.Logf("%d pairs: %d hits, %d named by the broad phase, %d decided exactly; none is lost", asked, hits, named, o.exact)
+	t.Logf("%d pairs: %d hits, %d named by the broad phase, %d decided exactly; none is lost", asked, hits,
+		named, o.exact)
 	if hits < asked/20 || named-hits < asked/10000 {
 		t.Fatal("the cases prove little")
 	}
 }
 
-// Tangents, ends and starts that are exact in small numbers are named, and the oracle calls the next number outwards a miss.
+// Tangents, ends and starts that are exact in small numbers are named, and the oracle calls the
+// next number outwards a miss.
 func TestExactlyTouching(t *testing.T) {
 	next := func(v float32) float32 { return math.Nextafter32(v, float32(math.Inf(1))) }
 	for _, c := range []struct {
@@ -135,7 +144,8 @@ func TestExactlyTouching(t *testing.T) {
 		{"far out", Ray{OX: 8000, OZ: 4096, DZ: -1, Max: 16000}, 8005, 0, -8000, true},
 		{"far out, next to it", Ray{OX: 8000, OZ: 4096, DZ: -1, Max: 16000}, next(8005), 0, -8000, false},
 	} {
-		named := len(candidates(c.r, []float32{c.x}, []float32{c.y}, []float32{c.z}, []float32{-25}, nil)) == 1
+		named := len(candidates(c.r, []float32{c.x}, []float32{c.y}, []float32{c.z}, []float32{-25},
+			nil)) == 1
 		if c.hit && !named {
 			t.Errorf("%s: touched and not named", c.what)
 		}
@@ -152,20 +162,23 @@ func TestOverlapsOracle(t *testing.T) {
 	for round := range 8000 {
 		reach := math.Pow(10, float64(round%8)*0.56)
 		between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
-		s := Ball{X: float32(between(-reach, reach)), Y: float32(between(-reach, reach)), Z: float32(between(-reach, reach))}
+		s := Ball{X: float32(between(-reach, reach)), Y: float32(between(-reach, reach)),
+			Z: float32(between(-reach, reach))}
 		s.Grow = float32(max(0, between(-4, 40)))
 		var c Spheres
 		for range 50 {
 			radius := float32(between(0.1, 9))
 			sum := math.Sqrt(float64(s.Grow) + float64(radius*radius))
 			d := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
-			k := sum * (1 + []float64{0, 1e-7, -1e-7, 1e-5, -1e-5, 0.1, -0.5, 3}[rng.IntN(8)]) / math.Sqrt(d[0]*d[0]+d[1]*d[1]+d[2]*d[2])
+			k := sum * (1 + []float64{0, 1e-7, -1e-7, 1e-5, -1e-5, 0.1, -0.5,
+				3}[rng.IntN(8)]) / math.Sqrt(d[0]*d[0]+d[1]*d[1]+d[2]*d[2])
 			c.X, c.Y = append(c.X, float32(float64(s.X)+k*d[0])), append(c.Y, float32(float64(s.Y)+k*d[1]))
 			c.Z, c.NR2 = append(c.Z, float32(float64(s.Z)+k*d[2])), append(c.NR2, -radius*radius)
 		}
 		out := BallCandidates(s, &c, nil)
 		for i := range c.X {
-			x, y, z := float64(c.X[i])-float64(s.X), float64(c.Y[i])-float64(s.Y), float64(c.Z[i])-float64(s.Z)
+			x, y, z := float64(c.X[i])-float64(s.X), float64(c.Y[i])-float64(s.Y),
+				float64(c.Z[i])-float64(s.Z)
 			far, limit := x*x+y*y+z*z, float64(s.Grow)-float64(c.NR2[i])
 			named := slices.Contains(out, int32(i))
 			switch {

@@ -48,15 +48,16 @@ func same(t *testing.T, r Ray, s Ball, c Spheres) (named int) {
 		got := ask(k)
 		for i, what := range []string{"ray", "ball"} {
 			if !slices.Equal(got[i], want[i]) {
-				t.Fatalf("%s, %s of %d rows: named %v, want %v, by %+v or %+v", name, what, n, got[i], want[i], r, s)
+				t.Fatalf("%s, %s of %d rows: named %v, want %v, by %+v or %+v", name, what, n, got[i],
+					want[i], r, s)
 			}
 		}
 	}
 	return len(want[0]) + len(want[1])
 }
 
-// TestSameEverywhere compares the implementations, row for row and bit for bit, on every length from 0 to 67 and some longer, at
-// every alignment, near and far, tame and spoilt.
+// TestSameEverywhere compares the implementations, row for row and bit for bit, on every length
+// from 0 to 67 and some longer, at every alignment, near and far, tame and spoilt.
 func TestSameEverywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	named := 0
@@ -67,7 +68,8 @@ func TestSameEverywhere(t *testing.T) {
 			}
 			r, xs, ys, zs, nr2 := scene(rng, n+8, math.Pow(10, float64(round%7)*0.6))
 			skip := rng.IntN(8) // columns need not be aligned
-			a := Spheres{X: xs[skip : skip+n], Y: ys[skip : skip+n], Z: zs[skip : skip+n], NR2: nr2[skip : skip+n]}
+			a := Spheres{X: xs[skip : skip+n], Y: ys[skip : skip+n], Z: zs[skip : skip+n],
+				NR2: nr2[skip : skip+n]}
 			s := Ball{r.OX, r.OY, r.OZ, r.Grow, 0}
 			if n > 0 && rng.IntN(2) == 0 { // barely touches one of them
 				radius := float32(math.Sqrt(float64(r.Grow - a.NR2[0])))
@@ -98,8 +100,10 @@ func TestSameEverywhere(t *testing.T) {
 
 // FuzzSame lets the fuzzer write rows and ray.
 func FuzzSame(f *testing.F) {
-	f.Add(uint64(1), uint8(33), float32(0.6), float32(0), float32(0.8), float32(100), float32(1), float32(3), float32(-4))
-	f.Add(uint64(2), uint8(16), float32(0), float32(-1), float32(0), float32(0), float32(0), float32(math.Inf(1)), float32(0))
+	f.Add(uint64(1), uint8(33), float32(0.6), float32(0), float32(0.8), float32(100), float32(1),
+		float32(3), float32(-4))
+	f.Add(uint64(2), uint8(16), float32(0), float32(-1), float32(0), float32(0), float32(0),
+		float32(math.Inf(1)), float32(0))
 	f.Fuzz(func(t *testing.T, seed uint64, n uint8, dx, dy, dz, limit, grow, x, z float32) {
 		rng := rand.New(rand.NewPCG(seed, seed))
 		r, xs, ys, zs, nr2 := scene(rng, int(n), 50)

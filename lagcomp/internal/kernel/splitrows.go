@@ -6,15 +6,17 @@ import "unsafe"
 //
 //	0 to 2  x, y, z, float32
 //	4       bit 0: alive
-//	5       who; 0 is nobody
+//	5       net id; 0 is an empty slot
 //	6       bits 3 to 5: the build
 type Row [8]uint32
 
 var _ [32]byte = [unsafe.Sizeof(Row{})]byte{}
 
-// SplitRows copies rows to kept, and their positions and radii to c's columns, for as many of the first rows as fill whole registers; the
-// caller does the rest, all where there is no assembly. It returns how many it did. Row i gets the radius (negated and squared, as in
-// Spheres) radii[8 + build] if somebody lives there, and radii[build] if not. kept and c have at least as many rows.
+// SplitRows copies rows to kept, and their positions and radii to the columns of c, for as many of
+// the first rows as fill whole registers; the caller does the rest, all of them where there is no
+// assembly. It returns how many it did. Row i gets the radius (negated and squared, as in Spheres)
+// radii[8 + build] if it holds a living player, and radii[build] if not. kept and c must have at
+// least as many rows.
 func SplitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	n := len(rows)
 	c.len()

@@ -10,7 +10,8 @@ import (
 func unzipSlow(rows, kept []Row, c *Spheres, radii *[16]float32) {
 	for i, r := range rows {
 		kept[i] = r
-		c.X[i], c.Y[i], c.Z[i] = math.Float32frombits(r[0]), math.Float32frombits(r[1]), math.Float32frombits(r[2])
+		c.X[i], c.Y[i], c.Z[i] = math.Float32frombits(r[0]), math.Float32frombits(r[1]),
+			math.Float32frombits(r[2])
 		at := r[6] >> 3 & 7
 		if r[4]&1 != 0 && r[5] != 0 {
 			at += 8
@@ -19,7 +20,8 @@ func unzipSlow(rows, kept []Row, c *Spheres, radii *[16]float32) {
 	}
 }
 
-// Every implementation takes rows apart to the same bits, and touches nothing beyond those it says it did.
+// Every implementation takes rows apart to the same bits, and touches nothing beyond those it says
+// it did.
 func TestUnzipSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	var radii [16]float32
@@ -55,9 +57,12 @@ func TestUnzipSame(t *testing.T) {
 			}
 			unzipSlow(rows[:done], want, &truth, &radii)
 			for i := range n + 1 {
-				if kept[i] != want[i] || got.NR2[i] != truth.NR2[i] || math.Float32bits(got.X[i]) != math.Float32bits(truth.X[i]) ||
-					math.Float32bits(got.Y[i]) != math.Float32bits(truth.Y[i]) || math.Float32bits(got.Z[i]) != math.Float32bits(truth.Z[i]) {
-					t.Fatalf("%s: row %d of %d: %v %v %v %v, want %v %v %v %v", name, i, n, got.X[i], got.Y[i], got.Z[i], got.NR2[i],
+				if kept[i] != want[i] || got.NR2[i] != truth.NR2[i] ||
+					math.Float32bits(got.X[i]) != math.Float32bits(truth.X[i]) ||
+					math.Float32bits(got.Y[i]) != math.Float32bits(truth.Y[i]) ||
+					math.Float32bits(got.Z[i]) != math.Float32bits(truth.Z[i]) {
+					t.Fatalf("%s: row %d of %d: %v %v %v %v, want %v %v %v %v", name, i, n, got.X[i],
+						got.Y[i], got.Z[i], got.NR2[i],
 						truth.X[i], truth.Y[i], truth.Z[i], truth.NR2[i])
 				}
 				if got.NR2[i] >= 8 {

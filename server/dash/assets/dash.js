@@ -376,7 +376,7 @@
   const columns = [
     { key: "slot", title: "Slot", of: (p) => p.slot, show: (v) => String(v) },
     { key: "name", title: "Name", text: true, of: nameOf, show: (v) => v },
-    { key: "team", title: "Team", of: (p) => (p.watches ? 0 : 1 + p.team), show: (v) => (v ? String(v) : "watches") },
+    { key: "team", title: "Team", of: (p) => (p.spectator ? 0 : 1 + p.team), show: (v) => (v ? String(v) : "spectator") },
     { key: "rtt", title: "RTT", unit: "ms", of: (p) => p.rtt, hot: 150 },
     { key: "jitter", title: "Jitter", unit: "ms", of: (p) => p.jitter, hot: 30 },
     { key: "loss_down", title: "Lost down", unit: "%", of: (p) => p.loss_down, hot: 5 },
@@ -384,9 +384,9 @@
     { key: "down", title: "Down", unit: "kbit/s", of: (p) => p.down },
     { key: "up", title: "Up", unit: "kbit/s", of: (p) => p.up },
     { key: "buffer", title: "Buffer", unit: "ticks", of: (p) => p.buffer, show: (v) => String(v).replace("-", "−"), hot: 12 },
-    { key: "starved", title: "Starved", unit: "%", of: (p) => p.starved, hot: 5 },
-    { key: "missed", title: "Mispredicted", of: (p) => p.missed, show: whole },
-    { key: "mended", title: "Mended", of: (p) => p.mended, show: whole },
+    { key: "inputs_missing", title: "No input", unit: "%", of: (p) => p.inputs_missing, hot: 5 },
+    { key: "mispredictions", title: "Mispredicted", of: (p) => p.mispredictions, show: whole },
+    { key: "inputs_rejected", title: "Rejected", of: (p) => p.inputs_rejected, show: whole },
     { key: "resyncs", title: "Resyncs", of: (p) => p.resyncs, show: whole },
   ];
   const most = 200; // rows that are shown
@@ -436,11 +436,11 @@
     all.slice(0, most).forEach((p, i) => {
       let row = rowsBySlot.get(p.slot);
       if (!row) rowsBySlot.set(p.slot, (row = newRow(p.slot)));
-      row.classList.toggle("gone", !p.here);
+      row.classList.toggle("gone", !p.connected);
       columns.forEach((c, k) => {
         const v = c.of(p), cell = row.cells[k];
-        set(cell, p.here || k < 3 ? (c.show ?? number)(v) : k === 3 ? "away" : "–");
-        cell.classList.toggle("hot", p.here && c.hot !== undefined && v >= c.hot);
+        set(cell, p.connected || k < 3 ? (c.show ?? number)(v) : k === 3 ? "away" : "–");
+        cell.classList.toggle("hot", p.connected && c.hot !== undefined && v >= c.hot);
       });
       if (body.rows[i] !== row) body.insertBefore(row, body.rows[i] ?? null);
     });
@@ -464,7 +464,7 @@
   };
 
   const facts = () => {
-    const here = frame.players.filter((p) => p.here), sorted = (what) => ticks.map((t) => t[what]).sort((a, b) => a - b);
+    const here = frame.players.filter((p) => p.connected), sorted = (what) => ticks.map((t) => t[what]).sort((a, b) => a - b);
     set($("f-players"), whole(here.length));
     set($("f-most"), `of ${whole(about.max_players)}`);
     set($("f-tick"), number(quantile(sorted("cpu"), 0.99)));
@@ -474,10 +474,10 @@
     set($("f-down"), number((frame.down * 8) / 1e6));
     set($("f-up"), number((frame.up * 8) / 1e6));
     set($("f-rtt"), here.length ? number(Math.max(...here.map((p) => p.rtt))) : "–");
-    set($("f-starved"), here.length ? number(here.reduce((n, p) => n + p.starved, 0) / here.length) : "–");
-    const shed = $("shed"), sheds = frame.shed && frame.shed !== "nothing";
-    shed.hidden = !sheds;
-    if (sheds) set(shed, `Overloaded: the lobby does without ${frame.shed}.`);
+    set($("f-inputs-missing"), here.length ? number(here.reduce((n, p) => n + p.inputs_missing, 0) / here.length) : "–");
+    const banner = $("load-level"), overloaded = frame.load_level && frame.load_level !== "normal";
+    banner.hidden = !overloaded;
+    if (overloaded) set(banner, `Overloaded: load level ${frame.load_level}.`);
     shares("table-stages", about.stages.map((s, i) => [s.name, frame.stages[i] ?? 0]));
     shares("table-parts", about.parts.map((name, i) => [name, ((frame.parts[i] ?? 0) * 8) / 1000 / Math.max(1, here.length)]));
   };
@@ -502,7 +502,7 @@
     if (seconds >= fieldsAt && seconds < fieldsAt + fieldsEvery) return;
     fieldsAt = seconds;
     try {
-      const answer = await fetch("/v1/bits");
+      const answer = await fetch("/v1/bandwidth");
       if (!answer.ok) return;
       const { every, sampled_datagrams: sampled, sections, cells } = await answer.json();
       if (!cells?.length) return;
@@ -529,7 +529,7 @@
     drawMap();
     for (const plot of plots) plot().refresh();
     set($("frames"), whole(frames));
-    set($("missed"), whole(missed + f.missed));
+    set($("missed"), whole(missed + f.dropped));
     document.documentElement.dataset.frames = String(frames);
   };
 

@@ -4,7 +4,7 @@ package sample
 
 import "github.com/tickrate/tickrate/ecs/schema"
 
-// Fields of a row of Character, told to everyone, in the order of the wire.
+// Fields of a row of Character for everyone, in the order of the wire.
 const (
 	CharacterHero   = iota // Hero
 	CharacterHealth        // Health
@@ -45,7 +45,7 @@ func CharacterColumns(dst [][]int32, src []Character) {
 	}
 }
 
-// Restore writes what a row says into v, and then all that is derived. Its values must be in range, as a decoder's are.
+// Restore sets v from a row, then its derived fields. The values must be in range, as a decoder's are.
 func (v *Character) Restore(row []int32) {
 	_ = row[CharacterFields-1]
 	schema.Assign(&v.Hero, row[CharacterHero])
@@ -58,8 +58,8 @@ func (v *Character) Restore(row []int32) {
 	v.Dead = v.IsDead()
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b, and then all that is derived: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// Lerp sets v to frac/256 of the way from row a to row b, then its derived fields: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *Character) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[CharacterFields-1], b[CharacterFields-1]
 	schema.Assign(&v.Hero, a[CharacterHero])
@@ -72,7 +72,7 @@ func (v *Character) Lerp(a, b []int32, frac uint8) {
 	v.Dead = v.IsDead()
 }
 
-// Fields of a row of Character, told to its owner only, in the order of the wire.
+// Fields of a row of Character for its owner only, in the order of the wire.
 const (
 	CharacterOwnerAtX   = iota // Exact.X in 1/4096
 	CharacterOwnerAtY          // Exact.Y in 1/4096
@@ -123,7 +123,7 @@ func CharacterOwnerColumns(dst [][]int32, src []Character) {
 	}
 }
 
-// RestoreOwner writes what a row says into v, and then all that is derived. Its values must be in range, as a decoder's are.
+// RestoreOwner sets v from a row, then its derived fields. The values must be in range, as a decoder's are.
 func (v *Character) RestoreOwner(row []int32) {
 	_ = row[CharacterOwnerFields-1]
 	v.Exact.X = float32(row[CharacterOwnerAtX]) / 4096
@@ -134,8 +134,8 @@ func (v *Character) RestoreOwner(row []int32) {
 	v.Dead = v.IsDead()
 }
 
-// LerpOwner restores what lies frac/256 of the way from row a to row b, and then all that is derived: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// LerpOwner sets v to frac/256 of the way from row a to row b, then its derived fields: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *Character) LerpOwner(a, b []int32, frac uint8) {
 	_, _ = a[CharacterOwnerFields-1], b[CharacterOwnerFields-1]
 	v.Exact.X = float32(a[CharacterOwnerAtX]) / 4096
@@ -146,7 +146,7 @@ func (v *Character) LerpOwner(a, b []int32, frac uint8) {
 	v.Dead = v.IsDead()
 }
 
-// Fields of a row of Character, told to all but its owner, in the order of the wire.
+// Fields of a row of Character for all but its owner, in the order of the wire.
 const (
 	CharacterOthersPosX        = iota // Pos.X in 1/128
 	CharacterOthersPosY               // Pos.Y in 1/128
@@ -202,7 +202,7 @@ func CharacterOthersColumns(dst [][]int32, src []Character) {
 	}
 }
 
-// RestoreOthers writes what a row says into v, and then all that is derived. Its values must be in range, as a decoder's are.
+// RestoreOthers sets v from a row, then its derived fields. The values must be in range, as a decoder's are.
 func (v *Character) RestoreOthers(row []int32) {
 	_ = row[CharacterOthersFields-1]
 	v.Pos.X = float32(row[CharacterOthersPosX]) / 128
@@ -214,8 +214,8 @@ func (v *Character) RestoreOthers(row []int32) {
 	v.Dead = v.IsDead()
 }
 
-// LerpOthers restores what lies frac/256 of the way from row a to row b, and then all that is derived: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// LerpOthers sets v to frac/256 of the way from row a to row b, then its derived fields: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *Character) LerpOthers(a, b []int32, frac uint8) {
 	_, _ = a[CharacterOthersFields-1], b[CharacterOthersFields-1]
 	v.Pos.X = schema.Lerp(float32(a[CharacterOthersPosX])/128, float32(b[CharacterOthersPosX])/128, frac)
@@ -227,7 +227,7 @@ func (v *Character) LerpOthers(a, b []int32, frac uint8) {
 	v.Dead = v.IsDead()
 }
 
-// Fields of a row of Edges, told to everyone, in the order of the wire.
+// Fields of a row of Edges for everyone, in the order of the wire.
 const (
 	EdgesByte    = iota // Byte
 	EdgesSigned         // Signed in steps of 16
@@ -373,7 +373,7 @@ func EdgesColumns(dst [][]int32, src []Edges) {
 	}
 }
 
-// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+// Restore sets v from a row. The values must be in range, as a decoder's are.
 func (v *Edges) Restore(row []int32) {
 	_ = row[EdgesFields-1]
 	v.Byte = uint8(row[EdgesByte])
@@ -406,8 +406,8 @@ func (v *Edges) Restore(row []int32) {
 	v.Steps[1] = int16(row[EdgesSteps1] * 5)
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
-// interp says, the others from a. The rows must be of one unbroken life, and in range.
+// Lerp sets v to frac/256 of the way from row a to row b: each field by its interp,
+// the others from a. The rows must be of one unbroken life, and in range.
 func (v *Edges) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[EdgesFields-1], b[EdgesFields-1]
 	v.Byte = uint8(a[EdgesByte])

@@ -1,5 +1,5 @@
-// Package sample holds components that use every option of a net tag, with the code that structgen writes for them:
-// to read, and for the tests that hold that code to the reflective twin.
+// Package sample holds components that use every option of a net tag, with the code that structgen
+// writes for them: to read, and for the tests that hold that code to the reflective twin.
 package sample
 
 import "github.com/tickrate/tickrate/ecs/geom"
@@ -12,14 +12,16 @@ type Action uint8
 // Metres is a named float.
 type Metres float32
 
-// Swing is a struct with tags of its own; the options of the field that holds it are where its own begin.
+// Swing is a struct with tags of its own; the options of the field that holds it are where its own
+// begin.
 type Swing struct {
 	Phase  float32 `net:",quant=1000,wrap=1,interp=angle,often=60"`
 	Weight float32 `net:",quant=100,min=0,max=1,interp=linear"`
 	Note   string  `net:"-"`
 }
 
-// Character has all three sections: what everyone is told, what only its owner is, and what only the others are.
+// Character has all three sections: what everyone is told, what only its owner is, and what only
+// the others are.
 type Character struct {
 	_ struct{} `net:"character"`
 

@@ -1,5 +1,6 @@
-// Command structgen writes the code of schemas: run it by go:generate. It imports none of the packages that it writes
-// code for, so it still compiles when one of their structs has just changed.
+// Command structgen writes the code of schemas: run it by go:generate. It imports none of the
+// packages that it writes code for, so it still compiles when one of their structs has just
+// changed.
 package main
 
 import (

@@ -8,44 +8,47 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Offsets of a Flight's fields, of the columns of Capsules and of Flesh, in bytes; capsules.go pins them.
+// Offsets of a MovingSphere's fields, of the columns of Capsules and of Radii, in bytes; capsules.go pins
+// them.
 const (
 	flightO, flightD               = 0, 12
 	flightMax, flightRadius        = 24, 28
 	capsulesA, capsulesB, column16 = 0, 192, 64
-	fleshRadius, fleshAround       = 0, 64
+	radiiRadius, radiiBound        = 0, 64
 )
 
-// More predicates of VCMPPS. Those with notX are true where a number is not one, the others are not.
+// More predicates of VCMPPS. Those with notX are true where a number is not one, the others are
+// not.
 const (
 	atMost, atLeast = U8(0x12), U8(0x1D)
 	notAtMost       = U8(0x16)
 )
 
-// capsules is the kernel of capsules in the making. Masks are rows, as elsewhere.
+// capsules is the capsule kernel in the making. Masks are rows, as elsewhere.
 type capsules struct {
 	best  reg.GPVirtual  // lane of the nearest capsule so far, or -1
 	limit reg.VecVirtual // where it is touched, or the end of the way
 	*kernel
-	c, flesh, at     reg.GPVirtual // at: the bytes before the lanes at hand
+	c, radii, at     reg.GPVirtual // at: the bytes before the lanes at hand
 	sign, zeros      reg.VecVirtual
 	tiny, thin, none Mem
 }
 
-// writeCapsules writes geom.Ray.Capsule for 16 capsules, its branches as masks, in the same operations and their order; and before it the
-// ball round each of rig's, which says which count. All three ways a capsule is entered, at its side and at both ends, are worked out at
-// once: their square roots do not wait for each other. There is none for AVX-512: eight at a time answer sooner than 16, and the second
-// eight are often far from the ray.
+// writeCapsules writes geom.Ray.Capsule for 16 capsules, with its branches as masks, in the same
+// operations and their order, after a test of the ball around each capsule. The three ways to
+// enter a capsule, its side and both ends, are computed at once, since their square roots do not
+// depend on each other. There is no AVX-512 variant: eight at a time finish sooner than 16, as the
+// second eight are often far from the ray.
 func (k *kernel) writeCapsules() {
 	k.p = GP64()
-	TEXT("capsulesAVX2", 0, "func(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)")
+	TEXT("capsulesAVX2", 0, "func(f *[8]float32, c *[96]float32, radii *[32]float32) (lane int, t float32)")
 	Doc("capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,",
-		"-2: one has no length, so who asks has to look himself.")
+		"-2: one has no length, so the caller must test them itself.")
 	Pragma("noescape")
-	s := &capsules{kernel: k, c: GP64(), flesh: GP64(), at: GP64()}
+	s := &capsules{kernel: k, c: GP64(), radii: GP64(), at: GP64()}
 	Load(Param("f"), k.p)
 	Load(Param("c"), s.c)
-	Load(Param("flesh"), s.flesh)
+	Load(Param("radii"), s.radii)
 	XORL(s.at.As32(), s.at.As32())
 	s.tiny, s.thin, s.none = float("tiny", 1e-12), float("thin", 1e-9), float("none", inf)
 	signs := float("sign", float32(math.Copysign(0, -1)))
@@ -92,7 +95,7 @@ func (k *kernel) writeCapsules() {
 	JMP(LabelRef("done"))
 }
 
-// near is the lanes whose balls the way touches; the zero flag says that there are none.
+// near is the lanes whose balls the sphere touches; the zero flag says that there are none.
 func (s *capsules) near() rows {
 	k := s.kernel
 	var m [3]reg.VecVirtual
@@ -103,7 +106,7 @@ func (s *capsules) near() rows {
 		VADDPS(s.column(capsulesB+i*column16), m[i], m[i])
 		VSUBPS(o, m[i], m[i])
 	}
-	around := s.grown(fleshAround)
+	around := s.grown(radiiBound)
 	VADDPS(around, around, around)
 	along := s.dotDir(m)
 	far := k.square(m[0], m[1], m[2])
@@ -128,7 +131,7 @@ func (s *capsules) enter(may rows) (hit rows, t reg.VecVirtual) {
 	}
 	axisSq, axisDir, axisFrom := k.square(axis[0], axis[1], axis[2]), s.dotDir(axis), s.dot(axis, from)
 	fromDir, outside := s.dotDir(from), k.square(from[0], from[1], from[2])
-	radius2 := s.grown(fleshRadius)
+	radius2 := s.grown(radiiRadius)
 	VMULPS(radius2, radius2, radius2)
 	VSUBPS(radius2, outside, outside)
 	bits := GP64()
@@ -179,7 +182,7 @@ func (s *capsules) enter(may rows) (hit rows, t reg.VecVirtual) {
 		k.minus(k.field(flightO+4*i), to[i])
 	}
 	alongB, outsideB := s.dotDir(to), k.square(to[0], to[1], to[2])
-	radius2 = s.grown(fleshRadius)
+	radius2 = s.grown(radiiRadius)
 	VMULPS(radius2, radius2, radius2)
 	VSUBPS(radius2, outsideB, outsideB)
 	hitB, tb := s.sphere(alongB, outsideB, most)
@@ -237,10 +240,10 @@ func (s *capsules) end(which, axis int) reg.VecVirtual {
 	return v
 }
 
-// grown is a column of Flesh and the flight's own radius.
+// grown is a column of Radii and the flight's own radius.
 func (s *capsules) grown(offset int) reg.VecVirtual {
 	v := s.spreadOf(s.field(flightRadius))
-	VADDPS(Mem{Base: s.flesh, Index: s.at, Scale: 1, Disp: offset}, v, v)
+	VADDPS(Mem{Base: s.radii, Index: s.at, Scale: 1, Disp: offset}, v, v)
 	return v
 }
 

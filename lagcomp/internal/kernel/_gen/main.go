@@ -1,4 +1,5 @@
-// Command _gen writes kernel_amd64.s. It has a module of its own so that avo never enters the project's.
+// Command _gen writes kernel_amd64.s. It has a module of its own so that avo never enters the
+// project's.
 //
 // The ray and ball kernels have one shape, for AVX2 with 8 rows a register and for AVX-512 with 16:
 //
@@ -8,7 +9,8 @@
 //
 // many.go has the variant for many rows, which packs the rows that pass before it judges them.
 //
-// The operations and their order are those of kernel_generic.go, which gives the reasons; none is fused.
+// The operations and their order are those of kernel_generic.go, which gives the reasons; none is
+// fused.
 package main
 
 import (
@@ -34,8 +36,8 @@ func main() {
 			k.window, k.avx512, k.lanes = window, wide, lanes
 			k.write()
 		}
-		moved := kernel{name: "moved", window: window, avx512: wide, lanes: lanes}
-		moved.writeMoved()
+		displacement := kernel{name: "displacement", window: window, avx512: wide, lanes: lanes}
+		displacement.writeDisplacement()
 	}
 	body := kernel{name: "capsules", lanes: 8}
 	body.writeCapsules()
@@ -47,15 +49,15 @@ func main() {
 		k := kernel{name: "many", lanes: lanes, window: window, rising: rising, avx512: lanes == 16}
 		k.writeMany()
 	}
-	writeUnzipAVX2()
-	writeUnzipAVX512()
+	writeSplitRowsAVX2()
+	writeSplitRowsAVX512()
 	Generate()
 }
 
 // wideRows is how many rows a turn of the wide loop tests.
 const wideRows = 32
 
-// Offsets of probe's fields and of the slices in a Column; TestOffsets in the package pins them.
+// Offsets of probe's fields and of the slices in Spheres; kernel_amd64.go pins them.
 const (
 	probeO, probeD        = 0, 12 // x, y, z
 	probeSX, probeSZ      = 24, 28
@@ -205,7 +207,8 @@ func (k *kernel) wide() {
 	}
 }
 
-// narrow leaves in named those of one register that pass the cheap test; only the valid rows are there.
+// narrow leaves in named the rows of one register that pass the cheap test; only the valid rows
+// count.
 func (k *kernel) narrow(valid rows) {
 	m := k.cheap(0, valid)
 	if k.avx512 {
@@ -217,7 +220,8 @@ func (k *kernel) narrow(valid rows) {
 	TESTL(k.named.As32(), k.named.As32())
 }
 
-// pick takes the lowest register of rows out of passed: sub is its first row, named those of its rows that passed.
+// pick takes the lowest register of rows out of passed: sub is its first row, named those of its
+// rows that passed.
 func (k *kernel) pick() {
 	ones := GP64()
 	TZCNTL(k.passed.As32(), k.sub.As32())
@@ -242,8 +246,8 @@ func (k *kernel) emit(label string) {
 	JNZ(LabelRef(label))
 }
 
-// cheap is the test of the wide loop on its r-th register: left or right of the ray's upright plane, or level distance
-// from the ball. All loads are masked if valid says so.
+// cheap is the test of the wide loop on its r-th register: left or right of the ray's upright
+// plane, or level distance from the ball. All loads are masked if valid says so.
 func (k *kernel) cheap(r int, valid rows) rows {
 	at := place{k.i, 4 * k.lanes * r}
 	x, z := k.axis(columnX, at, valid), k.axis(columnZ, at, valid)
@@ -272,7 +276,7 @@ func (k *kernel) judge(valid rows) {
 	ANDL(bits.As32(), k.named.As32())
 }
 
-// full is the rows at a place that pass the full test, those that do not count perhaps among them.
+// full is the rows at a place that pass the full test, perhaps with rows that do not count.
 func (k *kernel) full(at place, valid rows) rows {
 	x, y, z := k.axis(columnX, at, valid), k.axis(columnY, at, valid), k.axis(columnZ, at, valid)
 	k.minus(k.field(probeO), x)

@@ -6,12 +6,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sure is how many of the rows that are tested at once are listed without asking how many passed; more are rare among many.
+// sure is how many of the rows that are tested at once are listed without a branch on how many
+// passed; more are rare among many rows.
 const sure = 2
 
-// writeMany writes the shape for many rows: no branch is asked whether somebody passed, because among many rows it cannot be foretold
-// where. Rows that pass the cheap test are packed into out; then these are gathered, a register at a time, and out is packed once more to
-// those that pass the full test. AVX2 has nothing that packs: its rows are listed by their bits.
+// writeMany writes the shape for many rows. It has no branch on whether a row passed, which cannot
+// be predicted among many rows. Rows that pass the cheap test are packed into out; these are then
+// gathered, a register at a time, and out is packed once more to those that pass the full test.
+// AVX2 cannot pack, so its rows are listed by their bits.
 func (k *kernel) writeMany() {
 	k.signature()
 	k.load()
@@ -111,8 +113,9 @@ func (k *kernel) writeMany() {
 	RET()
 }
 
-// list puts the rows of bits, each made of its lane by of, at out's entry count, and counts them. What it writes beyond is no row; there is
-// room for as many as are sure: no more entries went before than rows.
+// list puts the rows of bits, each made of its lane by of, at out's entry count, and counts them.
+// Entries beyond the count are garbage; there is room for sure of them, as there are no more
+// entries than rows.
 func (k *kernel) list(bits, count reg.GPVirtual, label string, sure int, of func(lane reg.GPVirtual)) {
 	lane, passed, end := GP64(), GP64(), GP64()
 	POPCNTL(bits.As32(), passed.As32())

@@ -6,7 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rows says which lanes count: a mask register with AVX-512, a vector of ones and zeros with AVX2. The zero rows are all.
+// rows says which lanes count: a mask register with AVX-512, a vector of ones and zeros with AVX2.
+// The zero rows are all.
 type rows struct {
 	k reg.OpmaskVirtual
 	v reg.VecVirtual
@@ -85,7 +86,7 @@ func (k *kernel) column(c reg.GPVirtual, offset int) reg.GPVirtual {
 	return g
 }
 
-// first is the first so many lanes; more than there are is all of them.
+// first is the first lanes, as many as are left.
 func (k *kernel) first(left reg.GPVirtual) rows {
 	count := GP64()
 	MOVL(U32(k.lanes), count.As32())

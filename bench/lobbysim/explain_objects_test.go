@@ -1,0 +1,237 @@
+package lobbysim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// Whatever is not in a snapshot, or not as it is, is so for a reason, and it is the right one, by
+// what the client decoded and by brute force over positions:
+//
+//	told    its row is the server's of that tick
+//	pace    its row is that of the tick in which its class was due last
+//	kept    the snapshot says nothing of things, and the client holds the row as it is
+//	range   it is not told, and too far in cells
+//	sight   it is not told, near enough, and out of sight
+//	budget  it is not told, it may be, and the line is thin
+//	joining likewise to a newcomer, whose line is not
+//
+// The lobby's own counts are then the sum of these verdicts.
+func TestWhyIsRightForThings(t *testing.T) {
+	const cell = 2
+	total := map[server.Reason]int{}
+	for _, cfg := range []server.Config{
+		{Relevance: server.RelevanceAll},
+		{Relevance: server.RelevanceOff},
+		{Relevance: server.RelevanceGrid, ViewDistance: 8, JoinBytes: 1200},
+		{Relevance: server.RelevanceGrid, ViewDistance: 24, CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
+		{Relevance: server.RelevanceGrid, ViewDistance: 12, Kbps: 24},
+	} {
+		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
+			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
+				l := &c.Lobby
+				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
+				l.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
+			})
+			w := whyOfThings{yard: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
+			w.far = int(cfg.ViewDistance/cell) + 2
+			if n := int(cfg.ViewDistance / cell); float32(n)*cell == cfg.ViewDistance {
+				w.far = n + 1
+			}
+			for range 60 * 12 {
+				if err := y.Step(); err != nil {
+					t.Fatal(err)
+				}
+				w.look()
+			}
+			y.Lobby.Publish()
+			l := y.Lobby.Summary().Replication
+			for kind := range l.Objects {
+				for why, n := range l.Objects[kind] {
+					if got := w.classes[kind][why]; got != int(n) {
+						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Reason(why), n, got)
+					}
+				}
+			}
+			for why, n := range w.counts {
+				total[why] += n
+			}
+			t.Log(w.counts, w.compared)
+			if w.compared < 500 {
+				t.Errorf("%d verdicts compared: nothing tested", w.compared)
+			}
+		})
+	}
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged, server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
+		if total[w] < 50 {
+			t.Errorf("%v: %d times, nothing tested", w, total[w])
+		}
+	}
+}
+
+// whyOfThings holds verdicts about things to what clients know.
+type whyOfThings struct {
+	*yard
+	cfg      server.Config
+	grid     interest.Config
+	far      int // cells
+	counts   map[server.Reason]int
+	classes  [netstate.Kinds][server.NumReasons]int
+	compared int
+	verdicts []server.Explanation
+}
+
+// lookAround looks at all snapshots of this tick.
+func (w *whyOfThings) look() {
+	m := w.Lobby.Match()
+	now := m.Tick()
+	f := w.Lobby.ObjectFrame(now)
+	for i, c := range w.Clients {
+		if c.ID() == 0 || w.Lobby.Sent(c.ID()) != now {
+			continue
+		}
+		w.verdicts = w.Lobby.ExplainAll(w.verdicts[:0], c.ID())
+		for k := range w.verdicts {
+			v := &w.verdicts[k]
+			if v.Object == "" {
+				continue
+			}
+			ref, err := server.ParseObjectRef(v.Object)
+			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" || !strings.Contains(v.Sentence(), v.Object) {
+				w.t.Fatalf("%+v: %v", v, err)
+			}
+			if again := w.Lobby.ExplainObject(c.ID(), ref); again != *v {
+				w.t.Fatalf("one by one %+v, in the list %+v", again, v)
+			}
+			if ref.Kind.Flies() {
+				if again := w.Lobby.Explain(c.ID(), netid.ID(v.Entity)); again != *v {
+					w.t.Fatalf("by its net id %+v, in the list %+v", again, v)
+				}
+			}
+			w.counts[v.Reason]++
+			if v.Slot >= 0 {
+				w.classes[ref.Kind][v.Reason]++
+			}
+			if c.Newest() == now { // the others hear of it with the next instant
+				w.compare(i, ref.Kind, v, now)
+			}
+		}
+		here := 0
+		for slot := range f.Slots() {
+			if f.ID(slot) != 0 {
+				here++
+			}
+		}
+		for k := range w.verdicts {
+			if w.verdicts[k].Object != "" && w.verdicts[k].Slot >= 0 {
+				here--
+			}
+		}
+		if here != 0 {
+			w.t.Fatalf("tick %d, client %d: %d things without a verdict", now, i, here)
+		}
+	}
+}
+
+// compare holds one verdict to what client i decoded.
+func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
+	w.compared++
+	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
+	var got, want [netstate.ObjectStateFields]int32
+	id, ok := c.Objects.Row(now, v.Slot, got[:])
+	is := f.Row(v.Slot, want[:])
+	told := ok && id == is && got == want
+	d := w.cells(i, v.Slot, now)
+	right := false
+	switch v.Reason {
+	case server.ReasonSent:
+		right = told
+	case server.ReasonStale:
+		old := w.Lobby.ObjectFrame(now - tick.Tick(v.Stale))
+		right = told && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
+	case server.ReasonUnchanged:
+		for t := now - 1; !ok && t > 0 && t+90 > now; t-- {
+			id, ok = c.Objects.Row(t, v.Slot, got[:])
+		}
+		right = ok && id == is && got == want
+	case server.ReasonRange:
+		right = !told && d > w.far*w.far
+	case server.ReasonOccluded:
+		me, it := w.cellsOf(i, v.Slot, now)
+		right = !told && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
+	case server.ReasonBudget:
+		right = !told && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
+	case server.ReasonJoining:
+		right = !told && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
+	}
+	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange || v.Reason == server.ReasonOccluded) {
+		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
+	}
+}
+
+// cells is the square of how many cells a client and a thing are apart.
+func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
+	g := w.grid
+	me, it := w.cellsOf(i, slot, now)
+	dx, dz := me%g.Wide-it%g.Wide, me/g.Wide-it/g.Wide
+	return dx*dx + dz*dz
+}
+
+// cellsOf are the cells that a client's player and a thing stand in.
+func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
+	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
+	var row [netstate.ObjectStateFields]int32
+	var o netstate.ObjectState
+	f.Row(slot, row[:])
+	o.Restore(row[:])
+	pos := o.Pos
+	switch {
+	case o.Kind == netstate.Cube: // which may be told as it was
+		for k := range m.Scene().Cubes {
+			if w.slotOf(netstate.Cube, k) == slot {
+				pos = m.Scene().Cubes[k].Pos
+			}
+		}
+	case o.Kind == netstate.Projectile:
+		for k := range m.Objects().Projectiles {
+			if p := &m.Objects().Projectiles[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Tick) == o.Born {
+				if pos = p.Point; p.Hit == object.Flying {
+					pos = p.At(&m.Game().ProjectileKinds[p.Type], now)
+				}
+			}
+		}
+	case o.Kind == netstate.Grenade:
+		for k := range m.Objects().Grenades {
+			if p := &m.Objects().Grenades[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Thrown) == o.Born {
+				pos = p.Pos
+			}
+		}
+	}
+	g := w.grid
+	cell := func(p geom.Vec3) int {
+		x := max(0, min(g.Wide-1, int((p.X-g.MinX)/g.Cell)))
+		z := max(0, min(g.Deep-1, int((p.Z-g.MinZ)/g.Cell)))
+		return z*g.Wide + x
+	}
+	return cell(m.Poses()[w.Clients[i].ID().Index()].Pos), cell(pos)
+}
+
+// slotOf is the slot of what stands about, as the list has it.
+func (w *whyOfThings) slotOf(kind netstate.Kind, n int) int {
+	for k := range w.verdicts {
+		if w.verdicts[k].Object == (server.ObjectRef{Kind: kind, N: uint32(n)}).String() {
+			return w.verdicts[k].Slot
+		}
+	}
+	return -1
+}

@@ -1,0 +1,190 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// Whoever is not in a snapshot is not in it for a reason, and it is the right one: in a town,
+// within a range, with and without limits of bytes, for each pair of client and entity in each
+// snapshot, by what the client decoded and by brute force over positions:
+//
+//	range    the oracle may not tell of it, and it is too far in cells
+//	sight    the oracle may not tell of it, and it is near enough
+//	line     it may; of those who are in sight nobody is told of, or waits, who is farther, but for the edge's play
+//	budget   it may; its weight is no more than what it took to get in, and that was more than nothing
+//	joining  likewise, until the client holds all
+//
+// The lobby's own counts are then the sum of these verdicts.
+func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
+	alone(t)
+	a := arena.Town(64, 26)
+	table := walls(t, a)
+	total := map[server.Reason]int{}
+	for _, c := range []struct {
+		kbps, join int
+		far        float32
+	}{{far: 40, join: 1200}, {kbps: 64, far: 60}, {kbps: 24}} {
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps, ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
+			SampleEvery: 1, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000}}
+		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg, Link: impair.Profile{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule := cfg
+		var highest map[int]int
+		rule.CellSize = table.Config().Cell
+		rule.CellVisible = func(from, to int) bool { return table.VisibleAt(from, highest[from], to, highest[to]) }
+		far := 1 << 12
+		if c.far != 0 {
+			far = int(c.far/rule.CellSize) + 1
+			if float32(int(c.far/rule.CellSize))*rule.CellSize < c.far {
+				far++
+			}
+		}
+		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
+		counts := map[server.Reason]int{}
+		var row [netstate.PublicFields]int32
+		look := func() {
+			for i, cl := range b.Clients {
+				at := cl.Newest()
+				if at == newest[i] {
+					continue
+				}
+				newest[i] = at
+				if oracles[i] == nil {
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3, left: map[netid.ID]int{}}
+				}
+				f := b.Lobby.Frame(at)
+				highest = levels(table, f)
+				may := oracles[i].look(f)
+				me := netstate.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:]).Pos
+				nearest, farthest := float32(1e9), float32(0) // of those whom the line does not carry, and of those whom it does
+				for slot := range f.Slots() {
+					id := f.ID(slot)
+					if id == 0 {
+						continue
+					}
+					v := b.Lobby.Explain(cl.ID(), id)
+					if tick.Tick(v.Tick) != at {
+						t.Fatalf("the verdict is about tick %d, the newest snapshot is of %d", v.Tick, at)
+					}
+					counts[v.Reason]++
+					shown, ok := cl.Row(at, slot, row[:])
+					told := ok && shown == id
+					pos := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+					dx, dz := pos.X-me.X, pos.Z-me.Z
+					d := dx*dx + dz*dz
+					grid := server.GridConfig(a, rule.CellSize)
+					p, q := table.Cell(me.X, me.Z), table.Cell(pos.X, pos.Z)
+					cx, cz := p%grid.Wide-q%grid.Wide, p/grid.Wide-q/grid.Wide
+					right := false
+					switch v.Reason {
+					case server.ReasonSent:
+						right = told && may[id]
+					case server.ReasonRange:
+						right = !may[id] && cx*cx+cz*cz > far*far
+					case server.ReasonOccluded:
+						right = !may[id] && cx*cx+cz*cz <= far*far
+					case server.ReasonClipped:
+						right = may[id] && c.kbps != 0
+						nearest = min(nearest, d)
+					case server.ReasonBudget:
+						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 && v.Priority <= v.Threshold
+					case server.ReasonJoining:
+						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold && at < newest[0]+120
+					}
+					if !right || told != (v.Reason == server.ReasonSent) {
+						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d", c, i, at, id, v, told, may[id], cx, cz)
+					}
+					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
+						farthest = max(farthest, d)
+					}
+				}
+				if 1+nearest < 0.64*(1+farthest)*(1-1./16) {
+					t.Fatalf("%+v: client %d, tick %d: somebody %g m² off is told of or waits, somebody %g m² off has no place on the line", c, i, at, farthest, nearest)
+				}
+			}
+		}
+		for range 60 * 6 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			look()
+		}
+		for i := range b.Clients { // what the last tick sent
+			b.play(i)
+		}
+		look()
+		b.Lobby.Publish()
+		l := b.Lobby.Summary().Replication
+		for w, n := range l.Players {
+			if counts[server.Reason(w)] != int(n) {
+				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Reason(w), counts[server.Reason(w)])
+			}
+			total[server.Reason(w)] += int(n)
+		}
+		t.Logf("%+v: %v", c, counts)
+	}
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded, server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
+		if total[w] < 100 {
+			t.Errorf("%v: %d times, nothing tested", w, total[w])
+		}
+	}
+}
+
+// Of clients and entities that are not there, or not yet, or not any more, it says so.
+func TestWhyOfWhoIsNotThere(t *testing.T) {
+	alone(t)
+	b := open(t, 8, 3, impair.Profile{Delay: 50 * time.Millisecond})
+	step := func(n int) {
+		for range n {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	step(120)
+	me, other := b.Clients[0].ID(), b.Clients[1].ID()
+	why := func(client, entity netid.ID, want server.Reason) {
+		t.Helper()
+		if v := b.Lobby.Explain(client, entity); v.Reason != want || v.Text != want.Text() {
+			t.Errorf("of %d and %d it says %+v, want %v", client, entity, v, want)
+		}
+	}
+	why(me, other, server.ReasonSent)
+	why(me, me, server.ReasonSent)
+	why(me, 0, server.ReasonNoEntity)
+	why(me, netid.Make(3000, 1), server.ReasonNoEntity)
+	why(me, netid.Make(other.Index(), 77), server.ReasonNoEntity)
+	why(0, other, server.ReasonNoClient)
+	why(netid.Make(3000, 1), other, server.ReasonNoClient)
+	if v := b.Lobby.Explain(me, other); v.Acked == 0 || v.Acked > v.Tick || v.Age > 3 || v.Interval != 3 {
+		t.Errorf("a verdict of %+v", v)
+	}
+	b.Crash(1) // and times out
+	step(60 * 11)
+	why(other, me, server.ReasonTimedOut)
+	b.Leave(2)
+	step(5)
+	if err := b.Connect(2); err != nil {
+		t.Fatal(err)
+	}
+	loading, none := false, false
+	for range 60 {
+		step(1)
+		why := b.Lobby.Explain(b.Clients[2].ID(), me).Reason
+		loading, none = loading || why == server.ReasonLoading, none || why == server.ReasonNoSnapshot
+	}
+	if !loading || !none {
+		t.Errorf("nobody was loading, %v, or had no snapshot yet, %v", loading, none)
+	}
+}

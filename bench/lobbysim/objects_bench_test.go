@@ -1,0 +1,106 @@
+package lobbysim
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// gunner walks about and, if it is one of those who fire, lets a rocket go into the sky whenever it
+// can.
+type gunner struct {
+	swarm.Brain
+	fires bool
+}
+
+func (b *gunner) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
+	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee | sim.Rocket
+	if b.fires {
+		in.Pitch, in.Buttons = geom.Angle(0x2000), in.Buttons|sim.Throw
+	}
+	return in
+}
+
+// BenchmarkThings is a whole tick of 1000 clients, and what one of them is told of things, without
+// anything in the air and with about 200 rockets on their way; by whom is told of what. Of the
+// stages only capture and snapshot know of the second plane: the rest of the difference is the
+// match, which flies them.
+func BenchmarkThings(b *testing.B) {
+	for _, players := range []int{64, 1000} {
+		for _, r := range []server.Relevance{server.RelevanceAll, server.RelevanceGrid} {
+			for _, live := range []int{0, 200} {
+				b.Run(fmt.Sprintf("clients=%d/%v/projectiles=%d", players, r, live), func(b *testing.B) { benchThings(b, players, live, r) })
+			}
+		}
+	}
+}
+
+func benchThings(b *testing.B, n, live int, r server.Relevance) {
+	var spent time.Duration
+	ground := arena.Generate(n, 11)
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
+	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
+	y, err := New(Config{
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+		Brain: func(i int) swarm.Brain {
+			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
+		},
+		WrapTick: func(tick func() error) error {
+			from := clock.ThreadCPU()
+			err := tick()
+			spent += clock.ThreadCPU() - from
+			return err
+		},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	account := client.NewMeter()
+	for range 600 { // until as many land as leave
+		if err := y.Step(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	y.Clients[0].Meter = account
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s := &y.Lobby.Stats
+	s.Stage[metrics.StageSnapshot].Reset()
+	s.Stage[metrics.StageCapture].Reset()
+	spent = 0
+	from, flying := y.Now(), 0
+	b.ResetTimer()
+	for range b.N {
+		if err := y.Step(); err != nil {
+			b.Fatal(err)
+		}
+		flying += len(y.Lobby.Match().Objects().Projectiles)
+	}
+	b.StopTimer()
+	things, all := uint64(0), account.Total()
+	for _, c := range account.Cells(nil) {
+		if c.Component == "object" || c.Field == "objects" {
+			things += c.Bits
+		}
+	}
+	seconds := (y.Now() - from).Seconds()
+	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
+	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
+	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
+	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,116 @@
+package lobbysim
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/server/httpapi"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// watched is a configuration with all that a host observes its lobby by, and labels at all times,
+// as while a profile is taken.
+func watched(cfg server.Config) server.Config {
+	begin := time.Now()
+	cfg.Clock = func() time.Duration { return time.Since(begin) }
+	labels := httpapi.NewStageLabels("0")
+	labels.Always()
+	cfg.EnterStage = labels.Enter
+	return cfg
+}
+
+// A tick that is observed in all ways, and of which every eighth datagram is accounted for,
+// allocates nothing.
+func TestObservedTickAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128}, inTown(t, server.Config{})} {
+		cfg.SampleEvery = 8
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, watched(cfg)) })
+	}
+}
+
+// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it
+// goes on to account for everything.
+func TestObservingChangesNothing(t *testing.T) {
+	play := func(switching bool) (uint64, *Sim) {
+		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()
+		b.wire.onSend = func(_ netip.AddrPort, data []byte) { sum.Write(data) }
+		for n := range 600 {
+			if switching {
+				b.Lobby.Observe(n/7%2 == 0)
+			}
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Lobby.Observe(true)
+		for range 60 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return sum.Sum64(), b
+	}
+	always, a := play(false)
+	sometimes, b := play(true)
+	if always == 0 || always != sometimes {
+		t.Errorf("what is sent is %x if observed and %x if now and then", always, sometimes)
+	}
+	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent, metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing, metrics.InputsDuplicate} {
+		if x, y := a.Lobby.Stats.Count[c].Load(), b.Lobby.Stats.Count[c].Load(); x != y || x == 0 {
+			t.Errorf("%v: %d and %d", c, x, y)
+		}
+	}
+	if n := b.Lobby.Stats.Count[metrics.UnbalancedTicks].Load(); n != 0 {
+		t.Errorf("%d ticks are unbalanced", n)
+	}
+	x, y := a.Lobby.Summary().Bandwidth, b.Lobby.Summary().Bandwidth
+	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
+		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed", x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
+	}
+}
+
+// BenchmarkObserved is what metrics, ledger, labels and clocks cost a tick: one lobby is observed
+// for 12 ticks, and then for 12 it is not, in turns, and CPU times are compared pair by pair; low
+// and high are the ends of the 95 % interval. Twelve are four snapshots to everybody.
+func BenchmarkObserved(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		players int
+		cfg     server.Config
+		labels  bool
+	}{{"players=10", 10, server.Config{}, false}, {"players=100", 100, server.Config{}, false}, {"players=500", 500, server.Config{}, false},
+		{"players=500,profiled", 500, server.Config{}, true}, {"players=500,town,kbps=128", 500, inTown(b, server.Config{Kbps: 128}), false}} {
+		b.Run(c.name, func(b *testing.B) {
+			cfg := watched(c.cfg)
+			if !c.labels { // as a host while no profile is taken
+				cfg.EnterStage = nil
+			}
+			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			b.ResetTimer()
+			turns, err := l.CompareObserved(clock.ThreadCPU, max(20, b.N/24), 12)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := measure.Paired(turns.Off, turns.On)
+			b.ReportMetric(turns.Off[len(turns.Off)/2], "unobserved-ns/tick")
+			b.ReportMetric(100*(r.Value-1), "%more")
+			b.ReportMetric(100*(r.Low-1), "%low")
+			b.ReportMetric(100*(r.High-1), "%high")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

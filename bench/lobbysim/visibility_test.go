@@ -1,0 +1,256 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the
+// column of one's block.
+func maze(a *arena.Arena, cell float32) func(from, to int) bool {
+	wide := server.GridConfig(a, cell).Wide
+	return func(from, to int) bool {
+		return from%wide/3 == to%wide/3 || from/wide/3 == to/wide/3
+	}
+}
+
+// oracle finds by brute force what one client may be told: frame by frame, row by row, from
+// positions alone.
+type oracle struct {
+	cfg    server.Config
+	id     netid.ID
+	far    int              // cells
+	linger int              // snapshots
+	left   map[netid.ID]int // for how many snapshots somebody stays seen
+}
+
+// lookAround takes the client's snapshot of a frame in and returns the set of those whom it may be
+// told of.
+func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
+	var row [netstate.PublicFields]int32
+	grid := server.GridConfig(o.cfg.Arena, o.cfg.CellSize)
+	cell := func(slot int) (x, z int, team uint8) {
+		p := netstate.PoseOf(f.Row(slot, row[:]), row[:])
+		x = min(max(int((p.Pos.X-grid.MinX)/grid.Cell), 0), grid.Wide-1)
+		z = min(max(int((p.Pos.Z-grid.MinZ)/grid.Cell), 0), grid.Deep-1)
+		return x, z, p.Team()
+	}
+	may := map[netid.ID]bool{}
+	mx, mz, team := cell(o.id.Index())
+	for slot := range f.Slots() {
+		id := f.ID(slot)
+		if id == 0 {
+			continue
+		}
+		x, z, t := cell(slot)
+		dx, dz := x-mx, z-mz
+		inRange := dx*dx+dz*dz <= o.far*o.far
+		if id == o.id || t == team || inRange && o.cfg.CellVisible(mz*grid.Wide+mx, z*grid.Wide+x) {
+			may[id] = true
+			o.left[id] = o.linger
+		} else if o.left[id] > 0 {
+			may[id] = true
+			o.left[id]--
+		}
+	}
+	for id := range o.left { // who is not there is not seen when it comes back
+		if f.ID(id.Index()) != id {
+			delete(o.left, id)
+		}
+	}
+	return may
+}
+
+// A match of 64 players behind walls, with some who go and others who come: in every snapshot of
+// every client there is exactly who may be seen by the oracle, and of nobody else a single row,
+// whatever a modified client looks at. With a limit some may be missing, but nobody is too many.
+func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
+	alone(t)
+	for _, c := range []struct {
+		name string
+		kbps int
+		link impair.Profile
+	}{{"no limit", 0, impair.Profile{}}, {"64 kbit/s", 64, impair.Profile{}}} {
+		t.Run(c.name, func(t *testing.T) { hidden(t, c.kbps, c.link) })
+	}
+}
+
+func hidden(t *testing.T, kbps int, link impair.Profile) {
+	const cell, linger, farMetres = 4, 3, 30
+	a, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
+		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger, CellVisible: maze(a, cell)}
+	b, err := New(Config{Clients: 64, Seed: 26, Link: link, Lobby: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
+	n := tally{whole: kbps == 0}
+	ticks := 60 * 20
+	if testing.Short() {
+		ticks = 60 * 5
+	}
+	for now := range ticks {
+		if i, anew := turnstile(t, b, now); anew {
+			newest[i], oracles[i] = 0, nil
+		}
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		for i, cl := range b.Clients {
+			at := cl.Newest()
+			if at == newest[i] {
+				continue
+			}
+			newest[i] = at
+			if oracles[i] == nil {
+				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[netid.ID]int{}}
+			}
+			f := b.Lobby.Frame(at)
+			n.take(t, cl, f, oracles[i].look(f))
+		}
+	}
+	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 || kbps > 0 && n.waiting == 0 {
+		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out", n.snapshots, n.told, n.hidden, n.waiting)
+	}
+	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
+}
+
+// turnstile has one of 64 clients after the other leave and come anew, one each 90 ticks, and says
+// which.
+func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
+	if now%90 != 89 {
+		return 0, false
+	}
+	i = now / 90 % 64
+	b.Leave(i)
+	if err := b.Connect(i); err != nil {
+		t.Fatal(err)
+	}
+	return i, true
+}
+
+// tally counts what snapshots told of whom there was.
+type tally struct {
+	whole bool // nobody who may be seen is left out
+
+	snapshots, told, hidden, waiting int
+}
+
+// take fails the test if a client was told of somebody else than whom it may see in the snapshot of
+// f. It returns the slots that it was told of.
+func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
+	t.Helper()
+	n.snapshots++
+	var row [netstate.PublicFields]int32
+	for slot := range f.Slots() {
+		id, ok := cl.Row(f.Tick, slot, row[:])
+		switch present := f.ID(slot); {
+		case ok && id != 0 && !may[id]:
+			t.Fatalf("client %v was told in tick %d of %v, whom it must not see", cl.ID(), f.Tick, id)
+		case ok && id != 0:
+			slots |= 1 << slot
+			n.told++
+		case present != 0 && may[present] && n.whole:
+			t.Fatalf("client %v was not told in tick %d of %v, whom it may see", cl.ID(), f.Tick, present)
+		case present != 0 && may[present]:
+			n.waiting++
+		case present != 0:
+			n.hidden++
+		}
+	}
+	return slots
+}
+
+// TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client
+// holds at each of its snapshots just what the world was, neither more nor less.
+func TestRow33SnapshotsFromTheWorld(t *testing.T) {
+	alone(t)
+	b := open(t, 24, 33, impair.Profile{})
+	newest, compared := make([]tick.Tick, 24), 0
+	var got, want [netstate.PublicFields]int32
+	for range 60 * 20 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		for i, cl := range b.Clients {
+			at := cl.Newest()
+			if at == newest[i] {
+				continue
+			}
+			newest[i] = at
+			f := b.Lobby.Frame(at)
+			for slot := range f.Slots() {
+				id, ok := cl.Row(at, slot, got[:])
+				if was := f.Row(slot, want[:]); was != id || !ok && was != 0 || id != 0 && got != want {
+					t.Fatalf("client %d, tick %d, slot %d: %v %v, the world has %v %v", i, at, slot, id, got, was, want)
+				}
+				if id != 0 {
+					compared++
+				}
+			}
+		}
+	}
+	if compared < 24*24*350 {
+		t.Errorf("only %d rows compared", compared)
+	}
+}
+
+// Shots among walls are judged as their shooters saw them: all but those few at somebody who was
+// gone from sight at the second of the view's two snapshots, where the server knows where it went
+// and the client does not.
+func TestVerdictsAmongWalls(t *testing.T) {
+	alone(t)
+	for _, kbps := range []int{0, 24} {
+		a, err := arena.Open("arena-16")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, PredictHits: true,
+			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
+				Relevance: server.RelevanceGrid, CellSize: 4, CellVisible: maze(a, 4), Hysteresis: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := verdicts{t: t, b: b, server: map[shotKey]verdict{}, from: make([]uint64, 16)}
+		for range 60 * 40 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			v.collect()
+		}
+		compared, hits, others := 0, 0, 0
+		for i, s := range v.client {
+			h, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
+			if !known || h.ray.Origin != s.Ray.Origin { // or thrown about, unlike it knew
+				continue
+			}
+			compared++
+			if s.Hit != 0 {
+				hits++
+			}
+			if netid.ID(h.hit.ID) != s.Hit {
+				others++
+			}
+		}
+		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
+		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
+			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package swarm
+
+import (
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// Config describes a swarm. Zero fields mean the defaults named.
+type Config struct {
+	Server  netip.AddrPort
+	Servers []netip.AddrPort // of several lobbies: player n plays on n modulo their count; default Server
+	Players int
+	Seed    uint64 // of all decisions
+	Rate    tick.Rate
+
+	// Full is how many players decode whole snapshots; default 1, and at least one for each lobby.
+	// The first of them, up to 8, count their bits. Decode is how much the others decode;
+	// DecodeFull, the default, means DecodeOwn. With DecodeAcks they play by BlindBot, whatever
+	// Brain says.
+	Full   int
+	Decode client.Decode
+
+	Token   func(n int) ([]byte, error)                            // a connect token for player n; required
+	Models  netstate.Models                                        // compression of all players; default netstate.Trained
+	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known
+	Content *content.Pack                                          // of all players; default the pack of this build
+	Brain   func(n int) Brain                                      // of player n; default NewBot(Seed, n)
+
+	ChatEvery      time.Duration // mean time between two chat lines of a player; default never
+	Arrival        time.Duration // over which the players start to connect; default all at once
+	ChurnPerMinute float64       // how often each player but the full ones is replaced by another
+}
+
+// ErrNoTokens is Open's error for a Config without Token.
+var ErrNoTokens = errors.New("swarm: Config.Token is missing")
+
+// maxSampled is how many players count the bits that they receive: more would cost the swarm CPU.
+const maxSampled = 8
+
+func (cfg Config) withDefaults() (Config, error) {
+	if cfg.Rate == 0 {
+		cfg.Rate = tick.DefaultRate
+	}
+	if cfg.Models == (netstate.Models{}) {
+		cfg.Models = netstate.Trained()
+	}
+	if cfg.Brain == nil {
+		seed := cfg.Seed
+		cfg.Brain = func(n int) Brain { return NewBot(seed, n) }
+	}
+	if len(cfg.Servers) == 0 {
+		cfg.Servers = []netip.AddrPort{cfg.Server}
+	}
+	if cfg.Decode == client.DecodeFull {
+		cfg.Decode = client.DecodeOwn
+	}
+	cfg.Full = max(cfg.Full, 1, len(cfg.Servers)) // one for the view of each lobby
+	if cfg.Token == nil {
+		return cfg, ErrNoTokens
+	}
+	return cfg, nil
+}
+
+// blind reports whether player n sees nothing, not even itself.
+func (cfg *Config) blind(n int) bool { return cfg.Decode == client.DecodeAcks && n >= cfg.Full }
+
+// decode is how much player n decodes.
+func (cfg *Config) decode(n int) client.Decode {
+	if n < cfg.Full {
+		return client.DecodeFull
+	}
+	return cfg.Decode
+}

@@ -1,0 +1,248 @@
+package inspect
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tickrate/tickrate/cmd/internal/playback"
+	"github.com/tickrate/tickrate/cmd/internal/preview"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/shotsvg"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// ShotOptions are the settings of Shots: which records to show, and how.
+type ShotOptions struct {
+	Shooter, Victim  string   // net ids; empty for all
+	Verdicts, Clamps []string // names of verdicts and clamp reasons; none for all
+	From, To         uint32   // ticks; 0 for no limit
+	Number           uint64   // of one shot; 0 for all
+	Last             int      // most records shown; 0 for all
+	JSON             bool     // writes one line of JSON for each record
+	SVG              string   // file for a drawing of the last record
+	Secret           string   // of the server's HTTP port
+	Map              string   // file of a recording's map
+	Preview          preview.Options
+}
+
+// shotQuery is a call of Shots.
+type shotQuery struct {
+	ShotOptions
+	filter lagcomp.ShotFilter
+	fired  uint64 // shots fired, shown or not
+}
+
+// shotLogSize is the number of records kept of a simulated match: more than one tick can fire.
+const shotLogSize = server.MaxShotLogSize
+
+// Shots writes shot records of a source: the URL of a running server, the file of a recording, or "preview" for a match in
+// virtual time.
+func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) error {
+	f := &shotQuery{ShotOptions: o}
+	if err := f.parse(); err != nil {
+		return usage.Error(err)
+	}
+	var shots []lagcomp.ShotRecord
+	var rate int
+	var err error
+	switch {
+	case strings.HasPrefix(source, "http://"), strings.HasPrefix(source, "https://"):
+		shots, rate, err = f.ask(ctx, source)
+	case source == "preview":
+		shots, rate, err = f.preview(ctx)
+	default:
+		shots, rate, err = f.replay(ctx, source)
+	}
+	if err != nil && len(shots) == 0 {
+		return err
+	}
+	return errors.Join(err, f.show(out, shots, rate))
+}
+
+// parse builds the filter.
+func (f *shotQuery) parse() (err error) {
+	if f.filter.Shooter, err = parseID("--shooter", f.Shooter); err != nil {
+		return err
+	}
+	if f.filter.Subject, err = parseID("--victim", f.Victim); err != nil {
+		return err
+	}
+	for _, v := range f.Verdicts {
+		err = errors.Join(err, f.filter.AddVerdict(v))
+	}
+	for _, v := range f.Clamps {
+		err = errors.Join(err, f.filter.AddClamp(v))
+	}
+	f.filter.From, f.filter.To, f.filter.Number = tick.Tick(f.From), tick.Tick(f.To), f.Number
+	switch {
+	case err != nil:
+	case f.To != 0 && f.To < f.From:
+		err = fmt.Errorf("--from %d --to %d: expected --to to be at least --from", f.From, f.To)
+	case f.Last < 0:
+		err = fmt.Errorf("--last %d: expected 0 for all, or more", f.Last)
+	}
+	return err
+}
+
+// parseID parses a net id, such as 8.1 or 2049. An empty text is 0.
+func parseID(flag, text string) (uint32, error) {
+	if text == "" {
+		return 0, nil
+	}
+	id, err := netid.Parse(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s %q: %w", flag, text, err)
+	}
+	return uint32(id), nil
+}
+
+// keep appends the matching records and drops all but the last that will be shown.
+func (f *shotQuery) keep(kept, more []lagcomp.ShotRecord) []lagcomp.ShotRecord {
+	for i := range more {
+		if f.filter.Matches(&more[i]) {
+			kept = append(kept, more[i])
+		}
+	}
+	if f.Last > 0 && len(kept) > 2*f.Last {
+		kept = append(kept[:0], kept[len(kept)-f.Last:]...)
+	}
+	return kept
+}
+
+// ask returns the matching records of a running server.
+func (f *shotQuery) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord, int, error) {
+	var answer httpapi.ShotList
+	if err := serverapi.Get(ctx, url, "/v1/shots", f.Secret, &answer); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", url, err)
+	}
+	f.fired = answer.Count
+	return f.keep(nil, answer.Shots), answer.Rate, nil
+}
+
+// preview plays a match in virtual time and returns its matching records.
+func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rate int, err error) {
+	f.Preview.ShotLogSize = shotLogSize
+	if err := f.Preview.Check(); err != nil {
+		return nil, 0, usage.Error(err)
+	}
+	b, err := f.Preview.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	ring := b.Lobby.ShotLog()
+	begun := time.Now()
+	ring.Clock = func() int64 { return int64(time.Since(begun)) }
+	var news []lagcomp.ShotRecord
+	for end := f.Preview.Duration; b.Now() < end && ctx.Err() == nil; f.fired = ring.Count() {
+		if err := b.Step(); err != nil {
+			return kept, f.Preview.Rate, err
+		}
+		news = ring.Since(f.fired, 0, news[:0])
+		kept = f.keep(kept, news)
+	}
+	return kept, f.Preview.Rate, ctx.Err()
+}
+
+// replay plays a recording and returns its matching records: those before damage or a difference, too.
+func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord, rate int, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, usage.Errorf("recording: %w", err)
+	}
+	defer file.Close()
+	r, err := replay.NewReader(bufio.NewReaderSize(file, 1<<16))
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.Close()
+	p, err := (&playback.Options{Map: f.Map, Content: f.Preview.Content}).Player(&r.Head)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	rate = int(r.Head.Rate)
+	ring, begun := lagcomp.NewShotLog(shotLogSize), time.Now()
+	ring.Clock = func() int64 { return int64(time.Since(begun)) }
+	var news []lagcomp.ShotRecord
+	for ctx.Err() == nil {
+		chunk, err := r.Next()
+		if err == io.EOF {
+			return kept, rate, nil
+		}
+		if err == nil {
+			err = p.Load(chunk)
+		}
+		if err != nil {
+			return kept, rate, fmt.Errorf("%s: %w", path, err)
+		}
+		p.Match.SetShotLog(ring)
+		for ; !p.Done() && ctx.Err() == nil; f.fired = ring.Count() {
+			if f.To != 0 && uint32(p.Match.Tick()) >= f.To {
+				return kept, rate, nil
+			}
+			if err := p.Step(); err != nil {
+				return kept, rate, fmt.Errorf("%s: %w", path, err)
+			}
+			news = ring.Since(f.fired, 0, news[:0])
+			kept = f.keep(kept, news)
+		}
+	}
+	return kept, rate, ctx.Err()
+}
+
+// ShotName formats the net id of a shot record.
+func ShotName(id uint32) string { return netid.ID(id).String() }
+
+// show writes the records and draws the last.
+func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) error {
+	if f.Last > 0 && len(shots) > f.Last {
+		shots = shots[len(shots)-f.Last:]
+	}
+	if f.SVG != "" {
+		if len(shots) == 0 {
+			return errors.New("--svg: no shot to draw")
+		}
+		if err := os.WriteFile(f.SVG, shotsvg.Append(nil, &shots[len(shots)-1], ShotName), 0o644); err != nil {
+			return err
+		}
+	}
+	if f.JSON {
+		out := json.NewEncoder(w)
+		for i := range shots {
+			if err := out.Encode(&shots[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "shot\ttick\tshooter\tverdict\ttarget\tbone\tat m\tmiss m\tclaimed view\tage ms\tclamp\tmoved ms\tcandidates\tposes\tns")
+	period := 1000 / float64(max(rate, 1))
+	for i := range shots {
+		r := &shots[i]
+		target, bone, at, miss := "-", "-", "-", "-"
+		if r.Subject != 0 {
+			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
+		}
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, ShotName(r.Shooter), r.Verdict, target, bone, at, miss,
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d shots shown of %d fired\n", len(shots), f.fired)
+	return err
+}

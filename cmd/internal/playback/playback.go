@@ -1,0 +1,279 @@
+// Package playback plays a recorded match again and compares it with the checksums in the recording. A file and options go
+// in; kills, scores, statistics of aiming and the first difference come out. Commands call it.
+package playback
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/ecs/tick"
+	hitrig "github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// Options are the settings of a playback.
+type Options struct {
+	From, To     uint32 // first and last tick; 0 for the recording's
+	Check        bool   // writes only whether the match is the same
+	JSON         bool   // writes one line of JSON
+	Map, Content string // file of the map, folder of the content pack; empty for what the recording names
+}
+
+// Result is the outcome of a playback.
+type Result struct {
+	Map      string        `json:"map"`
+	Mode     string        `json:"mode"`
+	Hz       int           `json:"hz"`
+	Slots    int           `json:"slots"`
+	From     tick.Tick     `json:"from"`
+	To       tick.Tick     `json:"to"`
+	Ticks    int           `json:"ticks"`
+	Compared int           `json:"checksums"`
+	Bytes    int64         `json:"bytes"`
+	Speed    float64       `json:"speed"` // ratio of match time to elapsed time
+	Kills    []Kill        `json:"kills"`
+	Scores   []int32       `json:"scores"`
+	Players  []PlayerScore `json:"players"`
+	Same     bool          `json:"same"`
+	Error    string        `json:"error,omitempty"`
+	Diverged *Difference   `json:"Difference,omitempty"`
+	Phase    string        `json:"phase"`
+	End      string        `json:"end,omitempty"` // how the file ends, if it was read to the end
+
+	rate tick.Rate
+	aim  *aim.Tracker
+}
+
+// Kill is one kill.
+type Kill struct {
+	Tick   tick.Tick `json:"tick"`
+	Killer string    `json:"killer"`
+	Victim string    `json:"victim"`
+	Cause  string    `json:"cause"`
+	Head   bool      `json:"head,omitempty"`
+}
+
+// PlayerScore is a player at the end.
+type PlayerScore struct {
+	ID     string    `json:"id"`
+	Team   uint8     `json:"team"`
+	Kills  uint16    `json:"kills"`
+	Deaths uint16    `json:"deaths"`
+	Aim    *AimStats `json:"aim,omitempty"` // of players that hit somebody
+}
+
+// AimStats are a player's statistics of aiming, see aim.Features.
+type AimStats struct {
+	Rounds   uint32  `json:"rounds"`
+	Hits     uint32  `json:"hits"`
+	OnTarget float32 `json:"on_target"`
+	Snap     float32 `json:"snap_degrees"`
+	Reaction float32 `json:"reaction_ms"`
+	Score    float32 `json:"score"`
+}
+
+// Difference is the first difference: found at Tick, between it and the equal state of Since.
+type Difference struct {
+	Since tick.Tick `json:"since"`
+	Tick  tick.Tick `json:"tick"`
+	What  string    `json:"what"`
+}
+
+// Run plays the recording at path and writes the result. The error names the first difference, damage, or a wrong option.
+func Run(ctx context.Context, w io.Writer, path string, o Options) error {
+	if o.To != 0 && o.To < o.From {
+		return usage.Errorf("--from %d --to %d: expected --to to be at least --from", o.From, o.To)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return usage.Errorf("recording: %w", err)
+	}
+	defer file.Close()
+	r, err := replay.NewReader(bufio.NewReaderSize(file, 1<<16))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.Close()
+	p, err := o.Player(&r.Head)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
+	begun := time.Now()
+	err = out.play(ctx, &o, r, p)
+	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
+	if took := time.Since(begun).Seconds(); took > 0 {
+		out.Speed = float64(out.Ticks) / float64(out.Hz) / took
+	}
+	out.score(p.Match)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+		out.Error = err.Error()
+		if d := (*replay.Divergence)(nil); errors.As(err, &d) {
+			out.Diverged = &Difference{d.Since, d.Tick, d.What}
+		}
+	}
+	out.print(w, &o)
+	return err
+}
+
+// Player loads the map, content pack and rules that the head of a recording names, and returns a player for its chunks.
+func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
+	pack, err := assets.Content(o.Content)
+	if err != nil {
+		return nil, err
+	}
+	var ground *arena.Arena
+	if o.Map != "" {
+		ground, err = assets.Map(o.Map)
+	} else if a, ok, bad := pack.Ground(h.ArenaName); ok {
+		ground, err = a, bad
+	} else if ground, err = client.Known(h.ArenaName, h.Arena); err != nil { // a name in a file is never a path
+		err = usage.Errorf("map %q: %w; give its file with --map", h.ArenaName, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	game, err := assets.Game(pack, h.ArenaName, h.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return replay.NewPlayer(h, game, ground)
+}
+
+// play plays the ticks of the options, up to the first error.
+func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *replay.Player) error {
+	var since []*replay.Chunk // chunks since the last saved state
+	for ctx.Err() == nil {
+		chunk, err := r.Next()
+		if err == io.EOF {
+			o.End = r.End.String()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(chunk.Key) > 0 {
+			since = since[:0]
+		}
+		if since = append(since, chunk); uint32(chunk.Last()) < f.From {
+			continue
+		}
+		for _, chunk := range since {
+			if over, err := o.chunk(ctx, f, p, chunk); over || err != nil {
+				return err
+			}
+		}
+		since = since[:0]
+	}
+	return ctx.Err()
+}
+
+// chunk plays a chunk and reports whether the last tick of the options was played.
+func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player, chunk *replay.Chunk) (over bool, err error) {
+	if err := p.Load(chunk); err != nil {
+		return false, err
+	}
+	for !p.Done() && ctx.Err() == nil {
+		if f.To != 0 && uint32(p.Match.Tick()) >= f.To {
+			return true, nil
+		}
+		if err := p.Step(); err != nil {
+			return false, err
+		}
+		o.tick(f, p.Match)
+	}
+	return false, ctx.Err()
+}
+
+// tick adds the events of a tick.
+func (o *Result) tick(f *Options, m *sim.Match) {
+	o.Ticks++
+	t := m.Tick()
+	if uint32(t) < f.From {
+		return
+	}
+	if o.From == 0 {
+		o.From = t
+	}
+	o.To = t
+	o.aim.Tick(m)
+	for _, e := range m.Outcome().Events {
+		if e.Kind == sim.EventKill {
+			o.Kills = append(o.Kills, Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
+		}
+	}
+}
+
+// score adds the scores after the last tick.
+func (o *Result) score(m *sim.Match) {
+	if m == nil {
+		return
+	}
+	s := m.Mode()
+	o.Scores, o.Phase = s.Score[:], [mode.Phases]string{"countdown", "round", "ended"}[s.Phase]
+	for _, pose := range m.Poses() {
+		id := m.World.At(int(pose.ID >> 8))
+		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
+			o.Players = append(o.Players, PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
+		}
+	}
+}
+
+// aimOf returns the aiming statistics of the player in a slot, nil if it hit nobody.
+func (o *Result) aimOf(slot int) *AimStats {
+	f := o.aim.Features(slot)
+	if f.Hits == 0 {
+		return nil
+	}
+	return &AimStats{f.Shots, f.Hits, f.OnTarget, f.Snap, f.Reaction, f.Score()}
+}
+
+// clock formats a tick as time since the match began.
+func (o *Result) clock(t tick.Tick) string {
+	ms := o.rate.At(t).Milliseconds()
+	return fmt.Sprintf("%d:%02d.%03d", ms/60000, ms/1000%60, ms%1000)
+}
+
+func (o *Result) print(w io.Writer, f *Options) {
+	if f.JSON {
+		_ = json.NewEncoder(w).Encode(o)
+		return
+	}
+	if !f.Check {
+		fmt.Fprintf(w, "%s on %s, %d Hz, up to %d players\n", o.Mode, o.Map, o.Hz, o.Slots)
+		for _, k := range o.Kills {
+			how := k.Cause
+			if k.Head {
+				how += ", head"
+			}
+			fmt.Fprintf(w, "%10s  tick %-7d %s killed %s (%s)\n", o.clock(k.Tick), k.Tick, k.Killer, k.Victim, how)
+		}
+		fmt.Fprintf(w, "%s at %s, score %v\n", o.Phase, o.clock(o.To), o.Scores)
+		for _, p := range o.Players {
+			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths", p.ID, p.Team, p.Kills, p.Deaths)
+			if a := p.Aim; a != nil {
+				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	verdict := "the same"
+	if !o.Same {
+		verdict = "the same up to here"
+	}
+	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n", o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
+}

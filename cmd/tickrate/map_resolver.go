@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
+)
+
+// mapResolver loads maps for a running server: built-in and generated ones, those of the content
+// pack, and files below the working directory, since players can ask for them. first is the map of
+// the start, which may be a file anywhere.
+func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
+	files := map[string]string{assets.MapName(first): first} // by the name that players are told
+	return func(c server.MapSpec) (g server.LoadedMap, err error) {
+		name := c.Map
+		if file, ok := files[name]; ok {
+			name = file
+		} else if err := reachable(p, name); err != nil {
+			return g, err
+		}
+		if g.Game, err = sim.GameForArena(p, assets.MapName(name), c.Mode); err != nil {
+			return g, err
+		}
+		if g.Arena, err = assets.MapOf(p, name); err != nil {
+			return g, err
+		}
+		g.Name = assets.MapName(name)
+		files[g.Name] = name
+		return g, nil
+	}
+}
+
+// reachable refuses names that a running server must not open.
+func reachable(p *content.Pack, name string) error {
+	of := func(m content.Map) bool { return m.Name == name }
+	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) ||
+		strings.HasPrefix(name, "gen:") || strings.HasPrefix(name, "town:") {
+		return nil
+	}
+	if !filepath.IsLocal(name) {
+		return fmt.Errorf("map %s: expected a name, or a file below the server's directory", name)
+	}
+	return nil
+}
+
+// parseRotation reads --rotate and checks that each map can be played.
+func parseRotation(p *content.Pack, flags []string) (all []server.MapSpec, err error) {
+	for _, flag := range flags {
+		var c server.MapSpec
+		c.Map, c.Mode, _ = strings.Cut(flag, "=")
+		if err := reachable(p, c.Map); err != nil {
+			return nil, usage.Errorf("--rotate: %w", err)
+		}
+		if _, err := assets.MapOf(p, c.Map); err != nil {
+			return nil, err
+		}
+		if c.Mode != "" {
+			if _, err := sim.GameForArena(p, assets.MapName(c.Map), c.Mode); err != nil {
+				return nil, usage.Errorf("--rotate %s: %w", flag, err)
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}

@@ -1,0 +1,355 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+)
+
+// serveSettings are the settings of serve. Each is a flag and a key of the TOML file.
+type serveSettings struct {
+	match       matchSettings
+	network     networkSettings
+	replication replicationSettings
+	tick        tickSettings
+	http        httpSettings
+	query       querySettings
+	key         keyFlags
+	journal     string
+	console     consoleSettings
+	record      string
+	shotLog     int
+}
+
+type matchSettings struct {
+	arena, mode, content, killcam string
+	players, spectators, rate     int
+	spectateAll, noIdleSleep      bool
+	seed                          uint64
+	rotate                        []string
+	idleWarn, idleKick            time.Duration
+}
+
+type networkSettings struct {
+	listen, socket, codec, model                  string
+	public                                        []string
+	protocol                                      protocolID
+	sendInterval, snapshotRate, kbps, contentKbps int
+	checksum                                      int
+	echo                                          bool
+}
+
+type replicationSettings struct {
+	relevance, pvsCache string
+	viewDistance        float64
+	teamFog             bool
+}
+
+type tickSettings struct {
+	maxSteps, maxBatch, workers int
+	hiccup, hugePages, prefault bool
+}
+
+type httpSettings struct {
+	listen, token                 string
+	tokenLifetime, sessionTimeout time.Duration
+}
+
+type querySettings struct{ listen, name string }
+
+type consoleSettings struct {
+	stdin bool
+	exec  []string
+}
+
+// settingKeys are the TOML keys of the settings, in the order of the file, and their flags.
+var settingKeys = []struct{ key, flag string }{
+	{"match.map", "map"}, {"match.mode", "mode"}, {"match.content", "content"}, {"match.rotate", "rotate"},
+	{"match.players", "players"}, {"match.spectators", "spectators"}, {"match.spectate_all", "spectate-all"},
+	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
+	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"}, {"match.no_idle_sleep",
+		"no-idle-sleep"},
+
+	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
+	{"network.protocol_id", "protocol-id"}, {"network.send_interval",
+		"send-interval"}, {"network.snapshot_rate", "snapshot-rate"},
+	{"network.kbps", "kbps"}, {"network.content_kbps", "content-kbps"}, {"network.codec",
+		"codec"}, {"network.model", "model"},
+	{"network.checksum", "checksum"}, {"network.echo", "echo"},
+
+	{"replication.relevance", "relevance"}, {"replication.view_distance", "view-distance"},
+	{"replication.team_fog", "team-fog"}, {"replication.pvs_cache", "pvs-cache"},
+
+	{"tick.max_steps", "max-steps"}, {"tick.max_batch", "max-batch"}, {"tick.workers", "workers"},
+	{"tick.huge_pages", "huge-pages"}, {"tick.prefault", "prefault"}, {"tick.hiccup", "hiccup"},
+
+	{"http.listen", "http"}, {"http.token", "http-token"},
+	{"http.token_lifetime", "token-lifetime"}, {"http.session_timeout", "session-timeout"},
+
+	{"query.listen", "query"}, {"query.name", "name"},
+
+	{"key.file", "key-file"}, {"key.private_hex", keyFlag}, {"key.insecure_test_key",
+		"insecure-test-key"}, {"key.journal", "journal"},
+
+	{"console.stdin", "console"}, {"console.exec", "exec"},
+
+	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
+}
+
+// secretSettings are not printed.
+var secretSettings = []string{"http-token", keyFlag}
+
+// register gives a command the flags of all settings.
+func (s *serveSettings) register(c *cobra.Command) {
+	fl := c.Flags()
+	s.match.register(fl)
+	s.network.register(fl)
+	s.replication.register(fl)
+	s.tick.register(fl)
+	s.http.register(fl)
+	fl.StringVar(&s.query.listen, "query", "",
+		"UDP `host:port` for server browsers; see tickrate query; default none")
+	fl.StringVar(&s.query.name, "name", "tickrate", "name in server browsers, at most 255 `bytes`")
+	s.key.register(c, "made by the first run")
+	fl.StringVar(&s.journal, "journal", "",
+		"`file` of used tokens, so that a restart does not accept them again; default "+
+			"tickrate-PORT.tokens beside the key file; none for none")
+	fl.BoolVar(&s.console.stdin, "console", false,
+		"read console lines from standard input even if it is no terminal; the line help lists "+
+			"the commands")
+	fl.StringArrayVar(&s.console.exec, "exec", nil,
+		"`file` of console lines to run first, below this directory; may be repeated; default "+
+			"none")
+	fl.StringVar(&s.record, "record", "",
+		"`folder` for recordings of the match, one file a round; see tickrate replay; default "+
+			"none")
+	fl.IntVar(&s.shotLog, "shot-log", 4096,
+		"records of the newest `shots` to keep; see tickrate inspect shots; 0 for none")
+}
+
+func (m *matchSettings) register(fl *pflag.FlagSet) {
+	fl.StringVar(&m.arena, "map", "arena-64",
+		"`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, "+
+			"a map of the content pack, or a file")
+	fl.StringVar(&m.mode, "mode", "deathmatch", assets.ModeUsage)
+	fl.StringVar(&m.content, "content", "", assets.ContentUsage)
+	fl.StringArrayVar(&m.rotate, "rotate", nil,
+		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map "+
+			"again")
+	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
+		server.MaxPlayers, netcode.MaxClients))
+	fl.IntVar(&m.spectators, "spectators", 0,
+		"most `spectators`, in slots of their own; their tokens say so; 0 for none")
+	fl.BoolVar(&m.spectateAll, "spectate-all", false,
+		"show spectators all players, and not only what the player sees that they follow")
+	fl.IntVar(&m.rate, "rate", int(tick.DefaultRate), "ticks a second, in `Hz`, 20 to 128")
+	fl.Uint64Var(&m.seed, "seed", 1, "`seed` of all random draws of the match")
+	fl.StringVar(&m.killcam, "killcam", "auto",
+		"`when` to send killcams to clients that ask: on, off, auto (in lobbies of at most 64 "+
+			"players where relevance hides nobody)")
+	fl.DurationVar(&m.idleWarn, "idle-warn", 2*time.Minute,
+		"idle `time` after which a player is warned; 0 for never")
+	fl.DurationVar(&m.idleKick, "idle-kick", 3*time.Minute,
+		"idle `time` after which a player is kicked; 0 for never")
+	fl.BoolVar(&m.noIdleSleep, "no-idle-sleep", false,
+		"play ticks while the lobby is empty; otherwise the match stands still then")
+}
+
+func (n *networkSettings) register(fl *pflag.FlagSet) {
+	n.protocol = defaultProtocol
+	fl.StringVar(&n.listen, "listen", ":7913", "UDP `host:port` for players")
+	fl.StringArrayVar(&n.public, "public-addr", nil,
+		"`host:port` of this server in tokens, as players dial it; may be repeated; default the "+
+			"address of --listen")
+	fl.StringVar(&n.socket, "socket", "gnet",
+		"socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by "+
+			"the tick)")
+	fl.Var(&n.protocol, "protocol-id", protocolUsage)
+	fl.IntVar(&n.sendInterval, "send-interval", 0,
+		"`ticks` between two snapshots to one client, 1 to 20; 0 for the interval nearest to 20 "+
+			"Hz")
+	fl.IntVar(&n.snapshotRate, "snapshot-rate", 0,
+		"snapshots a second to one client, in `Hz`, in place of --send-interval, its default")
+	fl.IntVar(&n.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
+	fl.IntVar(&n.contentKbps, "content-kbps", 0,
+		"most `kilobits` a second for maps and models, to all clients together; 0 for 8000")
+	fl.StringVar(&n.codec, "codec", schema.Huffman.String(),
+		"`codec` of snapshots, which clients follow: huffman, range (a little smaller, three "+
+			"times the time) or stored")
+	fl.StringVar(&n.model, "model", "",
+		"compression model `file`; default the one of this build. Clients that lack it are sent "+
+			"it")
+	fl.IntVar(&n.checksum, "checksum", 0,
+		"every how many `snapshots` of a client one has a checksum; 0 for 20, -1 for none")
+	fl.BoolVar(&n.echo, "echo", false,
+		"play no match: send every payload back, to try netcode 1.02 clients that know nothing "+
+			"of the game")
+}
+
+func (r *replicationSettings) register(fl *pflag.FlagSet) {
+	fl.StringVar(&r.relevance, "relevance", "auto", "which `players` a client is sent: grid (in range "+
+		"and visible), all, off (all, in snapshots sent whole or not at all), "+
+		"auto (grid where walls or --view-distance hide somebody, else all)")
+	fl.Float64Var(&r.viewDistance, "view-distance", 0,
+		"`metres` beyond which players are not sent; 0 for no limit")
+	fl.BoolVar(&r.teamFog, "team-fog", false,
+		"apply range and visibility to one's own team too; otherwise it is always sent")
+	fl.StringVar(&r.pvsCache, "pvs-cache", "",
+		"`folder` that keeps the potentially visible sets of maps between runs; default none")
+}
+
+func (t *tickSettings) register(fl *pflag.FlagSet) {
+	fl.IntVar(&t.maxSteps, "max-steps", 4,
+		"most `ticks` to play at once to catch up, 1 to 16; earlier ones are skipped")
+	fl.IntVar(&t.maxBatch, "max-batch", 1, "most `ticks` of those between two reads of the socket")
+	fl.IntVar(&t.workers, "workers", 1, fmt.Sprintf("`threads` that share the systems of a tick, 1 to "+
+		"%d; the match stays the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
+	fl.BoolVar(&t.hugePages, "huge-pages", true,
+		"ask the kernel for pages of 2 MiB: a tick takes a tenth less")
+	fl.BoolVar(&t.prefault, "prefault", true,
+		"take the memory of all --players before the first joins, so that no tick waits for it")
+	fl.BoolVar(&t.hiccup, "hiccup", false,
+		"measure the wake-up delays of an idle thread, for /stats: what the machine itself takes")
+}
+
+func (h *httpSettings) register(fl *pflag.FlagSet) {
+	fl.StringVar(&h.listen, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, "+
+		"/metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and "+
+		"/v1/connect; empty for none")
+	fl.StringVar(&h.token, "http-token", "", "`secret` for tokens over HTTP; without it only this "+
+		"machine gets any; on a port that others can reach also for the live page "+
+		"(as password), profiles and resets; also "+serverapi.TokenVariable)
+	fl.DurationVar(&h.tokenLifetime, "token-lifetime", httpapi.DefaultTokenLifetime,
+		"`time` in which a token over HTTP must be used, 1s to 24h")
+	fl.DurationVar(&h.sessionTimeout, "session-timeout", httpapi.DefaultSessionTimeout,
+		"silent `time` that ends a session, as tokens over HTTP say, 1s to 24h; -1s for never")
+}
+
+// loadSettings sets the flags that were not given to the values of a TOML file. Unknown keys are
+// errors.
+func loadSettings(fl *pflag.FlagSet, file string) error {
+	if file == "" {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return usage.Errorf("--config: %w", err)
+	}
+	var tables map[string]any
+	if err := toml.Unmarshal(data, &tables); err != nil {
+		return usage.Errorf("--config %s: %w", file, err)
+	}
+	for _, key := range sortedKeys(tables) {
+		table, ok := tables[key].(map[string]any)
+		if !ok {
+			return usage.Errorf("--config %s: unknown key %q: expected tables such as [match]; see "+
+				"tickrate serve config", file, key)
+		}
+		for _, name := range sortedKeys(table) {
+			if err := loadSetting(fl, key+"."+name, table[name]); err != nil {
+				return usage.Errorf("--config %s: %w", file, err)
+			}
+		}
+	}
+	return nil
+}
+
+func loadSetting(fl *pflag.FlagSet, key string, value any) error {
+	for _, s := range settingKeys {
+		if s.key != key {
+			continue
+		}
+		f := fl.Lookup(s.flag)
+		if f.Changed {
+			return nil
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			items, ok := value.([]any)
+			if !ok {
+				return fmt.Errorf("%s: expected a list of strings", key)
+			}
+			var texts []string
+			for _, item := range items {
+				texts = append(texts, fmt.Sprint(item))
+			}
+			err := list.Replace(texts)
+			f.Changed = true
+			return err
+		}
+		if err := fl.Set(s.flag, fmt.Sprint(value)); err != nil {
+			return fmt.Errorf("%s: %w", key, errors.Unwrap(err))
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown key %q; tickrate serve config lists them", key)
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// printSettings writes the settings as TOML, each below a comment with its meaning. Secrets are
+// left out.
+func printSettings(w io.Writer, fl *pflag.FlagSet) error {
+	table := ""
+	for _, s := range settingKeys {
+		of, name, _ := strings.Cut(s.key, ".")
+		if of != table {
+			if table != "" {
+				fmt.Fprintln(w)
+			}
+			table = of
+			fmt.Fprintf(w, "[%s]\n", table)
+		}
+		f := fl.Lookup(s.flag)
+		fmt.Fprintf(w, "# %s\n", strings.ReplaceAll(f.Usage, "`", ""))
+		if slices.Contains(secretSettings, s.flag) {
+			fmt.Fprintf(w, "# %s is a secret and not printed\n", name)
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s = %s\n", name, tomlValue(f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tomlValue is the value of a flag as TOML.
+func tomlValue(f *pflag.Flag) string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		var items []string
+		for _, item := range list.GetSlice() {
+			items = append(items, strconv.Quote(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	switch f.Value.Type() {
+	case "bool", "int", "uint64", "float64":
+		return f.Value.String()
+	}
+	return strconv.Quote(f.Value.String())
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+)
+
+// maxGraphs is how many players have a netgraph in the figures.
+const maxGraphs = 8
+
+// graphs are the netgraphs of a swarm's first players.
+type graphs []client.Grapher
+
+func newGraphs(s *swarm.Swarm, players int) graphs {
+	g := make(graphs, min(players, maxGraphs))
+	g.take(s)
+	return g
+}
+
+// take returns the netgraphs since the last take.
+func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
+	out := make([]client.Netgraph, len(g))
+	for i := range g {
+		out[i] = g[i].Take(s.Client(i))
+	}
+	return out
+}
+
+// followNetgraph prints a netgraph of a player every second. The result is called every tick and
+// always returns false; it is nil for player -1.
+func followNetgraph(w io.Writer, s *swarm.Swarm, player int) func() bool {
+	if player < 0 {
+		return nil
+	}
+	var g client.Grapher
+	g.Take(s.Client(player))
+	begin := time.Now()
+	next := time.Second
+	return func() bool {
+		if at := time.Since(begin); at >= next {
+			fmt.Fprintf(w, "%4d s  %v\n", int(at.Seconds()), g.Take(s.Client(player)))
+			next = at.Truncate(time.Second) + time.Second
+		}
+		return false
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+)
+
+// TestRow72SwarmNetgraph: a line a second says how one player's connection fares, with all that a
+// netgraph has, and the figures at the end have a netgraph of each player, by the same names.
+func TestRow72SwarmNetgraph(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real sockets")
+	}
+	cmd, _, first := serving(t, "--ready", "--map", "arena-16", "--players", "4")
+	var r ready
+	if err := json.Unmarshal([]byte(first), &r); err != nil {
+		t.Fatalf("%q: %v", first, err)
+	}
+	defer func() {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+		_ = cmd.Wait() // how it ends is other tests' matter
+	}()
+	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "2", "--duration", "2.5s", "--netgraph=1", "--json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
+		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, headers [\d.]+\)  up [\d.]+`)
+	if lines := line.FindAllStringSubmatch(said, -1); len(lines) != 2 || lines[0][1] != "1" || lines[1][1] != "2" {
+		t.Errorf("%d lines a second in\n%s", len(lines), said)
+	}
+	var figures struct {
+		Netgraphs []map[string]any `json:"netgraphs"`
+	}
+	if err := json.Unmarshal([]byte(out), &figures); err != nil || len(figures.Netgraphs) != 2 {
+		t.Fatalf("%v: %d netgraphs in\n%s", err, len(figures.Netgraphs), out)
+	}
+	for _, name := range []string{"rtt_ns", "jitter_ns", "loss", "buffer_ticks", "interp_ns", "mispredictions", "down_bytes", "up_bytes"} {
+		if _, ok := figures.Netgraphs[1][name]; !ok {
+			t.Errorf("a netgraph has no %s", name)
+		}
+	}
+	down, _ := figures.Netgraphs[1]["down_bytes"].(map[string]any)
+	for _, section := range []string{"session", "seal", "header", "messages", "owner", "rows", "objects", "refused"} {
+		if _, ok := down[section]; !ok {
+			t.Errorf("a netgraph has no bytes of %s", section)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/runner"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+)
+
+// swarmSummary is what swarm prints.
+type swarmSummary struct {
+	Version        int       `json:"version"`
+	Players        int       `json:"players"`
+	Seconds        float64   `json:"seconds"`
+	TicksPerPlayer float64   `json:"ticks_per_player"`
+	KbpsDown       float64   `json:"kbps_down_per_client"`
+	KbpsUp         float64   `json:"kbps_up_per_client"`
+	AgeP50         float64   `json:"snapshot_age_ms_p50"`
+	AgeP99         float64   `json:"snapshot_age_ms_p99"`
+	RTTP50         float64   `json:"rtt_ms_p50"`
+	RTTP99         float64   `json:"rtt_ms_p99"`
+	Mispredictions uint64    `json:"mispredictions"`
+	Shots          uint64    `json:"shots"`
+	Said           uint64    `json:"chat_lines"`
+	LateP999       float64   `json:"swarm_late_ms_p999"`
+	OnSchedule     bool      `json:"swarm_on_schedule"`  // that is less than 2 ms
+	ByBackup       float64   `json:"swarm_backup_share"` // of turns that a second thread played because the first was stalled
+	RunDelay       *runDelay `json:"swarm_run_delay"`    // null where the system does not tell
+	CPU            float64   `json:"swarm_cores"`
+	CPUPerTick     float64   `json:"swarm_us_per_client_tick"`
+	Void           string    `json:"void,omitempty"`
+
+	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
+
+	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
+}
+
+// summaryVersion is the version of the JSON of a swarmSummary.
+const summaryVersion = 2
+
+// runDelay is the time that the machine took from the swarm while it was runnable, and the lateness
+// without that.
+type runDelay struct {
+	LateP999   float64  `json:"corrected_late_ms_p999"`
+	OnSchedule bool     `json:"corrected_on_schedule"`
+	Millis     float64  `json:"ms"`
+	Bursts     uint64   `json:"bursts"` // of half a millisecond or more
+	InBursts   float64  `json:"bursts_ms"`
+	LongestMs  float64  `json:"longest_ms"`
+	LateWakes  uint64   `json:"late_wakes"` // late timers by half a millisecond or more; not corrected for
+	Overslept  float64  `json:"late_wakes_ms"`
+	Stolen     *float64 `json:"stolen_ms"` // by a hypervisor, not corrected for; null where the system does not tell
+}
+
+func runDelayOf(g *swarm.Figures) *runDelay {
+	d := &g.RunDelay
+	if !d.Known {
+		return nil
+	}
+	r := &runDelay{
+		LateP999: millis(g.StealCorrected.Quantile(0.999)), OnSchedule: g.OnScheduleCorrected(), Millis: millis(d.All),
+		Bursts: d.Bursts, InBursts: millis(d.InBursts), LongestMs: millis(d.Longest),
+		LateWakes: d.LateWakes, Overslept: millis(d.Overslept),
+	}
+	if d.StolenKnown {
+		stolen := millis(d.Stolen)
+		r.Stolen = &stolen
+	}
+	return r
+}
+
+func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
+
+func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
+	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
+	return swarmSummary{
+		Version: summaryVersion, Players: players, Seconds: sec, TicksPerPlayer: float64(g.Ticks) / n,
+		KbpsDown: float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
+		AgeP50: millis(g.Age.Quantile(0.5)), AgeP99: millis(g.Age.Quantile(0.99)),
+		RTTP50: millis(g.RTT.Quantile(0.5)), RTTP99: millis(g.RTT.Quantile(0.99)),
+		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said,
+		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
+		ByBackup: float64(g.ByBackup) / float64(max(g.Turns, 1)), RunDelay: runDelayOf(g),
+		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)),
+		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
+	}
+}
+
+func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
+	out := summarize(s, f.play.players, graphs)
+	if f.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	fmt.Fprintf(w, "%d players, %.1f s, %.1f ticks each\n", out.Players, out.Seconds, out.TicksPerPlayer)
+	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
+	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
+	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
+	fmt.Fprintf(w, "  %d shots, %d mispredictions\n", out.Shots, out.Mispredictions)
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
+		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
+	if out.ByBackup > 0 {
+		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first was stalled\n", 100*out.ByBackup)
+	}
+	printRunDelay(w, out.RunDelay, out.Seconds)
+	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
+	printBytes(w, f.play.players, out.Bytes)
+	if out.Void != "" {
+		fmt.Fprintf(w, "VOID: %s; do not use these figures\n", out.Void)
+	}
+	return nil
+}
+
+// printRunDelay says how idle the machine was, and whether it made the swarm late.
+func printRunDelay(w io.Writer, r *runDelay, sec float64) {
+	if r == nil {
+		fmt.Fprintln(w, "  the machine: this system does not tell the run delay of the swarm")
+		return
+	}
+	burst := millis(swarm.Burst)
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; "+
+		"without that late by %.2f ms at p99.9 (%s)\n",
+		r.Millis, sec, r.InBursts, r.Bursts, burst, r.LongestMs, r.LateP999, keptOr(r.OnSchedule, "missed by itself"))
+	if r.LateWakes > 0 {
+		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts or a hypervisor; not corrected for\n",
+			r.LateWakes, burst, r.Overslept)
+	}
+	if r.Stolen != nil && *r.Stolen > 0 {
+		fmt.Fprintf(w, "  a hypervisor took %.0f ms of the processors; not corrected for\n", *r.Stolen)
+	}
+}
+
+func keptOr(kept bool, missed string) string {
+	if kept {
+		return "kept"
+	}
+	return missed
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// busy is a lab with connections that play for so many ticks.
+func busy(t testing.TB, cfg Config, clients, ticks int) *lab {
+	t.Helper()
+	l := newLab(t, cfg)
+	for range clients {
+		l.joined()
+	}
+	for range ticks {
+		for _, c := range l.callers {
+			c.play()
+		}
+		l.tick()
+	}
+	return l
+}
+
+// A summary that is just being copied is published a second later, and the tick does not wait.
+func TestPublishWaitsForNobody(t *testing.T) {
+	l := busy(t, Config{Players: 4, SampleEvery: 1}, 2, 60)
+	l.lobby.Publish()
+	was := l.lobby.Summary()
+	l.lobby.account.mu.Lock()
+	l.ticks(120)
+	l.lobby.Publish()
+	l.lobby.account.mu.Unlock()
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes != was.Bandwidth.Bytes {
+		t.Errorf("published %d bytes over somebody who reads %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes)
+	}
+	l.lobby.Publish()
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes <= was.Bandwidth.Bytes || now.Bandwidth.Bytes != l.count(metrics.BytesOut) {
+		t.Errorf("%d bytes in the account, was %d, sent %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes, l.count(metrics.BytesOut))
+	}
+}

@@ -1,0 +1,130 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server"
+)
+
+// ClockConfig holds the rates of a server, in the terms of Unity Netcode's ClientServerTickRate.
+// Zero fields mean the defaults named.
+type ClockConfig struct {
+	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 128; default 60
+	// NetworkTickRate: snapshots a second to one client; default the rate nearest to 20.
+	Network int
+
+	// MaxSteps is MaxSimulationStepsPerFrame: most ticks that a frame plays to catch up, 1 to 16;
+	// default 4.
+	MaxSteps int
+
+	// MaxBatch is MaxSimulationStepBatchSize: most ticks between two reads of the socket, 1 to
+	// MaxSteps; default 1. All ticks have the same length: a longer one would play another match.
+	MaxBatch int
+}
+
+// maxSteps is the most ticks of one frame.
+const maxSteps = 16
+
+// Check fills in defaults and checks a configuration. interval is the distance of two snapshots in
+// ticks.
+func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
+	if c.Simulation == 0 {
+		c.Simulation = tick.DefaultRate
+	}
+	if !c.Simulation.Valid() {
+		return c, 0, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Simulation, tick.MinRate,
+			tick.MaxRate)
+	}
+	rate := int(c.Simulation)
+	if c.Network == 0 {
+		c.Network = max(1, rate/max(1, (rate+10)/20))
+	}
+	interval = (rate + c.Network/2) / max(c.Network, 1)
+	if c.Network < 1 || c.Network > rate || interval > server.MaxInterval {
+		least := (rate + server.MaxInterval - 1) / server.MaxInterval
+		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate,
+			least, rate)
+	}
+	c.MaxSteps, c.MaxBatch = orDefault(c.MaxSteps, 4), orDefault(c.MaxBatch, 1)
+	if c.MaxSteps < 1 || c.MaxSteps > maxSteps {
+		return c, 0, fmt.Errorf("%d steps a frame: expected 1 to %d", c.MaxSteps, maxSteps)
+	}
+	if c.MaxBatch < 1 || c.MaxBatch > c.MaxSteps {
+		return c, 0, fmt.Errorf("batches of %d steps: expected 1 to %d, the steps of a frame",
+			c.MaxBatch, c.MaxSteps)
+	}
+	return c, interval, nil
+}
+
+// Clock schedules ticks. Instants of another clock go in; the number of ticks to play comes out. It
+// reads no clock and never waits, so a test plays seconds of stalls in no time.
+//
+// Ticks are due at even distances. A late caller plays the ticks that are due, at most MaxSteps;
+// earlier ones are skipped, so that a stall costs its own time and no more. The zero value is not
+// ready: use NewClock.
+type Clock struct {
+	cfg       ClockConfig
+	from      time.Duration // instant of tick 0 of count
+	count     tick.Tick     // ticks handed out since from
+	timescale uint16
+
+	Skipped uint64 // ticks that were not played
+	Caught  uint64 // ticks played late, to catch up
+	Stalls  uint64 // frames that had to skip ticks
+}
+
+// NewClock returns a clock with its first tick due a period after now. cfg must be one that Check
+// has filled.
+func NewClock(cfg ClockConfig, now time.Duration) *Clock {
+	return &Clock{cfg: cfg, from: now, timescale: protocol.FullTimescale}
+}
+
+// duration is the time that n ticks take at the timescale.
+func (c *Clock) duration(n tick.Tick) time.Duration {
+	return c.cfg.Simulation.At(n) * protocol.FullTimescale / time.Duration(c.timescale)
+}
+
+// Period is the duration of a tick.
+func (c *Clock) Period() time.Duration { return c.duration(1) }
+
+// Due is the instant of the next tick.
+func (c *Clock) Due() time.Duration { return c.from + c.duration(c.count+1) }
+
+// Dilate sets the speed of the match from the next tick on: seconds of the match in
+// protocol.FullTimescale seconds.
+func (c *Clock) Dilate(timescale uint16) {
+	if timescale != c.timescale {
+		c.from, c.count, c.timescale = c.from+c.duration(c.count), 0, max(timescale, protocol.MinTimescale)
+	}
+}
+
+// Frame returns the number of ticks to play now, 0 to MaxSteps, the lateness of the first of them,
+// and the number of ticks that are skipped because they were due longer ago. All count as played
+// from now on.
+func (c *Clock) Frame(now time.Duration) (steps int, late time.Duration, skipped uint64) {
+	if now < c.Due() {
+		return 0, 0, 0
+	}
+	period := c.Period()
+	behind := 1 + int((now-c.Due())/period)
+	for now >= c.from+c.duration(c.count+tick.Tick(behind)+1) { // a period need not be whole nanoseconds
+		behind++
+	}
+	if over := behind - c.cfg.MaxSteps; over > 0 {
+		skipped = uint64(over)
+		c.count += tick.Tick(over)
+		c.Skipped += skipped
+		c.Stalls++
+		behind = c.cfg.MaxSteps
+	}
+	late = now - c.Due()
+	c.count += tick.Tick(behind)
+	c.Caught += uint64(behind - 1)
+	if c.count > 1<<24 { // keeps the arithmetic exact
+		c.from, c.count = c.from+c.duration(c.count), 0
+	}
+	return behind, late, skipped
+}

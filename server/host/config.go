@@ -1,0 +1,124 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// Config describes a server process. Zero fields mean the defaults named.
+type Config struct {
+	// its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
+	Lobby   server.Config
+	Name    string // shown by server browsers and the console, at most 255 bytes
+	UDP     UDPConfig
+	HTTP    HTTPConfig
+	Query   QueryConfig
+	Console ConsoleConfig
+	Files   FilesConfig
+
+	MaxSteps int // most ticks that a frame plays to catch up; see ClockConfig
+	MaxBatch int // most of them between two reads of the socket; see ClockConfig
+	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
+
+	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no
+	// other map is found.
+	Maps func(server.MapSpec) (server.LoadedMap, error)
+
+	// Prefault makes the system give the memory that this process has asked for, so that no tick
+	// waits for it. The host then makes the memory of all slots before the first player, and of
+	// another map before it is played.
+	Prefault func()
+
+	// wake-up delays of an idle thread since the last call, µs; default not measured
+	Hiccup func() metrics.Spread
+	Log    io.Writer // also of answers to the operator; default none
+}
+
+// UDPConfig describes the socket of the players.
+type UDPConfig struct {
+	Listen  string // host:port
+	Backend string // "gnet" (default) or "mmsg"
+}
+
+// HTTPConfig describes the HTTP port.
+type HTTPConfig struct {
+	Listen string // host:port; "" = no port
+	// for tokens and private pages; "" = none: then they are for this machine only
+	Secret        string
+	TokenLifetime time.Duration // default httpapi.DefaultTokenLifetime
+	// silence that ends a session, as tokens say; negative never; default
+	// httpapi.DefaultSessionTimeout
+	SessionTimeout time.Duration
+}
+
+// QueryConfig describes the port of server browsers; see package query.
+type QueryConfig struct {
+	Listen string // UDP host:port; "" = no port
+	Build  string // shown by browsers
+}
+
+// ConsoleConfig describes the console of the operator.
+type ConsoleConfig struct {
+	Input io.Reader // lines, read to the end; default none
+	Exec  []string  // files of lines to run first
+	Dir   string    // folder of the files that the console may read and write; "" = none
+}
+
+// FilesConfig names what the host keeps on disk; "" = nothing.
+type FilesConfig struct {
+	// File of used tokens, so that a restart does not accept them again; made if need be.
+	Journal string
+	// folder of potentially visible sets by map, so that the next start need not compute them
+	PVSCache   string
+	Recordings string // folder of recordings, one file a round; made if need be
+}
+
+// MaxWorkers is the most threads that share the systems of a tick.
+const MaxWorkers = parallel.MaxParts
+
+// Check reports what is wrong with the configuration of a lobby host, before anything is opened.
+func (c Config) Check() error {
+	if err := c.UDP.Check(); err != nil {
+		return err
+	}
+	if err := c.checkWorkers(); err != nil {
+		return err
+	}
+	c.Lobby.Name = c.Name
+	if err := c.Lobby.Check(); err != nil {
+		return err
+	}
+	_, err := c.clock()
+	return err
+}
+
+func (c *Config) checkWorkers() error {
+	if c.Workers < 0 || c.Workers > MaxWorkers {
+		return fmt.Errorf("%d workers: expected 1 to %d", c.Workers, MaxWorkers)
+	}
+	return nil
+}
+
+// Check reports a socket back end that does not exist.
+func (c UDPConfig) Check() error {
+	if c.Backend != "" && c.Backend != "gnet" && c.Backend != "mmsg" {
+		return errBackend(c.Backend)
+	}
+	return nil
+}
+
+func errBackend(name string) error {
+	return fmt.Errorf("socket back end %q: expected gnet or mmsg", name)
+}
+
+// clock returns the rates of the host, with defaults filled in.
+func (c Config) clock() (ClockConfig, error) {
+	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps,
+		MaxBatch: c.MaxBatch}.Check()
+	return rates, err
+}

@@ -1,0 +1,281 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/server"
+
+	"go.uber.org/goleak"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
+
+func hostConfig(socket string) Config {
+	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
+	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: gate},
+		UDP: UDPConfig{Listen: "127.0.0.1:0", Backend: socket}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}}
+}
+
+// running starts a host and returns what ends it: like an interrupt, and within two seconds.
+func running(t *testing.T, cfg Config) (h *Host, stop func()) {
+	t.Helper()
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, runningOf(t, h.Run)
+}
+
+// runningOf starts a host's Run.
+func runningOf(t *testing.T, run func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	return func() {
+		t.Helper()
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("run: %v", err)
+			}
+		case <-time.After(2 * time.Second):
+			t.Fatal("still running two seconds after the interrupt")
+		}
+	}
+}
+
+func ask(t *testing.T, method, url string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 3 * time.Second}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// A host answers a Hello over a real socket, tells its figures, forgets them when asked, and can be started again on
+// the same ports at once.
+func TestHost(t *testing.T) {
+	for _, socket := range []string{"gnet", "mmsg"} {
+		cfg := hostConfig(socket)
+		for round := range 2 {
+			h, stop := running(t, cfg)
+			cfg.UDP.Listen, cfg.HTTP.Listen = h.Addr().String(), h.HTTPAddr() // the next round wants these very ports
+			greet(t, h.Addr()).Close()
+			at := "http://" + h.HTTPAddr()
+			if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
+				t.Errorf("%s, round %d: health %d %q", socket, round, status, body)
+			}
+			r := figures(t, at)
+			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+				time.Sleep(time.Millisecond)
+			}
+			taken := r.Counts["rx_accepted"] // or, where this machine is so slow that a handshake is said twice, dropped
+			for _, n := range r.Drops {
+				taken += n
+			}
+			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
+				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
+				t.Errorf("%s, round %d: %+v", socket, round, r)
+			}
+			if status, _ := ask(t, "POST", at+"/stats/reset"); status != http.StatusNoContent {
+				t.Errorf("%s: reset %d", socket, status)
+			}
+			if again := figures(t, at); again.Counts["rx_datagrams"] != 0 || again.Seconds >= r.Seconds+1 {
+				t.Errorf("%s: after a reset %+v", socket, again)
+			}
+			for _, c := range []struct {
+				method, path string
+				status       int
+			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405}, {"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
+				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405}, {"POST", "/v1/connect", 200}} {
+				if status, _ := ask(t, c.method, at+c.path); status != c.status {
+					t.Errorf("%s: %s %s gave %d, want %d", socket, c.method, c.path, status, c.status)
+				}
+			}
+			stop()
+		}
+	}
+}
+
+// Before anybody can come a host prefaults its memory, if asked for, once.
+func TestHostPrefaults(t *testing.T) {
+	for _, c := range []struct {
+		touch   bool
+		touched int
+	}{{false, 0}, {true, 1}} {
+		cfg, touched := hostConfig("mmsg"), 0
+		if c.touch {
+			cfg.Prefault = func() { touched++ }
+		}
+		h, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if touched != c.touched {
+			t.Errorf("touch %v: touched %d times, expected %d", c.touch, touched, c.touched)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := h.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// greeted is a client of a host that has said Welcome, over a real socket.
+type greeted struct {
+	*net.UDPConn
+	t    *testing.T
+	dial *netcode.Client
+	peer *packet.Peer
+	out  netcode.Outbox
+	when time.Time
+}
+
+// greet joins until a Welcome comes.
+func greet(t *testing.T, to netip.AddrPort) *greeted {
+	t.Helper()
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
+		Servers: []netip.AddrPort{to}}
+	token, err := m.Append(nil, &labKey, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &greeted{UDPConn: conn, t: t, dial: netcode.NewClient(token, netcode.ClientConfig{}), when: now}
+	g.until("a welcome", func() bool {
+		if g.peer == nil {
+			return false
+		}
+		e, ok := g.peer.NextReliable()
+		_, err := protocol.ParseWelcome(e)
+		return ok && err == nil
+	})
+	return g
+}
+
+// until goes on until something has happened.
+func (g *greeted) until(what string, happened func() bool) {
+	g.t.Helper()
+	var buf [2000]byte
+	for range 300 {
+		now := time.Since(g.when)
+		g.dial.Update(now, &g.out)
+		for i := range g.out.Len() {
+			_, d := g.out.At(i)
+			_, _ = g.Write(d) // a port that is closed by now says so here
+		}
+		g.out.Reset()
+		if err := g.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			g.t.Fatal(err)
+		}
+		n, err := g.Read(buf[:])
+		if err != nil {
+			continue
+		}
+		pack, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
+		if err == nil && pack != nil {
+			if g.peer == nil {
+				g.peer = packet.NewPeer(now, packet.Config{})
+			}
+			if rest, err := g.peer.Receive(now, pack); err == nil {
+				_, _ = g.peer.Sections(rest)
+			}
+		}
+		if happened() {
+			return
+		}
+	}
+	g.t.Fatalf("no %s within three seconds; %v", what, g.dial.State())
+}
+
+func figures(t *testing.T, at string) (r metrics.Report) {
+	t.Helper()
+	status, body := ask(t, "GET", at+"/stats")
+	if err := json.Unmarshal([]byte(body), &r); err != nil || status != 200 {
+		t.Fatalf("%d %s: %v", status, body, err)
+	}
+	return r
+}
+
+// A taken port is an error that names the address, and nothing stays open behind it.
+func TestPortInUse(t *testing.T) {
+	for _, socket := range []string{"gnet", "mmsg"} {
+		h, stop := running(t, hostConfig(socket))
+		udp, web := hostConfig(socket), hostConfig(socket)
+		udp.UDP.Listen, web.HTTP.Listen = h.Addr().String(), h.HTTPAddr()
+		for i, c := range []struct {
+			cfg  Config
+			want string
+		}{{udp, h.Addr().String()}, {web, h.HTTPAddr()}} {
+			other, err := New(c.cfg)
+			if err == nil || other != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s %d: %v, want one line with %s", socket, i, err, c.want)
+			}
+		}
+		stop()
+	}
+	for i, cfg := range []Config{{UDP: UDPConfig{Listen: "no port"}}, {UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "no port"}},
+		{UDP: UDPConfig{Backend: "tcp", Listen: "127.0.0.1:0"}}} {
+		cfg.Lobby = hostConfig("").Lobby
+		if h, err := New(cfg); err == nil || h != nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// A host without an HTTP port has none; a connection is told when it closes.
+func TestRow77HostSaysGoodbye(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	cfg.HTTP.Listen = ""
+	var log bytes.Buffer
+	cfg.Log = &log
+	h, stop := running(t, cfg)
+	if h.HTTPAddr() != "" {
+		t.Errorf("http at %s", h.HTTPAddr())
+	}
+	g := greet(t, h.Addr())
+	defer g.Close()
+	stop()
+	why, closed := packet.Reason(0), false
+	g.until("goodbye", func() bool {
+		why, closed = g.peer.Closed()
+		return closed
+	})
+	if why != packet.ReasonClosing {
+		t.Errorf("goodbye for %v", why)
+	}
+}

@@ -1,0 +1,11 @@
+package host
+
+import "errors"
+
+// maxJournal bounds a journal, in bytes: whatever is larger is another file.
+const maxJournal = 1 << 30
+
+var (
+	errJournalShared = errors.New("another server is using it; give each its own with --journal")
+	errJournalForm   = errors.New("this is not a journal: expected a file of 32-byte records")
+)

@@ -1,0 +1,18 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package host
+
+import "errors"
+
+// HasJournal says whether this system can keep a journal of used tokens.
+const HasJournal = false
+
+// journal does not exist here.
+type journal struct{ bytes []byte }
+
+func openJournal(path string, _ int) (*journal, error) {
+	return nil, errors.New("journal of used tokens " + path + ": files cannot be mapped into memory on " +
+		"this system; use --journal none")
+}
+
+func (j *journal) close() error { return nil }

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/server"
+
+	"github.com/tickrate/tickrate/server/query"
+)
+
+// queried asks a query port for all it has, until the answer is there or five seconds are over.
+func queried(t *testing.T, addr string) query.Report {
+	t.Helper()
+	conn, err := net.Dial("udp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	c, start := query.NewClient(query.AllChunks), time.Now()
+	buffer := make([]byte, query.MaxPacket)
+	for !c.Done() && time.Since(start) < 5*time.Second {
+		if d := c.Send(time.Since(start)); d != nil {
+			if _, err := conn.Write(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := conn.Read(buffer)
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			_ = c.Receive(time.Since(start), buffer[:n])
+		}
+	}
+	r, err := c.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Row 61: a host answers on a port of its own, in and after a flood of nonsense, forged tokens and challenges, and every
+// datagram is counted once.
+func TestRow61HostAnswersQueries(t *testing.T) {
+	cfg := hostConfig("gnet")
+	cfg.Query.Listen, cfg.Name, cfg.Query.Build = "127.0.0.1:0", "here", "1.2.3"
+	h, stop := running(t, cfg)
+	flood, err := net.Dial("udp", h.QueryAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer flood.Close()
+	sizes := []int{0, 1, 5, 8, 9, 1472}
+	for i := range 3000 {
+		d := make([]byte, sizes[i%len(sizes)])
+		if len(d) > 0 {
+			d[0] = byte(i/len(sizes)) % 3
+		}
+		if _, err := flood.Write(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := queried(t, h.QueryAddr())
+	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch", Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
+		t.Errorf("got %+v, want %+v", r.Info, want)
+	}
+	if len(r.Rules) != 5 || len(r.Teams.Rows) != 2 || len(r.Players.Rows) != 0 {
+		t.Errorf("%d rules, %d teams, %d players", len(r.Rules), len(r.Teams.Rows), len(r.Players.Rows))
+	}
+	c := h.query.counters()
+	sum := c["challenges"] + c["answers"]
+	for i := query.DropNone + 1; i < query.NumDrops; i++ {
+		sum += c[i.String()]
+	}
+	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 || c["query_token"] == 0 || c["query_type"] == 0 {
+		t.Errorf("counted %v", c)
+	}
+	stop() // and nothing of the port is left: TestMain looks
+}
+
+// The scoreboard has the players with a session, and their score.
+func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
+	s := newSim(t, server.Config{Players: 4}, 3)
+	steps(t, s, 60)
+	h := &Host{lobby: s.Lobby, query: new(queryPort)}
+	v := s.Lobby.Match().Vital(s.Clients[0].ID())
+	v.Kills, v.Deaths = 7, 2
+	h.publishScore(s.Now() + 3*time.Second)
+	var r query.Report
+	h.query.score.Load().fill(&r)
+	if r.Info.Players != 3 || len(r.Players.Rows) != 3 || len(r.Teams.Rows) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	row := r.Players.Rows[s.Clients[0].ID().Index()]
+	if row[1].Number != uint64(v.Team) || row[2].Number != 7 || row[3].Number != 2 || row[4].Number < 3 {
+		t.Errorf("%+v", row)
+	}
+	if n := r.Teams.Rows[0][1].Number + r.Teams.Rows[1][1].Number; n != 3 {
+		t.Errorf("%d players in teams", n)
+	}
+}
+
+// A port that somebody has is said so, and nothing stays open.
+func TestQueryPortInUse(t *testing.T) {
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cfg := hostConfig("mmsg")
+	cfg.Query.Listen = taken.LocalAddr().String()
+	if _, err := New(cfg); err == nil {
+		t.Error("two on one port")
+	}
+}
+
+// However many datagrams there are, 100 in 10 ms are looked at, and fewer cost no rest.
+func TestQueryPace(t *testing.T) {
+	for _, c := range []struct{ gap, span, most time.Duration }{
+		{time.Microsecond, time.Second, 10_000},
+		{200 * time.Microsecond, time.Second, 5000},
+	} {
+		var p queryLimit
+		n, rested := time.Duration(0), time.Duration(0)
+		for now := time.Duration(0); now < c.span; n++ {
+			rest := p.take(now)
+			rested += rest
+			now += c.gap + rest
+		}
+		if n > c.most || n < c.most-c.most/20 || c.gap > 100*time.Microsecond && rested != 0 {
+			t.Errorf("every %v: %d in a second, %v of rest", c.gap, n, rested)
+		}
+	}
+}

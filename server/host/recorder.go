@@ -1,0 +1,115 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// recorderQueue is the number of chunks that may wait for the disk: half a minute.
+const recorderQueue = 32
+
+// recorder writes a lobby's recording into files of a folder, one a round, on a goroutine of its
+// own. The tick hands chunks over and never waits. A chunk that finds the queue full is left out
+// and logged; the recording goes on in another file with the next chunk that can begin one.
+type recorder struct {
+	dir   string
+	log   io.Writer
+	queue chan server.RecordingChunk
+	done  chan struct{}
+	file  replay.FileWriter
+	gap   bool // a chunk was left out since the last that can begin a file; belongs to the tick
+}
+
+// newRecorder makes the folder if need be.
+func newRecorder(dir string, log io.Writer) (*recorder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
+		done: make(chan struct{})}
+	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
+		fmt.Fprintf(log,
+			"RECORDING: %s\n", text)
+	}}
+	return r, nil
+}
+
+// run writes chunks on a goroutine until close; truncated counts files that end early. A server
+// that is killed leaves a file that is readable up to its last chunk.
+func (r *recorder) run(truncated func()) {
+	r.file.Truncated = truncated
+	go func() {
+		defer close(r.done)
+		r.file.Pack = replay.NewPacker()
+		for f := range r.queue {
+			if f.First {
+				r.file.WriteFirst(f.Head, f.Chunk)
+			} else {
+				r.file.Write(f.Head, f.Chunk)
+			}
+		}
+		r.file.Close()
+	}()
+}
+
+// take is server.Config.Record: the tick calls it.
+func (r *recorder) take(f server.RecordingChunk) {
+	if r.gap && len(f.Chunk.Key) == 0 {
+		return
+	}
+	f.First = f.First || r.gap
+	select {
+	case r.queue <- f:
+		if r.gap {
+			fmt.Fprintf(r.log, "RECORDING: from tick %d on again\n", f.Chunk.First)
+		}
+		r.gap = false
+	default:
+		if !r.gap {
+			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is "+
+				"recorded\n", f.Chunk.First)
+		}
+		r.gap = true
+	}
+}
+
+// create makes the file of a round; its name has the time and the first tick.
+func (r *recorder) create(first tick.Tick) (replay.File, string, error) {
+	name := fmt.Sprintf("%s-%d-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(), first)
+	file, err := os.OpenFile(filepath.Join(r.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, name, err
+	}
+	return recordingFile{file}, name, nil
+}
+
+// recordingFile is a file with errors that tell a full disk from others.
+type recordingFile struct{ *os.File }
+
+// WriteAt writes b at an offset. Its error wraps replay.ErrDiskFull if the disk or the quota is
+// full.
+func (f recordingFile) WriteAt(b []byte, at int64) (int, error) {
+	n, err := f.File.WriteAt(b, at)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w: %w", replay.ErrDiskFull, err)
+	}
+	return n, err
+}
+
+// close waits until all chunks are written. A nil recorder has none.
+func (r *recorder) close() {
+	if r == nil {
+		return
+	}
+	close(r.queue)
+	<-r.done
+}

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/server"
+
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// still is a file as it was at one instant: it is read until two readings agree, as one that is written to meanwhile is read in pieces.
+func still(t *testing.T, name string) []byte {
+	t.Helper()
+	for last := []byte(nil); ; {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != nil && bytes.Equal(raw, last) {
+			return raw
+		}
+		last = raw
+	}
+}
+
+// recordings are the files of a folder, oldest first, each with the first ticks of its chunks.
+func recordings(t *testing.T, dir string) (out [][]int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.tkr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		raw := still(t, name)
+		if len(raw) == 0 {
+			continue // made, and nothing written yet
+		}
+		r, err := replay.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var ticks []int
+		for {
+			c, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			ticks = append(ticks, int(c.First))
+		}
+		r.Close()
+		out = append(out, ticks)
+	}
+	slices.SortFunc(out, func(a, b []int) int { return a[0] - b[0] })
+	return out
+}
+
+// films are chunks of a lobby, as many as are wanted.
+func films(t *testing.T, n int) (out []server.RecordingChunk) {
+	t.Helper()
+	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
+	for len(out) < n {
+		steps(t, s, 1)
+	}
+	return out
+}
+
+// What a disk cannot keep up with is left out and said, the tick never waits, and the recording goes on in another file.
+func TestRecorderNeverBlocksTheTick(t *testing.T) {
+	var log bytes.Buffer
+	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := films(t, recorderQueue+6)
+	for _, f := range all[:recorderQueue+2] { // nobody writes: the disk hangs
+		a.take(f)
+	}
+	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {
+		t.Errorf("said %d times: %s", said, log.String())
+	}
+	a.run(nil)
+	for len(a.queue) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, f := range all[recorderQueue+2:] { // of those the third has a state
+		a.take(f)
+	}
+	a.close()
+	got := recordings(t, a.dir)
+	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 || got[1][0] != int(all[recorderQueue+4].Chunk.First) {
+		t.Errorf("%v", got)
+	}
+	if !strings.Contains(log.String(), "on again") {
+		t.Error(log.String())
+	}
+}
+
+// A round has a file; and what is there of one is whole after every chunk, as it is for a server that is killed.
+func TestRecorderByRounds(t *testing.T) {
+	a, err := newRecorder(t.TempDir(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.run(nil)
+	for i, f := range films(t, 6) {
+		f.First = i == 0 || i == 4
+		a.take(f)
+		for deadline := 0; deadline < 5000; deadline++ {
+			n := 0
+			for _, file := range recordings(t, a.dir) {
+				n += len(file)
+			}
+			if n == i+1 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	a.close()
+	if got := recordings(t, a.dir); len(got) != 2 || len(got[0]) != 4 || len(got[1]) != 2 {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A host with workers says so, and takes them with it when it ends (TestMain looks for what is left); without, the tick is alone.
+// Numbers that cannot be are refused before anything is opened.
+func TestHostWorkers(t *testing.T) {
+	for _, c := range []struct{ workers, want int }{{0, 1}, {1, 1}, {3, 3}} {
+		cfg := hostConfig("mmsg")
+		cfg.Workers = c.workers
+		h, stop := running(t, cfg)
+		at := "http://" + h.HTTPAddr()
+		r := figures(t, at)
+		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+			time.Sleep(time.Millisecond)
+		}
+		if r.Workers != c.want || h.pool.Workers() != c.want || (h.lobby.Config().Runner != nil) != (c.want > 1) {
+			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d", c.workers, r.Workers, h.pool.Workers(), c.want)
+		}
+		stop()
+	}
+	for _, workers := range []int{-1, MaxWorkers + 1} {
+		cfg := hostConfig("mmsg")
+		cfg.Workers = workers
+		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), "expected 1 to 16") {
+			t.Errorf("%d workers: check says %v", workers, err)
+		}
+		if _, err := New(cfg); err == nil {
+			t.Errorf("a host with %d workers", workers)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/tickrate/tickrate/server/overload"
+)
+
+// lobbyState is the condition of a lobby for load balancers and operators.
+type lobbyState int32
+
+const (
+	stateStarting lobbyState = iota // no tick was played yet
+	stateOpen                       // players may join
+	stateFull                       // no slot is free
+	stateShedding                   // overloaded: nobody may join
+	stateStuck                      // no tick has begun for stuckAfter
+	stateEnded                      // stopped, or ended by a fault
+	numStates
+)
+
+// String names the state in one word.
+func (s lobbyState) String() string {
+	return [...]string{"starting", "open", "full", "shedding", "stuck", "ended"}[s]
+}
+
+// stuckAfter is how long no tick may begin before a lobby counts as stuck: a hundred ticks at the
+// lowest rate.
+const stuckAfter = 5 * time.Second
+
+// state returns the state of the lobby now, from what the tick has published.
+func (s *Source) state() lobbyState {
+	began := s.Schedule.Began()
+	census := s.Lobby.Summary().Census
+	select {
+	case <-s.Ended:
+		return stateEnded
+	default:
+	}
+	switch {
+	case began == 0:
+		return stateStarting
+	case s.Clock()-began > stuckAfter:
+		return stateStuck
+	case s.Schedule.Level() >= overload.NoNewPlayers:
+		return stateShedding
+	case !census.AcceptsNewcomer:
+		return stateFull
+	}
+	return stateOpen
+}
+
+// serveHealth answers 200 unless ticks have stopped, which only a restart mends.
+func (a *api) serveHealth(w http.ResponseWriter, r *http.Request) {
+	if s := a.state(); s == stateStuck || s == stateEnded {
+		http.Error(w, s.String(), http.StatusServiceUnavailable)
+		return
+	}
+	Healthy(w, r)
+}
+
+// Readiness is the answer of GET /healthz/ready: 200 if players may join a lobby, else 503.
+type Readiness struct {
+	Version int          `json:"version"`
+	Ready   bool         `json:"ready"`
+	Lobbies []LobbyState `json:"lobbies"`
+}
+
+// LobbyState is the state of one lobby: starting, open, full, shedding, stuck or ended. Counts are
+// of the last full second.
+type LobbyState struct {
+	Lobby       string `json:"lobby"`
+	State       string `json:"state"`
+	Players     int    `json:"players"`
+	PlayerSlots int    `json:"player_slots"`
+	Spectators  int    `json:"spectators"`
+}
+
+func (a *api) serveReady(w http.ResponseWriter, _ *http.Request) {
+	s := a.state()
+	census := a.Lobby.Summary().Census
+	r := Readiness{Version: Version, Ready: s == stateOpen, Lobbies: []LobbyState{{
+		Lobby: LobbyName, State: s.String(), Players: census.Players, PlayerSlots: census.PlayerSlots, Spectators: census.Spectators,
+	}}}
+	if !r.Ready {
+		writeJSONStatus(w, http.StatusServiceUnavailable, r)
+		return
+	}
+	writeJSON(w, r)
+}

@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/server/metrics"
+
+	"github.com/tickrate/tickrate/bench/lobbysim"
+
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// ground is the map of all these tests.
+var ground = sync.OnceValue(func() *arena.Arena {
+	a, err := arena.Open("arena-16")
+	if err != nil {
+		panic(err)
+	}
+	return a
+})
+
+// newSim is a lobby with clients in virtual time.
+func newSim(t testing.TB, cfg server.Config, clients int) *lobbysim.Sim {
+	t.Helper()
+	if cfg.Arena == nil {
+		cfg.Arena, cfg.ArenaName = ground(), "arena-16"
+	}
+	if cfg.Players == 0 {
+		cfg.Players = 8
+	}
+	s, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: clients, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// steps plays n ticks.
+func steps(t testing.TB, s *lobbysim.Sim, n int) {
+	t.Helper()
+	for range n {
+		if err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lab is a lobby in virtual time behind the pages of a host without sockets.
+type lab struct {
+	t     testing.TB
+	sim   *lobbysim.Sim
+	src   Source
+	start time.Time
+	calls chan func()
+	ended chan struct{}
+}
+
+// busy is a lab with clients that play for so many ticks.
+func busy(t testing.TB, cfg server.Config, clients, ticks int) *lab {
+	t.Helper()
+	l := &lab{t: t, start: time.Now(), calls: make(chan func()), ended: make(chan struct{})}
+	cfg.Clock = func() time.Duration { return time.Since(l.start) }
+	if cfg.CPU == nil {
+		cfg.CPU = cfg.Clock
+	}
+	l.sim = newSim(t, cfg, clients)
+	l.src = Source{
+		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
+		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
+		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
+		Clock: func() time.Duration { return time.Since(l.start) }, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
+	}
+	steps(t, l.sim, ticks)
+	return l
+}
+
+// do is Source.Do; between runs what waits there.
+func (l *lab) do(ctx context.Context, f func(time.Duration, *server.Lobby)) error {
+	done := make(chan struct{})
+	select {
+	case l.calls <- func() { f(l.sim.Now(), l.sim.Lobby); close(done) }:
+		<-done
+		return nil
+	case <-ctx.Done():
+		return ErrBusy
+	}
+}
+
+func (l *lab) between() {
+	select {
+	case f := <-l.calls:
+		f()
+	default:
+	}
+}
+
+func (l *lab) pages(secret string) http.Handler {
+	l.t.Helper()
+	mux, err := NewLobbyMux(l.src, secret)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return mux
+}
+
+func (l *lab) registry() *prometheus.Registry {
+	l.t.Helper()
+	r, err := newRegistry(&l.src)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+func (l *lab) count(c metrics.Count) uint64 { return l.sim.Lobby.Stats.Count[c].Load() }

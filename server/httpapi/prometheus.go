@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the
+// tick publishes once a second; the tick never waits for one.
+const maxScrapes = 4
+
+// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that
+// are fixed at build time, never a client: the number of series does not grow with the players.
+type collector struct{ src *Source }
+
+// sink takes the values of one metric.
+type sink struct {
+	*Source
+	ch      chan<- prometheus.Metric
+	summary *server.Summary
+	metric  *metric
+}
+
+func (s *sink) counter(v float64, labels ...string) {
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
+		append([]string{LobbyName}, labels...)...)
+}
+
+func (s *sink) gauge(v float64, labels ...string) {
+	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v,
+		append([]string{LobbyName}, labels...)...)
+}
+
+func (s *sink) native(n *meter.Native, labels ...string) {
+	s.ch <- &nativeHistogram{
+		desc: s.metric.desc, count: n.Read(),
+		labels: append([]string{LobbyName}, labels...), names: append([]string{"lobby"}, s.metric.labels...),
+	}
+}
+
+// stats are the figures of the lobby.
+func (s *sink) stats() *metrics.Stats { return &s.Lobby.Stats }
+
+// read is how a metric gets its values.
+type read func(*sink)
+
+// counts exports counters; with a label, one series each.
+func counts(of ...metrics.Count) read {
+	return func(s *sink) {
+		for _, c := range of {
+			v := float64(s.stats().Count[c].Load())
+			if len(s.metric.labels) > 0 {
+				s.counter(v, c.String())
+			} else {
+				s.counter(v)
+			}
+		}
+	}
+}
+
+func natives(of func(*metrics.Stats) *meter.Native) read {
+	return func(s *sink) { s.native(of(s.stats())) }
+}
+
+func byStage(of func(*metrics.Stats) []*meter.Native) read {
+	return func(s *sink) {
+		for i, n := range of(s.stats()) {
+			s.native(n, metrics.Stage(i).String())
+		}
+	}
+}
+
+// byReason exports counters by reason, from the first that is one.
+func byReason[R interface {
+	~int | ~uint8 | ~int32
+	String() string
+}](first R, of func(*metrics.Stats) []meter.Counter) read {
+	return func(s *sink) {
+		all := of(s.stats())
+		for r := first; int(r) < len(all); r++ {
+			s.counter(float64(all[r].Load()), r.String())
+		}
+	}
+}
+
+func census(of func(*server.Census) int) read {
+	return func(s *sink) { s.gauge(float64(of(&s.summary.Census))) }
+}
+
+func schedule(of func(*metrics.Schedule) *meter.Counter) read {
+	return func(s *sink) { s.counter(float64(of(s.Schedule).Load())) }
+}
+
+func bySection(of func(*metrics.Bandwidth) *[metrics.NumSections]uint64) read {
+	return func(s *sink) {
+		for i, n := range of(&s.summary.Bandwidth) {
+			s.counter(float64(n), metrics.Section(i).String())
+		}
+	}
+}
+
+// Describe is of prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for i := range metricTable {
+		ch <- metricTable[i].desc
+	}
+}
+
+// Collect is of prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	summary := c.src.Lobby.Summary()
+	for i := range metricTable {
+		m := &metricTable[i]
+		m.read(&sink{Source: c.src, ch: ch, summary: &summary, metric: m})
+	}
+}
+
+// nativeHistogram is a native histogram with a few classic buckets for readers of the text format.
+type nativeHistogram struct {
+	desc          *prometheus.Desc
+	names, labels []string
+	count         meter.NativeCount
+}
+
+// Desc is of prometheus.Metric.
+func (d *nativeHistogram) Desc() *prometheus.Desc { return d.desc }
+
+// classicEvery is the number of native buckets in a classic one: a factor of four.
+const classicEvery = 2 << meter.NativeSchema
+
+// Write is of prometheus.Metric.
+func (d *nativeHistogram) Write(out *dto.Metric) error {
+	for i, name := range d.names {
+		out.Label = append(out.Label, &dto.LabelPair{Name: new(name), Value: new(d.labels[i])})
+	}
+	n := &d.count
+	h := &dto.Histogram{
+		SampleCount: new(n.Count), SampleSum: new(n.Sum), Schema: new(int32(meter.NativeSchema)),
+		ZeroThreshold: new(math.Ldexp(1, -128)), ZeroCount: new(n.Zero),
+	}
+	sum, last, gap, open := n.Zero, int64(0), int32(n.Lowest), false
+	for i, c := range n.Counts {
+		sum += c
+		if at := n.Lowest + i; at%classicEvery == 0 && i < len(n.Counts)-1 {
+			bound := math.Exp2(float64(at) / (1 << meter.NativeSchema))
+			h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: new(sum), UpperBound: new(bound)})
+		}
+		if c == 0 {
+			gap++
+			open = false
+			continue
+		}
+		if !open {
+			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(gap), Length: new(uint32(0))})
+			gap, open = 0, true
+		}
+		*h.PositiveSpan[len(h.PositiveSpan)-1].Length++
+		h.PositiveDelta = append(h.PositiveDelta, int64(c)-last)
+		last = int64(c)
+	}
+	if len(h.PositiveSpan) == 0 { // an empty one would be taken for a classic histogram
+		h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(0)),
+			Length: new(uint32(0))})
+	}
+	out.Histogram = h
+	return nil
+}
+
+// newRegistry returns the metrics of a host, of its process and of Go's runtime.
+func newRegistry(src *Source) (*prometheus.Registry, error) {
+	r := prometheus.NewRegistry()
+	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
+	for _, c := range []prometheus.Collector{collector{src}, collectors.NewGoCollector(), process} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// metricsHandler answers Prometheus.
+func metricsHandler(r *prometheus.Registry) http.Handler {
+	opts := promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, ErrorLog: log.New(io.Discard, "", 0)}
+	return withDeadline(promhttp.HandlerFor(r, opts).ServeHTTP)
+}

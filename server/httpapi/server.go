@@ -1,0 +1,190 @@
+// Package httpapi is the HTTP port of a game server: health, figures, profiles, the live page, the
+// console, and connect tokens. Requests go in; text and JSON come out. A host gives it a Source for
+// its lobby. Handlers run on goroutines of net/http and never touch the lobby: they read published
+// figures, or ask the host to run a function between two ticks.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// Version is the version of all JSON that the port answers.
+const Version = metrics.ReportVersion
+
+// LobbyName labels the lobby of a host in metrics and answers.
+const LobbyName = "0"
+
+// Source is what the port serves of a host with one lobby. Its functions may be called from any
+// goroutine.
+type Source struct {
+	// Stats and Summary are for any goroutine, all else for functions under Do.
+	Lobby    *server.Lobby
+	Schedule *metrics.Schedule
+	Status   func() server.Status // as of the last second
+	Rate     tick.Rate
+	Interval int                      // ticks from one snapshot of a client to the next
+	Workers  int                      // threads that share the systems of a tick
+	Socket   func() netio.Stats       // of the UDP socket
+	Query    func() map[string]uint64 // counters of the query port; nil map: none
+	Hiccup   func() metrics.Spread    // wake-up delays since the last call, µs; nil: not measured
+	Clock    func() time.Duration     // since the start of the host
+	Ended    <-chan struct{}          // closed when the lobby has ended
+	Stages   *StageLabels
+	Dash     *DashFeed // nil: no live page
+
+	// Do runs f between two ticks on the goroutine of the lobby. It returns ErrBusy if no tick came
+	// before ctx ended, and ErrEnded if the lobby has ended. f has run to its end only if Do
+	// returns nil.
+	Do func(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error
+}
+
+// Errors of Source.Do.
+var (
+	ErrBusy  = errors.New("no tick had time for it")
+	ErrEnded = errors.New("the lobby has ended")
+)
+
+// Server is an HTTP port.
+type Server struct {
+	listener net.Listener
+	http     http.Server
+}
+
+// Listen opens the port; Serve begins to answer.
+func Listen(addr string) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("http port: %w", err)
+	}
+	return &Server{listener: l}, nil
+}
+
+// Addr is the address of the port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Loopback reports whether only this machine can reach the port.
+func (s *Server) Loopback() bool {
+	at, ok := s.listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
+}
+
+// Serve answers requests on a goroutine of its own until Close.
+func (s *Server) Serve(h http.Handler) {
+	s.http = http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // errors of clients are for the clients to read
+	}
+	go func() { _ = s.http.Serve(s.listener) }() // ends with Close
+}
+
+// Close stops the port. Requests that are still running after a second are cut off.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	// a server that has hardly begun may not know its listener yet; closing twice is harmless
+	defer s.listener.Close()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return s.http.Close()
+	}
+	return nil
+}
+
+// NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line
+// may hold the private key.
+func NewMux(health, profile http.HandlerFunc) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", health)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	return mux
+}
+
+// api has the handlers of a lobby.
+type api struct {
+	Source
+	stats reporter
+}
+
+// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require
+// secret, if there is one, from everybody.
+func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
+	registry, err := newRegistry(&src)
+	if err != nil {
+		return nil, err
+	}
+	a := &api{Source: src}
+	a.stats.src = &a.Source
+	mux := NewMux(a.serveHealth, src.Stages.serveProfile)
+	if src.Dash != nil {
+		src.Dash.page.Routes(mux)
+	}
+	mux.HandleFunc("GET /healthz/ready", a.serveReady)
+	mux.Handle("GET /metrics", metricsHandler(registry))
+	mux.Handle("GET /stats", withDeadline(a.stats.serve))
+	mux.Handle("GET /v1/bandwidth", withDeadline(a.serveBandwidth))
+	mux.Handle("GET /v1/explain", withDeadline(requireSecret(secret, a.serveExplain)))
+	mux.HandleFunc("POST /stats/reset", a.stats.serveReset)
+	mux.HandleFunc("POST /v1/console", requireSecret(secret, a.serveConsole))
+	mux.HandleFunc("GET /v1/shots", requireSecret(secret, a.serveShots))
+	return mux, nil
+}
+
+// do runs f between two ticks, and answers the request itself if that fails.
+func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duration,
+	l *server.Lobby)) (done bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), tickTimeout)
+	defer cancel()
+	if err := a.Do(ctx, f); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return false
+	}
+	return true
+}
+
+// tickTimeout is how long a request waits for a tick.
+const tickTimeout = 5 * time.Second
+
+// writeTimeout is how long a reader may take for an answer.
+const writeTimeout = 10 * time.Second
+
+// withDeadline closes the connection of a reader that takes longer than writeTimeout.
+func withDeadline(h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// the recorders of tests have none
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+		h(w, r)
+	})
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // fails only if the reader is gone
+}
+
+func writeJSONStatus(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	writeJSON(w, v)
+}
+
+// Healthy answers that the process lives: for hosts without a lobby.
+func Healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
+
+// WriteJSON answers v as JSON.
+func WriteJSON(w http.ResponseWriter, v any) { writeJSON(w, v) }

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/pprof"
+	labels "runtime/pprof"
+	"runtime/trace"
+	"sync/atomic"
+
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// StageLabels labels the goroutine of a lobby with the stage of its tick: while a CPU profile runs,
+// for go tool pprof -tagfocus stage=snapshot, and as regions of an execution trace. At other times
+// the goroutine has the label of the lobby alone: changing labels takes 40 ns, two percent of the
+// tick of a small lobby. Entering a stage allocates nothing unless a trace runs.
+type StageLabels struct {
+	profiles atomic.Int32      // running
+	lobby    context.Context   // label of the lobby alone
+	sets     []context.Context // by stage
+	names    []string
+	marked   bool          // the goroutine has the labels of a stage
+	region   *trace.Region // open; nil: none
+}
+
+// NewStageLabels returns labels for a lobby.
+func NewStageLabels(lobby string) *StageLabels {
+	s := &StageLabels{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
+	for stage := range metrics.StageIdle + 1 {
+		s.sets = append(s.sets, labels.WithLabels(context.Background(), labels.Labels("lobby", lobby,
+			"stage", stage.String())))
+		s.names = append(s.names, "lobby "+lobby+" "+stage.String())
+	}
+	return s
+}
+
+// Always labels stages at all times: for programs that profile a lobby themselves. Call it before
+// the first tick.
+func (s *StageLabels) Always() { s.profiles.Add(1) }
+
+// Enter begins a stage. It is for server.Config.EnterStage.
+func (s *StageLabels) Enter(stage metrics.Stage) {
+	switch {
+	case s.profiles.Load() > 0:
+		labels.SetGoroutineLabels(s.sets[stage])
+		s.marked = true
+	case s.marked:
+		s.Rest()
+	}
+	if s.region != nil || trace.IsEnabled() {
+		s.trace(stage)
+	}
+}
+
+// Rest leaves the goroutine with the label of the lobby.
+func (s *StageLabels) Rest() {
+	labels.SetGoroutineLabels(s.lobby)
+	s.marked = false
+}
+
+// trace ends the open region and begins that of a stage. The time between ticks has none.
+func (s *StageLabels) trace(stage metrics.Stage) {
+	if s.region != nil {
+		s.region.End()
+		s.region = nil
+	}
+	if stage != metrics.StageIdle && trace.IsEnabled() {
+		s.region = trace.StartRegion(s.sets[stage], s.names[stage])
+	}
+}
+
+// serveProfile is /debug/pprof/profile; stages are labelled while it runs.
+func (s *StageLabels) serveProfile(w http.ResponseWriter, r *http.Request) {
+	s.profiles.Add(1)
+	defer s.profiles.Add(-1)
+	pprof.Profile(w, r)
+}

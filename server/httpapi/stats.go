@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+)
+
+// reporter makes reports of what has grown since the last reset. Its mutex orders readers and
+// resets; the tick never takes it.
+type reporter struct {
+	src   *Source
+	mu    sync.Mutex
+	since totals
+}
+
+// totals are all figures that only grow, at one moment.
+type totals struct {
+	at, cpu  time.Duration
+	count    [metrics.NumCounts]uint64
+	auth     [netcode.NumDrops]uint64
+	packets  [packet.NumDrops]uint64
+	chat     [chat.NumRefusals]uint64
+	socket   netio.Stats
+	mallocs  uint64
+	gcs      uint32
+	skipped  uint64
+	overruns uint64
+	caughtUp uint64
+}
+
+func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.report()) }
+
+func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
+	p.reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
+	runtime.ReadMemStats(mem)
+	s, schedule := &p.src.Lobby.Stats, p.src.Schedule
+	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC
+	t.socket = p.src.Socket()
+	t.skipped, t.overruns, t.caughtUp = schedule.Skipped.Load(), schedule.Overruns.Load(), schedule.CaughtUp.Load()
+	for i := range t.count { // backwards: Joined read before Left would count a player too much for a moment
+		c := int(metrics.NumCounts) - 1 - i
+		t.count[c] = s.Count[c].Load()
+	}
+	for i := range t.auth {
+		t.auth[i] = s.AuthDrops[i].Load()
+	}
+	for i := range t.packets {
+		t.packets[i] = s.PacketDrops[i].Load()
+	}
+	for i := range t.chat {
+		t.chat[i] = s.ChatRefused[i].Load()
+	}
+	return t
+}
+
+// reset begins a new measurement.
+func (p *reporter) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var mem runtime.MemStats
+	p.since = p.totals(&mem)
+	p.src.Schedule.Reset()
+	if p.src.Hiccup != nil {
+		p.src.Hiccup()
+	}
+	s := &p.src.Lobby.Stats
+	s.Tick.Reset()
+	for _, stage := range s.Stage {
+		stage.Reset()
+	}
+}
+
+// report sums up since the last reset.
+func (p *reporter) report() metrics.Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var mem runtime.MemStats
+	src, since, now := p.src, &p.since, p.totals(&mem)
+	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
+	r := metrics.Report{
+		Version: metrics.ReportVersion,
+		Seconds: (now.at - since.at).Seconds(), CPUSeconds: (now.cpu - since.cpu).Seconds(),
+		Rate: int(src.Rate), Interval: src.Interval, Workers: src.Workers, Players: now.players(),
+		TickCPU: metrics.SpreadOf(s.Tick, time.Microsecond), TickWall: metrics.SpreadOf(schedule.Wall,
+			time.Microsecond),
+		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Microsecond),
+		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Microsecond),
+		Rewind: metrics.NativeSpreadOf(s.Rewind,
+			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
+		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
+		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns, CaughtUp: now.caughtUp - since.caughtUp,
+		Phase: status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
+		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: mem.HeapAlloc,
+		Counts: map[string]uint64{}, Drops: map[string]uint64{},
+		SocketLost: now.socket.Lost() - since.socket.Lost(), Socket: now.socket, Query: src.Query(),
+	}
+	if src.Hiccup != nil {
+		hiccup := src.Hiccup()
+		r.Hiccup = &hiccup
+	}
+	for i := range s.LoadLevel {
+		r.LoadLevels[overload.Level(i).String()] = s.LoadLevel[i].Load()
+	}
+	for i := range now.count {
+		r.Counts[metrics.Count(i).String()] = now.count[i] - since.count[i]
+	}
+	addDrops(r.Drops, netcode.DropNone, now.auth[:], since.auth[:])
+	addDrops(r.Drops, packet.DropNone, now.packets[:], since.packets[:])
+	addDrops(r.Drops, chat.RefusedNone, now.chat[:], since.chat[:])
+	return r
+}
+
+// players is the number of players with a session, spectators included.
+func (t *totals) players() int {
+	n := &t.count
+	return int(n[metrics.Joined] - n[metrics.Left] - n[metrics.TimedOut] - n[metrics.Disconnected])
+}
+
+// addDrops adds the growth of each reason above none, where there is any.
+func addDrops[R interface {
+	~int | ~uint8
+	String() string
+}](to map[string]uint64, none R, now, since []uint64) {
+	for r := none + 1; int(r) < len(now); r++ {
+		if n := now[r] - since[r]; n > 0 {
+			to[r.String()] = n
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// BenchmarkBudget is the CPU time of a whole tick by byte limit: none, two that never bind, and one
+// that always binds; with and without a view distance. Clients use all their abilities and are not
+// in the time.
+func BenchmarkBudget(b *testing.B) {
+	for _, reach := range []float32{0, 12} {
+		for _, n := range []int{32, 100} {
+			for _, kbps := range []int{0, 2000, 3 * n, 24} {
+				b.Run(fmt.Sprintf("far=%v/players=%d/kbps=%d", reach, n, kbps), func(b *testing.B) {
+					benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, ViewDistance: reach, Rules: sim.Rules{Mix: true}})
+				})
+			}
+		}
+	}
+}
+
+func benchmarkBudget(b *testing.B, n int, cfg Config) {
+	c := newTable(b, n, cfg)
+	c.firing(1)
+	c.play(3)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	rate := c.lobby.cfg.Rules.Rate
+	spent, ticks := time.Duration(0), 0
+	bytes, snapshots := c.count(metrics.BytesOut), c.count(metrics.Snapshots)
+	for b.Loop() {
+		c.now = rate.At(c.lobby.match.Tick() + 1)
+		from := clock.ThreadCPU()
+		if err := c.lobby.Tick(c.now, c.unix(), c.conn); err != nil {
+			b.Fatal(err)
+		}
+		spent += clock.ThreadCPU() - from
+		ticks++
+		c.exchange()
+	}
+	b.ReportMetric(float64(spent.Nanoseconds())/float64(ticks), "cpu-ns/tick")
+	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
+	b.ReportMetric(0, "ns/op")
+}
+
+// firing makes all clients run, look about and use all their abilities.
+func (b *table) firing(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	b.think = func(int) client.Intent {
+		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.Uint32())}
+	}
+}

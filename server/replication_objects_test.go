@@ -1,0 +1,102 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+func TestConfigOfThings(t *testing.T) {
+	crowded := sim.DefaultGame()
+	crowded.Layout.Barrels = make([]geom.Vec3, netstate.MaxStanding+1)
+	for i, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
+		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
+	} {
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
+		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v, want %q", i, err, c.want)
+		}
+	}
+}
+
+// An ack tag keeps its values, in the largest lobby, too.
+func TestReceipt(t *testing.T) {
+	for _, c := range []struct {
+		owner           bool
+		players, things groupRange
+	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}}, {true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
+		r := packetContent{1<<32 - 1, c.owner, c.players, c.things}.ackTag()
+		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.objects() != c.things {
+			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
+		}
+	}
+	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
+		t.Errorf("%d groups of things do not fit a receipt", n)
+	}
+}
+
+// With more flights than slots the later flights wait and are counted. A free slot is taken with
+// another generation, and a flight keeps its slot.
+func TestMoreFlightsThanSlots(t *testing.T) {
+	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectPlane(&cfg)
+	next := func() {
+		m.Begin()
+		for i := range sim.Systems() {
+			m.Run(i)
+		}
+		m.End()
+		w.capture(m)
+	}
+	next()
+	slots, fixed := netstate.ObjectSlots(1), w.table.static
+	o := m.Objects()
+	for i := range 400 {
+		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
+			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
+	}
+	next()
+	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
+		t.Fatalf("%d flights have no slot, want %d", w.table.dropped, want)
+	}
+	before := map[netid.ID]netid.ID{} // by the plane's id: the match's
+	for i := range w.table.slots {
+		before[w.table.slots[i].id] = w.table.slots[i].matchID
+	}
+	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
+	next() // slots are freed at the end of it
+	next()
+	if w.table.dropped != uint64(max(0, fixed+300-slots)) {
+		t.Errorf("%d flights have no slot", w.table.dropped)
+	}
+	told := map[netid.ID]bool{}
+	for i := range w.table.slots {
+		c := &w.table.slots[i]
+		if told[c.matchID] && c.matchID != 0 {
+			t.Fatalf("%v has two slots", c.matchID)
+		}
+		told[c.matchID] = true
+		if was, ok := before[c.id]; ok && was != c.matchID {
+			t.Fatalf("slot %d was %v and is %v under the same id %v", i, was, c.matchID, c.id)
+		}
+	}
+	for i := range o.Projectiles[:slots-fixed] {
+		if !told[o.Projectiles[i].ID] {
+			t.Fatalf("flight %d is not told", i)
+		}
+	}
+}

@@ -1,0 +1,636 @@
+package server
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+// A limit that never binds changes nothing: the clients of a lobby with it and of one without hold
+// the same rows of the same ticks, and after the join burst they are sent the same bytes, in the
+// same blocks.
+func TestLooseBudgetIsNone(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg   Config
+		n     int
+		loss  float64
+		fires bool // with many projectiles and grenades
+	}{
+		0: {Config{Players: 32, Kbps: 256}, 32, 0, false},
+		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05, false},
+		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0, false},
+		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1, false},
+		4: {Config{Players: 32, Kbps: 256, ViewDistance: 12}, 32, 0, false},
+		5: {Config{Players: 90, Kbps: 600, ViewDistance: 20, Spectators: 1}, 80, 0.05, false},
+		6: {Config{Players: 32, Kbps: 1500, Rules: sim.Rules{Mix: true}}, 32, 0, true},
+		7: {Config{Players: 80, Kbps: 4000, Rules: sim.Rules{Mix: true}}, 80, 0, true},
+	} {
+		free := c.cfg
+		free.Kbps = 0
+		a, b := newTable(t, c.n, free), newTable(t, c.n, c.cfg)
+		for range c.cfg.Spectators {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		if c.fires {
+			a.firing(uint64(i))
+			b.firing(uint64(i))
+		}
+		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
+		for at := range brief(8, 5) * 60 {
+			if at == 180 {
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
+			}
+			a.lossy(&ka)
+			b.lossy(&kb)
+			if n := a.alike(b); at >= 180 {
+				rows += n
+				things += a.thingsAlike(b)
+			}
+		}
+		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
+		}
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
+		}
+		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
+			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
+		}
+		for _, slot := range b.lobby.live {
+			g := &b.lobby.conns[slot]
+			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll, false: rowsVisible}[c.cfg.ViewDistance == 0] {
+				t.Errorf("%d: client %v is told by %d", i, g.id, g.repl.view.selection)
+			}
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent && c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
+				t.Errorf("%d: %v", i, v.Sentence())
+			}
+		}
+	}
+}
+
+// alike fails unless the clients of two tables hold the same rows of their newest snapshots, and
+// returns their number.
+func (b *table) alike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [netstate.PublicFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		if p.Newest() != q.Newest() || p.ID() != q.ID() {
+			b.t.Fatalf("tick %d, client %d: one has %d, the other %d", b.lobby.match.Tick(), n, p.Newest(), q.Newest())
+		}
+		for slot := range b.lobby.cfg.Players {
+			id, held := p.Row(p.Newest(), slot, want[:])
+			other, too := q.Row(q.Newest(), slot, got[:])
+			switch {
+			case id == 0 && other == 0: // an empty slot is sent once, or each time
+			case id != other || held != too || got != want:
+				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			default:
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// thingsAlike is alike for objects.
+func (b *table) thingsAlike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [netstate.ObjectStateFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		for slot := range b.lobby.replication.objects.table.slots {
+			id, _ := p.Objects.Row(p.Newest(), slot, want[:])
+			other, _ := q.Objects.Row(q.Newest(), slot, got[:])
+			if id == 0 || other == 0 { // unchanged objects are not sent
+				continue
+			}
+			if id != other || got != want {
+				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			}
+			rows++
+		}
+	}
+	return rows
+}
+
+// thingsAgree fails unless the objects that clients hold of their newest snapshots are those of the
+// server's frames.
+func (b *table) thingsAgree() (rows int) {
+	b.t.Helper()
+	var got, want [netstate.ObjectStateFields]int32
+	for n, p := range b.players {
+		f := b.lobby.replication.objects.frames.At(p.Newest())
+		for slot := range b.lobby.replication.objects.table.slots {
+			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+				if was := f.Row(slot, want[:]); was != id || got != want {
+					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
+				}
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// patient is the naive twin of rowSchedule: it keeps its state in each snapshot, from what the
+// tracker has sent.
+type patient struct {
+	who        []netid.ID
+	last, seen []map[int]uint16 // by connection's slot, by slot
+	longest    int              // intervals that a visible row has waited
+	blocks     int              // snapshots in blocks,
+	loose      int              // row by row without a schedule
+	rows       int              // and with one
+}
+
+func newPatient(guests int) *patient {
+	p := &patient{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+	return p
+}
+
+// look takes in the snapshots of a tick, and fails where a rowSchedule differs.
+func (p *patient) look(b *table) {
+	b.t.Helper()
+	l := b.lobby
+	now := l.match.Tick()
+	f := l.replication.players.frames.At(now)
+	for _, slot := range l.live {
+		c := &l.conns[slot]
+		if !c.session.ready || c.repl.pacing.sent != now {
+			continue
+		}
+		if p.who[slot] != c.id {
+			p.who[slot], p.last[slot], p.seen[slot] = c.id, map[int]uint16{}, map[int]uint16{}
+		}
+		last, seen, interval := p.last[slot], p.seen[slot], l.replication.intervalOf(now)
+		switch c.repl.view.selection {
+		case rowsAll:
+			p.blocks++
+		case rowsVisible:
+			p.loose++
+		default:
+			p.rows++
+		}
+		for other := range l.cfg.Players {
+			_, was := seen[other]
+			delete(seen, other)
+			if f.ID(other) == 0 || c.repl.view.byRow && c.repl.schedule.visible[other>>6]>>(other&63)&1 == 0 {
+				continue
+			}
+			if seen[other] = 1; !was {
+				last[other] = interval
+			}
+			p.longest = max(p.longest, int(interval-last[other]))
+			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
+				last[other] = interval
+			}
+			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
+			}
+		}
+	}
+}
+
+// Limits bind and cease to bind by turns, or bind always: no client is sent more than its bucket
+// gives, no visible row waits for a baseline's life, all snapshots decode to what was there, and no
+// row waits for longer because of the time before.
+func TestBudgetBeginsToBind(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg   Config
+		n     int
+		loss  float64
+		kbps  []int // one after the other, two seconds each
+		every uint8
+	}{
+		0: {Config{Players: 32}, 32, 0, []int{300, 24}, 1},
+		1: {Config{Players: 70}, 66, 0, []int{400, 32, 16}, 1},
+		2: {Config{Players: 32}, 30, 0.05, []int{300, 20}, 1},
+		3: {Config{Players: 32, ChecksumEvery: 3}, 32, 0, []int{45, 50}, 1}, // about as much as it takes
+		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
+		5: {Config{Players: 32, ViewDistance: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
+		6: {Config{Players: 70, ViewDistance: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
+		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
+	} {
+		c.cfg.Kbps = c.kbps[0]
+		b := newTable(t, c.n, c.cfg)
+		b.turning(uint64(i))
+		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newPatient(c.cfg.Players)
+		things := 0
+		if c.cfg.Rules.Mix {
+			b.firing(uint64(i))
+		}
+		for range brief(6, 3) {
+			for _, kbps := range c.kbps {
+				b.lobby.cfg.Kbps = kbps
+				began, sent := b.now, map[int32]uint64{}
+				for _, slot := range b.lobby.live {
+					g := &b.lobby.conns[slot]
+					g.repl.pacing.setRate(c.every, 0, &b.lobby.cfg)
+					sent[slot] = g.session.stats.down
+				}
+				for range 120 {
+					rooms := b.rooms()
+					b.lossy(&k)
+					p.look(b)
+					b.inRoom(rooms)
+					things += b.thingsAgree()
+				}
+				for slot, was := range sent {
+					g := &b.lobby.conns[slot]
+					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the largest snapshot, and netcode's own packets
+					if rate != 0 && float64(g.session.stats.down-was) > most {
+						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
+					}
+				}
+			}
+		}
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
+		}
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
+		}
+		for n, p := range b.players {
+			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
+				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)
+			}
+		}
+	}
+}
+
+// purse is what a client may be sent, and what it has been sent.
+type purse struct {
+	room int
+	sent uint64
+}
+
+// rooms is what the clients with a limit may be sent in the coming tick.
+func (b *table) rooms() map[int32]purse {
+	m, l := map[int32]purse{}, b.lobby
+	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
+	for _, slot := range l.live {
+		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
+			m[slot] = purse{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
+		}
+	}
+	return m
+}
+
+// inRoom fails if a client that was sent all rows was sent more than its bucket gave.
+func (b *table) inRoom(rooms map[int32]purse) {
+	b.t.Helper()
+	for slot, was := range rooms {
+		c := &b.lobby.conns[slot]
+		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != rowsScheduled && int(n) > was.room {
+			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
+		}
+	}
+}
+
+// When a limit begins to bind, waits and priorities are those of a twin that keeps its schedule in
+// each snapshot, as if none before had had room for all rows.
+func TestWakesAsIfItNeverSlept(t *testing.T) {
+	alone(t)
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
+		cfg.Kbps = 1000
+		n := cfg.Players - 10
+		a, b := newTable(t, n, cfg), newTable(t, n, cfg)
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		rng, waited := rand.New(rand.NewPCG(6, uint64(i))), 0
+		if cfg.Spectators > 0 {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		turn := func() {
+			for _, slot := range b.lobby.live {
+				b.lobby.conns[slot].repl.schedule.full = true
+			}
+			a.turn()
+			b.turn()
+		}
+		for range brief(12, 5) {
+			for at := range 60 + rng.IntN(90) {
+				switch gone := rng.IntN(n); {
+				case at != 30:
+				case len(a.players) < cfg.Players-2 && rng.IntN(2) == 0: // another slot
+					a.sit(client.Config{}, nil)
+					b.sit(client.Config{}, nil)
+				default:
+					a.swap(gone)
+					b.swap(gone)
+				}
+				turn()
+			}
+			a.setKbps(20)
+			b.setKbps(20)
+			a.lobby.replication.players.overdue = a.lobby.replication.players.overdue[:0]
+			for range 3 { // one snapshot each
+				turn()
+				waited += a.wakesAs(b)
+			}
+			if len(a.lobby.replication.players.overdue) != 0 {
+				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.replication.players.overdue))
+			}
+			a.setKbps(1000)
+			b.setKbps(1000)
+		}
+		if waited < 1000 {
+			t.Errorf("%d: only %d rows had to wait", i, waited)
+		}
+	}
+}
+
+// Players that stand still take next to nothing in blocks, but no more are visible than the
+// bandwidth carries once they move. When all move at once, removals leave room for rows in each
+// snapshot.
+func TestStillBlocksPromiseNoMore(t *testing.T) {
+	alone(t)
+	const n = 160
+	b := newTable(t, n, Config{Players: n, Kbps: 600})
+	silent, blocks := 0, 0
+	for turn, c := range []struct {
+		kbps, ticks int
+		turns       bool
+	}{{600, 90, false}, {16, 330, false}, {16, 60, true}} {
+		b.setKbps(c.kbps)
+		b.think = func(int) client.Intent { return client.Intent{} }
+		if c.turns {
+			b.turning(uint64(turn))
+		}
+		for range c.ticks {
+			b.turn()
+			for _, slot := range b.lobby.live {
+				g := &b.lobby.conns[slot]
+				if g.repl.pacing.sent != b.lobby.match.Tick() {
+					continue
+				}
+				if g.repl.view.selection == rowsAll && c.kbps == 16 {
+					blocks++
+				}
+				if b.saidTo(g) == 0 {
+					silent++
+				}
+				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
+					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
+				}
+			}
+		}
+	}
+	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
+	}
+}
+
+// saidTo is the number of players in a client's newest snapshot.
+func (b *table) saidTo(c *conn) (n int) {
+	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
+	for slot := range b.lobby.cfg.Players {
+		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// inSight is the number of players visible in a client's newest snapshot.
+func (b *table) inSight(c *conn) int {
+	if !c.repl.view.byRow {
+		return b.lobby.replication.players.frames.At(c.repl.pacing.sent).Len()
+	}
+	return popcount(c.repl.schedule.visible)
+}
+
+// wakesAs fails unless the rows that wait in this tick's snapshots have waited for as long in those
+// of a twin, with the same priority. It returns their number.
+func (b *table) wakesAs(twin *table) (waited int) {
+	b.t.Helper()
+	for _, slot := range b.lobby.live {
+		c, h := &b.lobby.conns[slot], &twin.lobby.conns[slot]
+		if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.view.selection != rowsScheduled {
+			continue
+		}
+		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != rowsScheduled {
+			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
+		}
+		for other := range b.lobby.cfg.Players {
+			said, _ := c.repl.acks.tracker.RowSent(other)
+			too, _ := h.repl.acks.tracker.RowSent(other)
+			bit := uint64(1) << (other & 63)
+			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
+				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
+			} else if sees == 0 || said || too {
+				continue
+			}
+			waited++
+			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y || c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
+				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
+					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other), y, h.repl.view.interest.Priority(other))
+			}
+		}
+	}
+	return waited
+}
+
+// The first snapshot by rows knows players that have joined or left during snapshots in blocks.
+func TestSlotsChangeBehindBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
+	b.turning(5)
+	p := newPatient(32)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range brief(10, 4) {
+		for at := range 120 {
+			if at%40 == 20 {
+				b.swap(rng.IntN(len(b.players)))
+			}
+			if at == 60 {
+				b.setKbps(24)
+			}
+			b.turn()
+			p.look(b)
+		}
+		b.setKbps(400)
+	}
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+	}
+}
+
+// setKbps gives all clients another limit.
+func (b *table) setKbps(kbps int) {
+	b.lobby.cfg.Kbps = kbps
+	for _, slot := range b.lobby.live {
+		b.lobby.conns[slot].repl.pacing.setRate(1, 0, &b.lobby.cfg)
+	}
+}
+
+// swap makes one client leave and another join.
+func (b *table) swap(n int) {
+	b.t.Helper()
+	b.players[n].Leave(b.now)
+	out := b.players[n].Outgoing(b.now)
+	for i := range out.Len() {
+		_, d := out.At(i)
+		b.ends[n].send(d)
+	}
+	b.players, b.ends = append(b.players[:n], b.players[n+1:]...), append(b.ends[:n], b.ends[n+1:]...)
+	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+}
+
+// The schedule of a limit stays right after the limit is lifted: rows selected for another reason
+// count as sent with the last blocks.
+func TestLimitIsLiftedBehindBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 60, Config{Players: 64, Kbps: 500})
+	b.turning(8)
+	b.play(2)
+	b.setKbps(0)
+	b.play(1)
+	b.lobby.SetLoadLevel(overload.LowDetail)
+	looks, kept := 0, 0
+	for range 12 { // one snapshot each
+		b.turn()
+		for _, slot := range b.lobby.live {
+			c := &b.lobby.conns[slot]
+			if c.repl.pacing.sent != b.lobby.match.Tick() {
+				continue
+			}
+			if looks++; c.repl.view.selection != rowsLowDetail {
+				t.Fatalf("chosen as %d", c.repl.view.selection)
+			}
+			for other := range 60 {
+				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
+					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
+				}
+				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
+					kept++
+				}
+			}
+		}
+	}
+	if b.lobby.SetLoadLevel(overload.Normal); looks < 60 || kept < 600 {
+		t.Errorf("%d snapshots, %d rows left out", looks, kept)
+	}
+	b.setKbps(16)
+	b.lobby.replication.players.overdue = b.lobby.replication.players.overdue[:0]
+	for range 3 {
+		b.turn()
+	}
+	if n := len(b.lobby.replication.players.overdue); n != 0 {
+		t.Errorf("%d rows go before all others that were told a moment ago", n)
+	}
+}
+
+// Objects sent row by row after a resync leave nothing to materialize, with or without a limit.
+func TestThingsForgetBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
+	b.firing(9)
+	b.play(6)
+	blocks, rows := 0, 0
+	for at := range 120 {
+		for _, slot := range b.lobby.live {
+			if c := &b.lobby.conns[slot]; at == 60 {
+				if c.repl.acks.objects.allSentAt != 0 {
+					blocks++
+				}
+				c.repl.acks.objects.dropBaselines()
+			}
+		}
+		b.turn()
+		for _, slot := range b.lobby.live {
+			c := &b.lobby.conns[slot]
+			if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.acks.objects.selection != objectsBudget {
+				continue
+			}
+			if rows++; c.repl.acks.objects.allSentAt != 0 {
+				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
+			}
+		}
+	}
+	if blocks < 20 || rows < 20 {
+		t.Errorf("%d clients sent of all, %d parts row by row", blocks, rows)
+	}
+}
+
+// Hits of long ago are no combat any more when priorities are computed again.
+func TestFightsBehindBlocks(t *testing.T) {
+	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})
+	b.think = func(int) client.Intent { return client.Intent{} }
+	b.play(2)
+	l := b.lobby
+	c, other := &l.conns[b.players[0].ID().Index()], b.players[1].ID().Index()
+	if c.repl.view.byRow || c.repl.view.interest == nil {
+		t.Fatal("not in blocks")
+	}
+	c.repl.view.noteOpponent(other)
+	l.replication.players.combatUntil[other] = l.match.Tick() + 2*combatSeconds*60
+	b.play(5)
+	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
+		t.Fatal("the hit was not noted")
+	}
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	l.replication.addPriority(&c.repl)
+	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
+		t.Error("who was hit five seconds ago is still a foe")
+	}
+	c.repl.view.noteOpponent(other)
+	c.repl.view.blocks, l.replication.players.combatUntil[other] = l.match.Tick(), l.match.Tick()+1
+	l.replication.players.combat[other>>6] |= 1 << (other & 63)
+	c.repl.view.combatSwap = 0
+	l.replication.lookAtPlayers(&c.repl, lookVisible)
+	if l.replication.addPriority(&c.repl); c.foesAre(other) == 0 {
+		t.Error("who was hit just now is no foe")
+	}
+}
+
+// foesAre is in how many of a client's combat sets a slot is.
+func (c *conn) foesAre(slot int) (n int) {
+	for _, w := range [2]uint64{c.repl.view.combat[slot>>6], c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
+		n += int(w >> (slot & 63) & 1)
+	}
+	return n
+}
+
+// A tick in which no limit binds allocates nothing, nor does the first in which all bind.
+func TestLooseTickAllocatesNothing(t *testing.T) {
+	alone(t)
+	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {
+		b := newTable(t, 40, cfg)
+		b.turning(1)
+		b.play(brief(4, 2))
+		before := b.counted()
+		tick := func() {
+			b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
+			if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
+		}
+		b.setKbps(16)
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
+		}
+	}
+}

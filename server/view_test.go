@@ -1,0 +1,55 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// A view counts the packets that a client lost on the way.
+func TestViewCountsLoss(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.joined()
+	c.plays(30)
+	seen := func() (v ConnView) {
+		for _, p := range l.lobby.AppendPlayerViews(nil) {
+			v = p.Conn
+		}
+		return v
+	}
+	before := seen()
+	for n := range 60 {
+		if n%4 == 3 {
+			_ = c.pack() // sealed by nobody: it is lost
+		}
+		c.plays(1)
+	}
+	after := seen()
+	due, came := after.NewestPacket-before.NewestPacket, after.PacketsIn-before.PacketsIn
+	if due != 75 || came != 60 {
+		t.Errorf("%d of %d packets came", came, due)
+	}
+}
+
+// A client reports its mispredictions; nonsense in their place changes nothing.
+func TestViewHasMispredictions(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.joined()
+	for i, told := range []struct {
+		note []byte
+		want uint32
+	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
+		if err := c.peer.QueueUnreliable(told.note); err != nil {
+			t.Fatal(err)
+		}
+		c.say(c.peer.AppendUnreliable(nil, 100)...)
+		l.tick()
+		if g := c.state(); g.session.stats.mispredicted != told.want {
+			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)
+		}
+	}
+	if l.lobby.Stats.PacketDrops[packet.DropSection].Load() != 0 {
+		t.Error("a package was dropped")
+	}
+}
