@@ -116,21 +116,21 @@ func (s *lobbyConsole) addCommands() {
 		help        string
 	}{
 		{console.Guest, "status", "", 0, 0, s.status,
-			"tell what is played, and for how long"},
+			"show what is played, and for how long"},
 		{console.Guest, "list", "", 0, 0, s.list,
 			"list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"},
 		{console.Moderator, "why", "CLIENT ENTITY", 2, 2, s.explain,
-			"tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"},
+			"explain why a client is not sent a player, or an object such as barrel:3"},
 		{console.Moderator, "kick", "NAME|ID", 1, 1, s.kick,
 			"remove a player"},
 		{console.Moderator, "mute", "NAME|ID [off]", 1, 2, s.mute,
-			"take a player's voice, until it comes anew; off gives it back"},
+			"mute a player until it reconnects; off ends that"},
 		{console.Guest, "map", "[NAME|FILE [MODE]]", 0, 2, s.changeMap,
-			"tell the map; for admins: change it, and all clients load it"},
+			"show the map; for admins: change it, and all clients load it"},
 		{console.Guest, "mode", "[NAME]", 0, 1, s.changeMode,
-			"tell the mode; for admins: begin anew in another"},
+			"show the mode; for admins: start anew in another"},
 		{console.Moderator, "say", "TEXT", 1, console.MaxWords - 1, s.say,
-			"tell all players something"},
+			"send all players a line"},
 	} {
 		s.console.AddCommand(console.Command{
 			Entry: console.Entry{Name: c.name, Help: c.help, Flags: console.Remote, Needs: c.needs},
@@ -197,7 +197,7 @@ func (s *lobbyConsole) submit(now time.Duration, c *conn, text []byte) {
 		stats.Count[metrics.ConsoleFailed].Inc()
 		if !limit.warned {
 			limit.warned = true
-			s.reply(now, c, "you ask too much: wait a few seconds")
+			s.reply(now, c, "too many lines: wait a few seconds")
 		}
 		return
 	}
@@ -267,7 +267,7 @@ func (s *lobbyConsole) status(call *console.Call) error {
 	}
 	switch m := &l.maps; {
 	case m.pending.poll != nil:
-		call.Say("on the way to %s on %s", m.pending.spec.Mode, m.pending.spec.Map)
+		call.Say("loading %s on %s", m.pending.spec.Mode, m.pending.spec.Map)
 	case m.failure != "" && call.Caller.Rank >= console.Moderator:
 		call.Say("the last change of the map failed: %s", m.failure)
 	}
@@ -317,7 +317,7 @@ func (s *lobbyConsole) kick(call *console.Call) error {
 	for i, slot := range l.reconnectable {
 		if int(slot) == c.id.Index() {
 			l.join.expireAt(i)
-			call.Say("%s was away, and does not come back", name)
+			call.Say("%s was disconnected, and is removed", name)
 			return nil
 		}
 	}
@@ -362,7 +362,7 @@ func (s *lobbyConsole) mute(call *console.Call) error {
 	}
 	p := &s.l.roster.players[c.id.Index()]
 	if p.ID == 0 {
-		return fmt.Errorf("mute %s: is away", console.Quote(word))
+		return fmt.Errorf("mute %s: is disconnected", console.Quote(word))
 	}
 	p.Muted = mute
 	return nil
@@ -404,6 +404,6 @@ func (s *lobbyConsole) change(call *console.Call, spec MapSpec) error {
 		return err
 	}
 	spec = s.l.maps.pending.spec
-	call.Say("loading %s on %s; status tells what becomes of it", spec.Mode, spec.Map)
+	call.Say("loading %s on %s; see status", spec.Mode, spec.Map)
 	return nil
 }

@@ -125,7 +125,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	}
 	l.settle(30)
 	_, lines := ann.told()
-	if got := lines[len(before):]; len(got) != consoleBurst+1 || !slices.Contains(got, "5 : you ask too much: wait a few seconds") {
+	if got := lines[len(before):]; len(got) != consoleBurst+1 || !slices.Contains(got, "5 : too many lines: wait a few seconds") {
 		t.Errorf("%q", got)
 	}
 	if _, lines := bob.told(); len(lines) != 0 {

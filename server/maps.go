@@ -77,7 +77,7 @@ func (m *maps) change(spec MapSpec) error {
 	case m.cfg.LoadMap == nil:
 		return errNoLoader
 	case pending.poll != nil:
-		return fmt.Errorf("on the way to %s on %s already: wait for that",
+		return fmt.Errorf("loading %s on %s already: expected no other change until then",
 			pending.spec.Mode, pending.spec.Map)
 	case !protocol.ValidText([]byte(spec.Map), maxMapName):
 		return fmt.Errorf("map %.80q: expected printable text of at most %d bytes", spec.Map, maxMapName)

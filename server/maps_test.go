@@ -238,7 +238,7 @@ func TestRow14BadMap(t *testing.T) {
 	if _, err := b.lobby.Execute(b.now, nil, "map nowhere", admin); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.lobby.Execute(b.now, nil, "map arena-64", admin); err == nil || !strings.Contains(err.Error(), "on the way to deathmatch on nowhere already") {
+	if _, err := b.lobby.Execute(b.now, nil, "map arena-64", admin); err == nil || !strings.Contains(err.Error(), "loading deathmatch on nowhere already") {
 		t.Errorf("two at once: %v", err)
 	}
 	b.play(1)

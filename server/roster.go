@@ -78,7 +78,8 @@ func (r *roster) add(c *conn, wish string) {
 	}
 	viewer := &r.viewers[slot]
 	viewer.ready, viewer.revision = true, r.revision
-	r.players[slot] = chat.Player{ID: row.NetID, Name: name, Team: row.Team}
+	muted := r.players[slot].Muted // before a map change
+	r.players[slot] = chat.Player{ID: row.NetID, Name: name, Team: row.Team, Muted: muted}
 	dirty := r.dirtyOf(slot)
 	for i := range r.rows {
 		if r.rows[i].Name != "" {

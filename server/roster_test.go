@@ -129,6 +129,26 @@ func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 	}
 }
 
+// A muted player stays muted over a map change, and has its voice again after a reconnect.
+func TestMuteOutlivesTheMap(t *testing.T) {
+	l := newLab(t, Config{})
+	ann := l.called("Ann")
+	l.settle(5)
+	r, c := &l.lobby.roster, ann.state()
+	slot := c.id.Index()
+	r.players[slot].Muted = true
+	r.newMatch()
+	r.add(c, "Ann")
+	if !r.players[slot].Muted {
+		t.Error("the player may speak after a map change")
+	}
+	r.disconnect(slot)
+	r.add(c, "Ann")
+	if r.players[slot].Muted {
+		t.Error("the player is muted after a reconnect")
+	}
+}
+
 // Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
 func TestNamesOfACrowd(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})

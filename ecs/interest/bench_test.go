@@ -35,8 +35,8 @@ func newCrowd(far int) *crowd {
 		c.clients = append(c.clients, NewClient(c.grid))
 		c.slow = append(c.slow, newSlow(c.grid.cfg))
 	}
-	for i := range c.scene.hot {
-		c.scene.hot[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
+	for i := range c.scene.combat {
+		c.scene.combat[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
 	}
 	c.cost = make([]uint16, c.grid.Words()*64)
 	for slot := range crowdRows {
@@ -46,7 +46,7 @@ func newCrowd(far int) *crowd {
 }
 
 func (c *crowd) look(budget int) (seen int) {
-	c.grid.Fill(c.scene.ids, c.scene.x, c.scene.z, c.scene.team, c.scene.hot)
+	c.grid.Fill(c.scene.ids, c.scene.x, c.scene.z, c.scene.team, c.scene.combat)
 	for i, cl := range c.clients {
 		cl.Update(c.grid, c.views[i], nil)
 		if budget > 0 {
@@ -63,7 +63,7 @@ func (c *crowd) naive(n int) {
 	}
 }
 
-// BenchmarkSnapshot is what interest and priority cost for 1000 clients and 1000 rows.
+// BenchmarkSnapshot is visibility and priority for 1000 clients and 1000 rows.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, far := range []int{4, 8, 0} {
 		c := newCrowd(far)

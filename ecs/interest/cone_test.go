@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConeIs45Degrees: the span of a row is those cells whose centres are at most 45 degrees from
-// the view, by their angle, but for those that lie on the edge as well as a float32 can tell.
+// The span of a row has the cells whose centres are at most 45 degrees off the view. Cells on the
+// edge, by the precision of float32, may differ.
 func TestConeIs45Degrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := NewGrid(Config{Slots: 1, MinX: -20, MinZ: 7, Cell: 4, Wide: 30, Deep: 20})
@@ -46,7 +46,7 @@ func TestConeIs45Degrees(t *testing.T) {
 	}
 }
 
-// TestConeOfNowhere: a view that is not a number looks nowhere.
+// A direction that is not a number has no cone.
 func TestConeOfNowhere(t *testing.T) {
 	g := NewGrid(Config{Slots: 1})
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))

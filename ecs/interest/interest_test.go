@@ -10,17 +10,17 @@ import (
 
 func newScene(slots int) *scene {
 	return &scene{ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots), lives: make([]int, slots),
-		hot: make([]uint64, (slots+63)/64)}
+		combat: make([]uint64, (slots+63)/64)}
 }
 
-// step moves everybody, and births and deaths happen, also both within one step.
+// step moves all rows. Rows come and go, some within one step.
 func (sc *scene) step(rng *rand.Rand, teams int, edge float32) {
 	for slot := range sc.ids {
 		switch rng.IntN(12) {
 		case 0:
 			sc.ids[slot] = 0
 		case 1:
-			sc.lives[slot]++ // counted for each slot, as the world does: no id returns while anybody remembers it
+			sc.lives[slot]++ // a generation a slot, as in the world
 			sc.ids[slot] = netid.Make(slot, uint8(1+sc.lives[slot]%255))
 			sc.x[slot], sc.z[slot] = rng.Float32()*edge*1.2-edge*0.1, rng.Float32()*edge*1.2-edge*0.1
 			sc.team[slot] = uint8(rng.IntN(teams + 1))
@@ -29,12 +29,12 @@ func (sc *scene) step(rng *rand.Rand, teams int, edge float32) {
 			sc.z[slot] += rng.Float32()*8 - 4
 		}
 	}
-	for i := range sc.hot {
-		sc.hot[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
+	for i := range sc.combat {
+		sc.combat[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
 	}
 }
 
-// wall is a line of sight that a few cells do not have.
+// wall is a VisibleFunc that hides a few cells.
 func wall(from, to int) bool { return (from*7+to*13)%5 != 0 }
 
 func TestClientEqualsTwin(t *testing.T) {
@@ -63,30 +63,30 @@ func TestClientEqualsTwin(t *testing.T) {
 		c, twin, sc := NewClient(g), newSlow(cfg), newScene(slots)
 		cost := make([]uint16, g.Words()*64)
 		for range rapid.IntRange(1, 60).Draw(t, "snapshots") {
-			for range 1 + rng.IntN(2) { // some snapshots go to others only
+			for range 1 + rng.IntN(2) { // some snapshots go to other clients only
 				sc.step(rng, 3, 40)
-				g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.hot)
+				g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.combat)
 			}
 			v := Viewer{Slot: rng.IntN(slots), X: rng.Float32()*60 - 15, Z: rng.Float32()*60 - 15, Team: uint8(rng.IntN(4))}
 			if rng.IntN(4) > 0 {
 				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
 			}
-			fights := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
+			opponents := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
 			all, late := rng.IntN(5) == 0, rng.IntN(5) == 0
-			if late { // as of somebody to whom all was sent
+			if late { // as of a client that was sent all rows
 				clear(twin.weight)
 			}
-			twin.look(g, sc, v, fights)
+			twin.look(g, sc, v, opponents)
 			switch {
 			case late:
 				c.UpdateVisible(g, v)
-				c.AddPriority(g, v, fights)
+				c.AddPriority(g, v, opponents)
 				all = false
 			case all:
 				c.UpdateVisible(g, v)
 				clear(twin.weight)
 			default:
-				c.Update(g, v, fights)
+				c.Update(g, v, opponents)
 			}
 			for slot := range slots {
 				if has(c.Visible(), slot) != twin.seen[slot] || c.Priority(slot) != twin.weight[slot] {
@@ -119,29 +119,29 @@ func TestClientEqualsTwin(t *testing.T) {
 	})
 }
 
-// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the
-// same as who looked each time and was sent all.
-func TestCaught(t *testing.T) {
+// A client that was sent all rows for a while without an update has the priorities of a client that
+// was updated each time and sent all rows.
+func TestMarkAllSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
 		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
 		g := NewGrid(Config{Slots: slots, Cell: 4, Wide: 12, Deep: 9})
 		eager, lazy, sc := NewClient(g), NewClient(g), newScene(slots)
-		look := func(all bool) (v Viewer, fights []uint64) {
+		look := func(all bool) (v Viewer, opponents []uint64) {
 			sc.step(rng, 2, 40)
-			g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.hot)
+			g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.combat)
 			v = Viewer{Slot: rng.IntN(slots), X: rng.Float32() * 48, Z: rng.Float32() * 36, DirX: 1}
-			fights = []uint64{rng.Uint64() & rng.Uint64()}
-			eager.Update(g, v, fights)
+			opponents = []uint64{rng.Uint64() & rng.Uint64()}
+			eager.Update(g, v, opponents)
 			if all {
 				eager.MarkSent(eager.Visible())
 			}
-			return v, fights
+			return v, opponents
 		}
 		for range rapid.IntRange(1, 5).Draw(t, "times") {
 			for range rapid.IntRange(0, 3).Draw(t, "thin") {
-				v, fights := look(false)
-				lazy.Update(g, v, fights)
+				v, opponents := look(false)
+				lazy.Update(g, v, opponents)
 				some := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
 				eager.MarkSent(some)
 				lazy.MarkSent(some)
@@ -151,8 +151,8 @@ func TestCaught(t *testing.T) {
 			}
 			lazy.MarkAllSent(eager.Visible())
 		}
-		v, fights := look(false)
-		lazy.Update(g, v, fights)
+		v, opponents := look(false)
+		lazy.Update(g, v, opponents)
 		for slot := range slots {
 			if has(lazy.Visible(), slot) != has(eager.Visible(), slot) || lazy.Priority(slot) != eager.Priority(slot) {
 				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d", slot, has(lazy.Visible(), slot), lazy.Priority(slot), has(eager.Visible(), slot), eager.Priority(slot))
@@ -161,9 +161,9 @@ func TestCaught(t *testing.T) {
 	})
 }
 
-// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent
-// within Bound snapshots, and in far fewer.
-func TestNobodyStarves(t *testing.T) {
+// Under the largest differences in priority, each row that stays visible is sent within Bound
+// snapshots, and usually far sooner.
+func TestNoRowStarves(t *testing.T) {
 	for i, c := range []struct {
 		rows, each int
 		weights    Weights
@@ -178,7 +178,7 @@ func TestNobodyStarves(t *testing.T) {
 		for slot := range sc.ids {
 			sc.ids[slot] = netid.Make(slot, 1)
 			if slot%8 == 0 {
-				sc.x[slot], sc.z[slot] = 200, 200 // far, and nothing else speaks for it
+				sc.x[slot], sc.z[slot] = 200, 200 // far, without any other criterion
 			}
 		}
 		cost := make([]uint16, g.Words()*64)
@@ -206,8 +206,8 @@ func TestNobodyStarves(t *testing.T) {
 	}
 }
 
-// TestAnotherInTheSlotDoesNotLinger: who takes a slot over is not seen because the one before was.
-func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
+// A row in a reused slot has no hysteresis of the row before.
+func TestReusedSlotHasNoHysteresis(t *testing.T) {
 	g := NewGrid(Config{Slots: 2, ViewDistance: 3, Hysteresis: 8})
 	c, sc := NewClient(g), newScene(2)
 	at := func(id netid.ID, x float32) bool {
@@ -219,7 +219,7 @@ func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
 	if !at(netid.Make(1, 1), 0) || !at(netid.Make(1, 1), 100) {
 		t.Error("who was near is not seen when it has gone far")
 	}
-	sc.ids[1] = netid.Make(1, 9) // within a snapshot that this client does not get
+	sc.ids[1] = netid.Make(1, 9) // in a snapshot that this client does not get
 	g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
 	if at(netid.Make(1, 2), 100) || at(netid.Make(1, 1), 100) {
 		t.Error("another one is seen in its place")

@@ -7,19 +7,19 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// scene is the columns of a snapshot.
+// scene has the columns of a snapshot.
 type scene struct {
-	ids   []netid.ID
-	x, z  []float32
-	team  []uint8
-	hot   []uint64
-	lives []int // by slot: how many were born there
+	ids    []netid.ID
+	x, z   []float32
+	team   []uint8
+	combat []uint64
+	lives  []int // by slot: generations so far
 }
 
-// slow is the honest twin of a Client: pair by pair, with a map of what it remembers.
+// slow is the naive twin of a Client: pair by pair, with maps.
 type slow struct {
 	cfg    Config
-	left   map[int]int // snapshots that a slot stays seen
+	left   map[int]int // snapshots for which a slot stays visible
 	id     map[int]netid.ID
 	weight map[int]int
 	seen   map[int]bool
@@ -30,7 +30,7 @@ func newSlow(c Config) *slow {
 	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]netid.ID{}, weight: map[int]int{}, seen: map[int]bool{}}
 }
 
-func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
+func (s *slow) look(g *Grid, sc *scene, v Viewer, opponents []uint64) {
 	from := g.Cell(v.X, v.Z)
 	for slot, id := range sc.ids {
 		before := s.seen[slot]
@@ -68,7 +68,7 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 				gain += int(w.Ahead)
 			}
 		}
-		if has(sc.hot, slot) || has(fights, slot) {
+		if has(sc.combat, slot) || has(opponents, slot) {
 			gain += int(w.Combat)
 		}
 		if !before {
@@ -78,7 +78,7 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 	}
 }
 
-// pick sorts all that is seen.
+// pick sorts the visible rows.
 func (s *slow) pick(cost []uint16, budget, slots int) (picked map[int]bool) {
 	var order []int
 	total := 0

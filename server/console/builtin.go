@@ -18,7 +18,7 @@ func (c *Console) addBuiltins() {
 		help             string
 	}{
 		{guest, "help", "[NAME]", 0, 1, c.help,
-			"tell about one entry, or list the commands you may use"},
+			"describe one entry, or list the commands you may use"},
 		{guest, "vars", "[-c] [TEXT]", 0, 2, c.list,
 			"list variables you may read whose names contain a text; -c for the changed ones only"},
 		{guest, "set", "NAME VALUE", 2, 2, set,
