@@ -120,6 +120,9 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(*shots, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644); err != nil {
 		t.Fatal(err)
 	}
