@@ -65,11 +65,6 @@ func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	return t, err
 }
 
-// tokensOverHTTP are asked for at a server's HTTP port, one after another over one connection.
-func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
-	return requestTokens(ctx, addr, secret, false)
-}
-
 // requestTokens are tokens for who plays, or for who looks on.
 func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*tokenSource, error) {
 	c := http.Client{

@@ -37,13 +37,6 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	return float64(b.countHidden(pairs, pairs)) / float64(max(pairs, 1)), nil
 }
 
-// Hides reports whether Sample of the crowd's table, by so many pairs, is at least a share. It
-// tests no more pairs than that takes.
-func (l *Lazy) Hides(pairs int, share float64) bool {
-	enough := int(math.Ceil(share * float64(pairs)))
-	return l.b.countHidden(pairs, enough) >= enough
-}
-
 // countHidden is how many of some pairs of cells do not see each other; it stops once it has found
 // enough.
 func (b *builder) countHidden(pairs, enough int) (count int) {
