@@ -96,7 +96,7 @@ var layers = []layer{
 	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
 	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
 	{pkg: "client/objects", may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
-	{pkg: "client", may: "internal/ringbuf client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
+	{pkg: "client", may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
 		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least

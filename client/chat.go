@@ -96,21 +96,21 @@ const maxLines = 64
 // its oldest; and the way to say something.
 type Chat struct {
 	pending   bool // Next may have a line
-	linesOnly bool // keep no roster, and add no lines of kills and news
+	linesOnly bool // keep no roster, and add no lines of kills and rounds
 	conn      *conn
-	lines     ringbuf.Ring[Line]
+	ring      ringbuf.Ring[Line]
 	partial   Line // its text continues in the next message
 	open      bool // partial is in use
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64
-// are lost.
-func (c *Chat) Next() (Line, bool) {
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
+// lost.
+func (c *Chat) Next() (l Line, ok bool) {
 	if !c.pending {
-		return Line{}, false
+		return l, false
 	}
-	l, ok := c.lines.Pop()
+	l, ok = c.ring.Pop()
 	c.pending = ok
 	return l, ok
 }
@@ -285,12 +285,7 @@ func (c *Chat) complete(l Line) error {
 	return nil
 }
 
-func (c *Chat) add(l Line) {
-	if c.lines.Added() == 0 {
-		c.lines = ringbuf.New[Line](maxLines)
-	}
-	c.lines.Push(l)
-}
+func (c *Chat) add(l Line) { c.ring.Push(l) }
 
 // reset forgets the roster for a change of the map. Lines that wait stay.
 func (c *Chat) reset() { c.players, c.open = c.players[:0], false }

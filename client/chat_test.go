@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 )
@@ -50,7 +51,7 @@ func TestHostileNamesAndLines(t *testing.T) {
 		17: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
 	} {
 		for _, thin := range []bool{false, true} {
-			client := &Client{Chat: Chat{linesOnly: thin}}
+			client := &Client{Chat: Chat{linesOnly: thin, ring: ringbuf.New[Line](maxLines)}}
 			var err error
 			for _, e := range c.events {
 				var ok bool
@@ -77,14 +78,14 @@ func TestHostileNamesAndLines(t *testing.T) {
 
 // Lines that nobody asks for take the place of older ones, and are counted.
 func TestUnreadLines(t *testing.T) {
-	var q Chat
+	q := Chat{ring: ringbuf.New[Line](maxLines)}
 	for i := range uint32(100) {
 		q.add(Line{Seconds: i})
 	}
 	q.pending, q.conn = true, &conn{}
 	c := &Client{Chat: q}
-	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || q.lines.Lost() != 36 || q.lines.Added() != 100 {
-		t.Errorf("%+v, %d overwritten", l, q.lines.Lost())
+	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || c.Chat.ring.Lost() != 36 || c.Chat.ring.Added() != 100 {
+		t.Errorf("%+v, %d overwritten", l, c.Chat.ring.Lost())
 	}
 	if err := c.Chat.Say("hi"); err != ErrNotJoined {
 		t.Errorf("before it is in: %v", err)
@@ -94,7 +95,7 @@ func TestUnreadLines(t *testing.T) {
 func FuzzNamesAndLines(f *testing.F) {
 	f.Add([]byte(rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(protocol.Chat{From: 0x701, Text: []byte("hi")})))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		c := &Client{}
+		c := &Client{Chat: Chat{ring: ringbuf.New[Line](maxLines)}}
 		for _, e := range [][]byte{a, b, a, b} {
 			if len(e) == 0 || len(e) > packet.MaxMessageSize {
 				continue

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -33,7 +34,7 @@ type Client struct {
 	Shots    Shots       // predicted shots
 	Objects  objects.Set // everything on the map that is no player
 	Chat     Chat        // lines and names
-	Round    Round       // standing and news of the round
+	Round    Round       // status and events of the round
 	Spectate Spectate    // viewpoint of a spectator
 	Meter    *Meter      // counts the bits of datagrams; nil: none
 	events   events      // of the match
@@ -51,10 +52,17 @@ func New(cfg Config) (*Client, error) {
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
-	c := &Client{conn: conn{dial: dial}, match: match{cfg: cfg, rules: cfg.Rules}}
+	c := &Client{
+		conn:    conn{dial: dial},
+		match:   match{cfg: cfg, rules: cfg.Rules, changes: newChangeLimit()},
+		Shots:   Shots{ringbuf.New[Shot](maxShots)},
+		Objects: objects.NewSet(),
+		Chat:    Chat{linesOnly: cfg.Decode != DecodeFull, ring: ringbuf.New[Line](maxLines)},
+		Round:   Round{ring: ringbuf.New[sim.RoundEvent](maxRoundEvents)},
+		events:  events{ring: ringbuf.New[sim.Event](maxEvents)},
+	}
+	c.Chat.conn, c.Spectate.conn = &c.conn, &c.conn
 	c.predict.CommandsOnly = cfg.Decode == DecodeAcks
-	c.Chat = Chat{conn: &c.conn, linesOnly: cfg.Decode != DecodeFull}
-	c.Spectate.conn = &c.conn
 	return c, nil
 }
 
@@ -66,7 +74,7 @@ const linger = 200 * time.Millisecond
 func (c *Client) enter() {
 	c.start()
 	c.ready(&c.conn)
-	if c.cfg.Killcam {
+	if c.killcam.wanted = c.cfg.Killcam; c.killcam.wanted {
 		c.requestKillcams()
 	}
 	c.state = Joined
@@ -157,11 +165,11 @@ func (c *Client) Issued(t tick.Tick) (sim.Command, bool) { return c.predict.Comm
 
 // SecondsLeft is what is left of the round's phase by the server's clock, rounded up; 0 if unknown.
 func (c *Client) SecondsLeft() uint32 {
-	standing, known := c.Round.Status()
+	status, known := c.Round.Status()
 	if !known {
 		return 0
 	}
-	return standing.Seconds(c.Newest(), c.rate)
+	return status.Seconds(c.Newest(), c.rate)
 }
 
 // Server is the address of the server, out of those in the token: Outgoing's datagrams go there and

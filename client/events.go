@@ -1,6 +1,9 @@
 package client
 
 import (
+	"time"
+
+	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -21,24 +24,15 @@ const (
 	ResetRender
 )
 
-// events is a queue of the match's events that overwrites its oldest.
+// events is the queue of the match's events.
 type events struct {
-	pending  bool // NextEvent may have one
-	ring     ringbuf.Ring[sim.Event]
-	received uint64
-	resets   [2]uint64 // of the clocks, as EventReset has told
+	pending bool // NextEvent may have one
+	ring    ringbuf.Ring[sim.Event]
+	resets  [2]uint64 // of the clocks, as EventReset has told
 }
 
-func (q *events) add(e sim.Event) {
-	if q.received == 0 {
-		q.ring = ringbuf.New[sim.Event](maxEvents)
-	}
-	q.ring.Push(e)
-	q.received++
-}
-
-// NextEvent returns the next event, each once and in the order of the server, and an EventReset
-// where a clock was set anew.
+// NextEvent returns the next event, each once and in the order of the server, and an EventReset where
+// a clock was set anew. The oldest of more than 256 are lost.
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if !q.pending {
@@ -47,27 +41,27 @@ func (c *Client) NextEvent() (sim.Event, bool) {
 	if e, ok := q.ring.Pop(); ok {
 		return e, true
 	}
-	return c.nextReset()
+	e, ok := q.nextReset(&c.clock)
+	e.Actor = c.ID()
+	return e, ok
 }
 
 // nextReset returns the EventReset that is due.
-func (c *Client) nextReset() (sim.Event, bool) {
-	resets := [...]uint64{ResetPredicted: c.clock.Predicted.Resets, ResetRender: c.clock.Render.Resets}
-	for part, n := range resets {
-		told := &c.events.resets[part]
-		if n == *told {
-			continue
+func (q *events) nextReset(clocks *clock.Clocks) (sim.Event, bool) {
+	for part, now := range [...]struct {
+		resets uint64
+		at     time.Duration
+	}{
+		ResetPredicted: {clocks.Predicted.Resets, clocks.Predicted.At},
+		ResetRender:    {clocks.Render.Resets, clocks.Render.At},
+	} {
+		if told := &q.resets[part]; now.resets != *told {
+			t, _ := clocks.Rate.Since(now.at)
+			count := uint16(min(now.resets-*told, 1<<16-1))
+			*told = now.resets
+			return sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Amount: count}, true
 		}
-		at := c.clock.Predicted.At
-		if rig.Part(part) == ResetRender {
-			at = c.clock.Render.At
-		}
-		t, _ := c.clock.Rate.Since(at)
-		count := uint16(min(n-*told, 1<<16-1))
-		e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: count}
-		*told = n
-		return e, true
 	}
-	c.events.pending = false
+	q.pending = false
 	return sim.Event{}, false
 }

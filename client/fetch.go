@@ -116,7 +116,7 @@ func (m *match) expireFetch(now time.Duration, conn *conn) {
 func (c *Client) readTransfer(now time.Duration, data []byte) error {
 	p, err := protocol.ParseContentTransfer(data)
 	if err == nil && p.Content == protocol.ContentKillcam && c.state == Joined {
-		return c.killcam.take(&p, c.cfg.Killcam)
+		return c.killcam.take(&p)
 	}
 	if err != nil || c.state != Connecting || c.fetch.wants>>p.Content&1 == 0 {
 		return c.fetch.unwanted(err)

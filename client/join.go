@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 )
@@ -72,24 +73,26 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	return nil
 }
 
-// changeLimit is a token bucket over changes of the map: each costs the client the making of a map.
+// changeLimit bounds how often a server changes the map: each change costs the client the making of one.
 type changeLimit struct {
-	debt, at time.Duration
-	count    uint64 // changes so far
+	bucket ratelimit.Bucket // of seconds
+	count  uint64           // changes so far
 }
 
 const (
-	changeBurst = 8
-	changeEvery = 5 * time.Second
+	changeBurst   = 8
+	changeSeconds = 5 // between two changes, on average
 )
+
+func newChangeLimit() changeLimit {
+	return changeLimit{bucket: ratelimit.NewBurst(1, changeBurst*changeSeconds)}
+}
 
 var errTooManyChanges = errors.New("client: the server changes the map too often")
 
 // exceeded counts a change at now and reports whether it is one too many.
 func (l *changeLimit) exceeded(now time.Duration) bool {
-	l.debt, l.at = max(0, l.debt-max(0, now-l.at)), max(now, l.at)
-	l.debt += changeEvery
-	if l.debt > changeBurst*changeEvery {
+	if !l.bucket.Allow(now, changeSeconds) {
 		return true
 	}
 	l.count++

@@ -56,10 +56,11 @@ func (k *Killcam) Compared() int { return k.player.Compared }
 type killcam struct {
 	recording []byte // empty: none
 	count     uint64 // received whole
+	wanted    bool   // requested from the server
 }
 
 // requestKillcams asks the server for killcams.
-func (c *Client) requestKillcams() {
+func (c *conn) requestKillcams() {
 	var message [protocol.FetchSize]byte
 	f := protocol.Fetch{Content: protocol.ContentKillcam}
 	c.queueForMap(f.Append(message[:0]))
@@ -67,8 +68,8 @@ func (c *Client) requestKillcams() {
 }
 
 // take keeps a killcam in place of the one before.
-func (k *killcam) take(p *protocol.ContentTransfer, requested bool) error {
-	if !requested || p.Compression != 0 || int(p.Size) != len(p.Compressed) {
+func (k *killcam) take(p *protocol.ContentTransfer) error {
+	if !k.wanted || p.Compression != 0 || int(p.Size) != len(p.Compressed) {
 		return packet.DropFragment
 	}
 	k.recording = append(k.recording[:0], p.Compressed...)

@@ -90,21 +90,20 @@ func TestHostileKillcams(t *testing.T) {
 // A killcam that nobody asked for is refused, and so is a parcel that is none.
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
-	requested := false
 	three := []byte{1, 2, 3}
-	if err := c.killcam.take(&protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: 3, Compressed: three}, requested); err != packet.DropFragment {
+	if err := c.killcam.take(&protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: 3, Compressed: three}); err != packet.DropFragment {
 		t.Error(err)
 	}
-	requested = true
+	c.killcam.wanted = true
 	for _, p := range []protocol.ContentTransfer{{Size: 4, Compressed: three}, {Compression: 1, Size: 3, Compressed: three}} {
-		if err := c.killcam.take(&p, requested); err != packet.DropFragment {
+		if err := c.killcam.take(&p); err != packet.DropFragment {
 			t.Error(err)
 		}
 	}
 	if k, err := c.Killcam(); k != nil || err != nil {
 		t.Error(k, err)
 	}
-	if err := c.killcam.take(&protocol.ContentTransfer{Size: 3, Compressed: three}, requested); err != nil {
+	if err := c.killcam.take(&protocol.ContentTransfer{Size: 3, Compressed: three}); err != nil {
 		t.Error(err)
 	}
 	if k, err := c.Killcam(); k != nil || !errors.Is(err, ErrKillcam) {

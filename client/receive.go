@@ -97,7 +97,7 @@ func (c *Client) readMessages(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextUnreliable(); ok && c.state == Joined; raw, ok = c.peer.NextUnreliable() {
 		c.events.pending = true
 		if e, bad := sim.ParseEvent(raw); bad == nil {
-			c.events.add(e)
+			c.events.ring.Push(e)
 		} else {
 			err = packet.DropUnreliable
 		}
@@ -111,7 +111,7 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return err
 	}
 	if e, err := sim.ParseEvent(raw); err == nil {
-		c.events.add(e)
+		c.events.ring.Push(e)
 		c.Chat.addKill(&e)
 		return nil
 	}
@@ -119,7 +119,7 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return nil
 	}
 	if n, ok := sim.ParseRoundEvent(raw); ok {
-		c.Round.addEvent(n)
+		c.Round.ring.Push(n)
 		c.Chat.addRoundEvent(n)
 		return nil
 	}
@@ -156,7 +156,11 @@ func (c *Client) readSnapshot(now time.Duration, src []byte) error {
 	} else {
 		c.clock.Server.Arrive(scaled, h.Tick)
 	}
-	c.clock.Server.Follow(scaled, c.rtt.Min/2, !c.measured)
+	if c.measured {
+		c.clock.Server.Follow(scaled, c.rtt.Min/2)
+	} else {
+		c.clock.Server.Snap(scaled, c.rtt.Min/2)
+	}
 	if h.Owner && c.cfg.Decode != DecodeAcks {
 		var row []int32
 		if row, rest, err = r.decoder.Parse(h.Tick, rest); err != nil {

@@ -8,33 +8,24 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// maxRoundEvents is how much news waits for NextNews.
+// maxRoundEvents is how many events wait for NextEvent.
 const maxRoundEvents = 32
 
-// Round is the standing of the round, and its news in a queue that overwrites its oldest.
+// Round is the status of the round, and what was announced about it.
 type Round struct {
 	status sim.RoundStatus
 	known  bool
-	events ringbuf.Ring[sim.RoundEvent]
+	ring   ringbuf.Ring[sim.RoundEvent]
 }
 
-// Status is the newest standing: phase, scores, the point under attack. False before the first,
-// which the server sends at once. Its clock is of Standing.Tick, see Standing.Seconds and
-// Client.SecondsLeft.
+// Status is the newest status: phase, scores, the point under attack. False before the first, which the
+// server sends at once. Its clock is of RoundStatus.Tick, see Client.SecondsLeft.
 func (r *Round) Status() (sim.RoundStatus, bool) { return r.status, r.known }
 
-// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are
-// lost.
-func (r *Round) NextEvent() (sim.RoundEvent, bool) { return r.events.Pop() }
+// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are lost.
+func (r *Round) NextEvent() (sim.RoundEvent, bool) { return r.ring.Pop() }
 
-func (r *Round) addEvent(n sim.RoundEvent) {
-	if r.events.Added() == 0 {
-		r.events = ringbuf.New[sim.RoundEvent](maxRoundEvents)
-	}
-	r.events.Push(n)
-}
-
-// message takes a message with a standing and reports whether it is one.
+// message takes a message with a status and reports whether it is one.
 func (r *Round) message(raw []byte) bool {
 	s, ok := sim.ParseRoundStatus(raw)
 	if ok {
@@ -43,10 +34,10 @@ func (r *Round) message(raw []byte) bool {
 	return ok
 }
 
-// reset forgets the standing for a change of the map. News that waits stays.
+// reset forgets the status for a change of the map. Events that wait stay.
 func (r *Round) reset() { r.known = false }
 
-// appendRoundEvent puts news into words. Points have the letters of maps, in the order of attack.
+// appendRoundEvent puts an event into words. Points have the letters of maps, in the order of attack.
 func appendRoundEvent(dst []byte, n *sim.RoundEvent) []byte {
 	switch point := 'A' + rune(n.Point); n.What {
 	case mode.WaitForPlayers:

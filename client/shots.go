@@ -33,22 +33,22 @@ const maxShots = 64
 // Shots keeps the newest predicted shots.
 type Shots struct{ ring ringbuf.Ring[Shot] }
 
-// Since copies the predicted shots from number from on into dst, and returns how many those are and
-// the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
-// takes no shot back.
+// Since copies the predicted shots from number from on into dst, and returns how many those are and the
+// number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction takes no shot
+// back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
-	for from = s.ring.First(from); from < s.ring.Added() && n < len(dst); from++ {
-		dst[n] = *s.ring.At(from)
+	if s.ring.Added() == 0 {
+		return 0, from
+	}
+	for next = s.ring.First(from); next < s.ring.Added() && n < len(dst); next++ {
+		dst[n] = *s.ring.At(next)
 		n++
 	}
-	return n, from
+	return n, next
 }
 
 // shoot records a shot of a command; self is the state after the command.
 func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State) {
-	if c.Shots.ring.Added() == 0 {
-		c.Shots.ring = ringbuf.New[Shot](maxShots)
-	}
 	s := c.Shots.ring.Next()
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
@@ -58,19 +58,18 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	if t, ok := c.arena.Raycast(s.Ray); ok {
 		s.Ray.Max = t
 	}
-	c.predictHit(s, self.Team)
-}
-
-// predictHit finds the player that a shot hits by the rules of lagcomp.Sweeper.Cast: the nearest
-// living player of another team, the lowest slot where two are equally near.
-func (c *Client) predictHit(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
-		if !ok || !p.Alive() || p.ID == c.welcome.NetID || p.Team() == team {
-			continue
+		if ok && p.Alive() && p.ID != c.welcome.NetID && p.Team() != self.Team {
+			s.hit(&p)
 		}
-		if h, ok := lagcomp.Test(s.Ray, s.Radius, &p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
-			s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
-		}
+	}
+}
+
+// hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the nearest
+// target counts, and the lowest slot where two are equally near.
+func (s *Shot) hit(p *rig.Pose) {
+	if h, ok := lagcomp.Test(s.Ray, s.Radius, p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
+		s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
 	}
 }

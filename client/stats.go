@@ -61,7 +61,7 @@ func (c *Client) Stats() Stats {
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,
-		Events: c.events.received, Overrun: c.events.ring.Lost(), Lines: c.Chat.lines.Added(), Unread: c.Chat.lines.Lost(),
+		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(), Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
 		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,

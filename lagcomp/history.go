@@ -85,7 +85,7 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	h.newest = t
 }
 
-// hero.
+// boundRadii are the radii of the broad phase, negated and squared, by alive<<3 | hero.
 var boundRadii = func() (b [16]float32) {
 	for form := range 8 {
 		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}

@@ -17,7 +17,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), peers)
 	if !c.(*mmsgConn).out.gso.supported {
-		t.Skip("this kernel does not cut trains apart")
+		t.Skip("this kernel has no UDP_SEGMENT")
 	}
 	var b Batch
 	coupled := 0

@@ -45,6 +45,7 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 	case netcode.EventTakeover: // the silent session is gone, its player goes on
 		if c != nil {
 			j.l.transfers.done(c)
+			j.l.recording.forget(c)
 			j.begin(now, c, e.Client)
 			j.Stats.Count[metrics.Reconnected].Inc()
 			j.Stats.Count[metrics.Takeovers].Inc()

@@ -49,7 +49,7 @@ func TestEventRefuses(t *testing.T) {
 	}
 }
 
-// Name is accepted, written again, gives the same bytes.
+// A message that is accepted, written again, gives the same bytes.
 func FuzzParseEvent(f *testing.F) {
 	f.Add(Event{Kind: EventKill, Part: rig.PartHead, Tick: 9, Actor: 0x101, Victim: 0x201,
 		Amount: 3}.Append(nil))

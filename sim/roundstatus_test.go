@@ -94,7 +94,7 @@ func TestStandingRefuses(t *testing.T) {
 	}
 }
 
-// Name is accepted, written again, gives the same bytes.
+// A message that is accepted, written again, gives the same bytes.
 func FuzzParseRound(f *testing.F) {
 	f.Add((&RoundStatus{Winner: mode.Tie, Points: 2, Left: 9}).Append(nil))
 	f.Add((&RoundEvent{What: mode.RoundBegan, Value: 420}).Append(nil))
@@ -158,7 +158,7 @@ func TestGameOn(t *testing.T) {
 	}
 }
 
-// Name a match says of itself is its mode's state.
+// The round status of a match is its mode's state.
 func TestMatchStanding(t *testing.T) {
 	g, err := GameForArena(content.Default(), "arena-16", "assault")
 	if err != nil {

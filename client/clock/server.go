@@ -94,12 +94,16 @@ func (c *Server) updateGap(now time.Duration, t tick.Tick) {
 // Arriving is the server time of a snapshot that arrives now, if its delay is the least.
 func (c *Server) Arriving(now time.Duration) time.Duration { return now - c.offset }
 
+// Snap sets the shown server time to the fastest snapshot plus half the least round trip.
+func (c *Server) Snap(now, halfRTT time.Duration) {
+	c.ahead, c.followed = halfRTT-c.offset, max(now, c.followed)
+}
+
 // Follow steers the shown server time towards the fastest snapshot plus half the least round trip.
 // The two notice a new path at different times, and the shown time must not jump because of that.
-// snap sets it at once, for the first estimate.
-func (c *Server) Follow(now, halfRTT time.Duration, snap bool) {
+func (c *Server) Follow(now, halfRTT time.Duration) {
 	err := halfRTT - c.offset - c.ahead
-	if snap || err.Abs() > resetError {
+	if err.Abs() > resetError {
 		c.ahead += err
 	} else {
 		c.ahead += steer(err, max(0, now-c.followed))

@@ -1,9 +1,6 @@
 package objects
 
-import (
-	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/ringbuf"
-)
+import "github.com/tickrate/tickrate/ecs/tick"
 
 // ChangeKind says what happened to an object.
 type ChangeKind uint8
@@ -25,21 +22,14 @@ type Change struct {
 	Object Object    // at the server's position; of Vanished only its ID
 }
 
-// maxChanges is how many changes wait for Next.
+// maxChanges is how many changes wait for NextChange.
 const maxChanges = 256
 
-// changes is a queue that overwrites its oldest.
-type changes struct{ ring ringbuf.Ring[Change] }
-
-func (q *changes) add(kind ChangeKind, t tick.Tick, o *Object) {
-	if q.ring.Added() == 0 {
-		q.ring = ringbuf.New[Change](maxChanges)
-	}
-	e := q.ring.Next() // a literal would be built elsewhere and copied
+func (s *Set) addChange(kind ChangeKind, t tick.Tick, o *Object) {
+	e := s.queue.Next() // a literal would be built elsewhere and copied
 	e.Kind, e.Tick, e.Object = kind, t, *o
 }
 
-// NextChange returns the next change, each once, in the order in which the client learned of it,
-// which is before the view reaches it. The oldest of more than 256 are lost; Append has the current
-// state.
-func (s *Set) NextChange() (Change, bool) { return s.queue.ring.Pop() }
+// NextChange returns the next change, each once, in the order in which the client learned of it, which
+// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
+func (s *Set) NextChange() (Change, bool) { return s.queue.Pop() }

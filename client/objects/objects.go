@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -24,7 +25,7 @@ type Set struct {
 	own    []projectile // maxOwn of them, allocated with the first
 	n      int          // of own in the air
 	heads  tick.Tick    // of the newest snapshot whose first packet arrived
-	queue  changes
+	queue  ringbuf.Ring[Change]
 	stats  Stats
 	paces  netstate.UpdateIntervals
 	fields [netstate.ObjectStateFields]int32
@@ -49,6 +50,9 @@ type Match struct {
 	Interval tick.Tick     // between two snapshots of the server
 	MaxGap   tick.Tick     // longest gap that a cube is interpolated across
 }
+
+// NewSet returns a set of no objects.
+func NewSet() Set { return Set{queue: ringbuf.New[Change](maxChanges)} }
 
 // Start prepares for a match. Memory for rows is allocated with the first: many lobbies have none.
 func (s *Set) Start(m Match) {
@@ -167,7 +171,7 @@ func (s *Set) compare(t tick.Tick) {
 			}
 		}
 		k.phase = o.Phase
-		s.queue.add(kind, t, &o)
+		s.addChange(kind, t, &o)
 	}
 }
 
@@ -180,7 +184,7 @@ func (s *Set) vanish(t tick.Tick, slot int) {
 			break
 		}
 	}
-	s.queue.add(Vanished, t, &Object{ID: k.id})
+	s.addChange(Vanished, t, &Object{ID: k.id})
 	*k = known{}
 }
 

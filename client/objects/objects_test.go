@@ -33,7 +33,7 @@ func newSet(t testing.TB) *Set {
 	}
 	clocks := &clock.Clocks{}
 	clocks.Start(60, 3)
-	var s Set
+	s := NewSet()
 	s.Start(Match{
 		View: &tick.View{}, Clocks: clocks, Kit: kit, Arena: ground, Rows: netstate.Trained().Objects, Self: netid.Make(1, 1),
 		Players: 16, Interval: 3, MaxGap: 24,

@@ -85,7 +85,7 @@ func (s *Set) Launch(cmd *sim.Command, a *ability.Action, self *predict.State) {
 	s.own[s.n] = p
 	s.n++
 	o := p.object()
-	s.queue.add(Launched, cmd.Tick, &o)
+	s.addChange(Launched, cmd.Tick, &o)
 }
 
 func (s *Set) removeOwn(i int) {
@@ -129,7 +129,7 @@ func (s *Set) matchOwn(t tick.Tick, slot int, o *Object) bool {
 			s.stats.Moved++
 			s.stats.MaxJump = max(s.stats.MaxJump, was.Sub(s.ownPosition(p, now)).Len())
 		}
-		s.queue.add(Matched, t, o)
+		s.addChange(Matched, t, o)
 		return true
 	}
 	return false
@@ -170,7 +170,7 @@ func (s *Set) rejectMissing(t tick.Tick) {
 		if p.misses++; p.misses >= rejectAfter {
 			s.stats.Rejected++
 			o := p.object()
-			s.queue.add(Rejected, t, &o)
+			s.addChange(Rejected, t, &o)
 			s.removeOwn(i)
 		}
 	}

@@ -52,14 +52,13 @@ func (k *keyFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// fromFile says whether the key is read from the file.
+// fromFile reports whether the key is read from the file.
 func (k *keyFlags) fromFile() bool { return !k.hexSet && os.Getenv(keyVariable) == "" }
 
-// given says whether a key was given on purpose, by a flag or by the environment.
+// given reports whether a flag or the environment sets a key.
 func (k *keyFlags) given() bool { return k.fileSet || !k.fromFile() }
 
-// read returns the key. A file that does not exist is made if create is set. What the user should
-// know goes to say.
+// read returns the key. create makes a missing file. Notes for the user go to say.
 func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error) {
 	var text, source string
 	switch {
@@ -105,7 +104,7 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 	return string(bytes.TrimRight(raw, "\r\n")), nil
 }
 
-// cause leaves out the name of the file that was to become the key file: it is nobody's.
+// cause strips the temporary file's name from an error.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -114,7 +113,7 @@ func cause(err error) error {
 	return err
 }
 
-// openKeyFile reads a little more than a key file holds, so that one that is too long is noticed.
+// openKeyFile reads slightly more than a key file holds, to detect one that is too long.
 func openKeyFile(path string, say io.Writer) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,10 +128,10 @@ func openKeyFile(path string, say io.Writer) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 256))
 }
 
-// makeKeyFile writes a new key, unless somebody else has just done so.
+// makeKeyFile writes a new key, unless another process has just done so.
 func makeKeyFile(path string, say io.Writer) error {
 	var key netcode.Key
-	_, _ = rand.Read(key[:]) // does not fail: it stops the program
+	_, _ = rand.Read(key[:]) // never fails: it ends the program
 	err := writeSecret(path, append(hex.AppendEncode(nil, key[:]), '\n'), os.Link)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -142,13 +141,13 @@ func makeKeyFile(path string, say io.Writer) error {
 		if errAbs != nil {
 			at = path
 		}
-		fmt.Fprintf(say, "made a new private key: %s; who has it can let players in\n", at)
+		fmt.Fprintf(say, "made a new private key: %s; its owner can let players in\n", at)
 	}
 	return err
 }
 
-// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or
-// os.Rename, gives it its name when it is complete.
+// writeSecret writes a file that only its owner can read. place (os.Link or os.Rename) gives it its
+// name once it is complete.
 func writeSecret(path string, data []byte, place func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
 	if err != nil {

@@ -171,7 +171,7 @@ func TestExitCodes(t *testing.T) {
 		62: {"serve --listen 127.0.0.1:0 --http= --journal " + noBench, 1, noBench + ": this is not a journal"},
 		63: {"serve --listen 127.0.0.1:0 --http= --journal " + missing + "/x", 1, missing},
 		64: {"swarm --http nonsense:x", 2, "nonsense:x"},
-		65: {"swarm --http 127.0.0.1:1", 1, "nobody answers at http://127.0.0.1:1; is tickrate serve running?"},
+		65: {"swarm --http 127.0.0.1:1", 1, "no answer at http://127.0.0.1:1; is tickrate serve running?"},
 		66: {"swarm --http 127.0.0.1:1 --key-file x", 2, "--http and a private key"},
 		67: {"token --server nowhere", 2, "--server"},
 		68: {"token --lifetime 0", 2, "--lifetime 0s"},

@@ -18,7 +18,7 @@ import (
 // pack, and files below the working directory, since players can ask for them. first is the map of
 // the start, which may be a file anywhere.
 func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
-	files := map[string]string{assets.MapName(first): first} // by the name that players are told
+	files := map[string]string{assets.MapName(first): first} // by the name that players get
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		name := c.Map
 		if file, ok := files[name]; ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// answer is what query prints with --json. What the server does not have is left out.
+// answer is the JSON of query --json, without the parts that the server lacks.
 type answer struct {
 	Server    string                   `json:"server"`
 	RTTMillis float64                  `json:"rtt_ms"` // mean of the two round trips
@@ -67,7 +67,7 @@ and server browsers speak. ADDR is host:port, the one that serve has after --que
 	return c
 }
 
-// queryServer asks a server for all it has.
+// queryServer asks a server for all chunks.
 func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r query.Report,
 	rtt time.Duration, err error) {
 	conn, err := net.DialUDP("udp", nil, at)
@@ -100,7 +100,7 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 		case err != nil:
 			return r, 0, err
 		default:
-			// What is no answer is as good as nothing.
+			// Other datagrams are ignored.
 			_ = client.Receive(time.Since(start), buffer[:n])
 		}
 	}
@@ -123,7 +123,7 @@ func answerOf(server string, rtt time.Duration, r query.Report) answer {
 	return a
 }
 
-// objects are the rows of a table by the names of its fields.
+// objects returns the rows of a table as JSON objects.
 func objects(t query.Table) (all []map[string]query.Value) {
 	for _, row := range t.Rows {
 		o := map[string]query.Value{}
@@ -169,7 +169,7 @@ func printTable(w io.Writer, t query.Table) {
 	fmt.Fprintln(w)
 }
 
-// plainText is a stranger's text with all that could play tricks on a terminal replaced.
+// plainText replaces control characters in text from the network.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -22,9 +22,9 @@ import (
 // tokenSource gives connect tokens to a swarm, one for each session.
 type tokenSource struct {
 	next  func() ([]byte, error)
-	first []byte         // made already, to learn the server
-	at    netip.AddrPort // the server that tokens name
-	terms string         // on which it takes them, for errors
+	first []byte         // taken early, to learn the server's address
+	at    netip.AddrPort // the server in the tokens
+	terms string         // what the server must match, for errors
 }
 
 // Token returns a fresh token for player n.
@@ -40,7 +40,7 @@ func (t *tokenSource) Token(n int) ([]byte, error) {
 	return raw, nil
 }
 
-// newTokenSource takes the first token and learns from it where the server is.
+// newTokenSource takes the first token, which has the server's address.
 func newTokenSource(next func() ([]byte, error)) (*tokenSource, error) {
 	raw, err := next()
 	if err != nil {
@@ -53,7 +53,7 @@ func newTokenSource(next func() ([]byte, error)) (*tokenSource, error) {
 	return &tokenSource{next: next, first: raw, at: p.Servers[0]}, nil
 }
 
-// mintTokens are made here, with the server's key.
+// mintTokens makes tokens with the server's key.
 func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	t, err := newTokenSource(func() ([]byte, error) {
 		m.ClientID = randomID()
@@ -65,7 +65,7 @@ func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	return t, err
 }
 
-// requestTokens are tokens for who plays, or for who looks on.
+// requestTokens requests tokens for players, or for spectators.
 func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*tokenSource, error) {
 	c := http.Client{
 		Timeout:       5 * time.Second,
@@ -88,10 +88,10 @@ func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*t
 	})
 }
 
-// maxReply is more than any answer has, in bytes.
+// maxReply is more than the longest answer, in bytes.
 const maxReply = 16 << 10
 
-// requestToken asks once. again says that a second later it may go well.
+// requestToken sends one request. again means that it may succeed a second later.
 func requestToken(ctx context.Context, c *http.Client, addr, secret string,
 	spectator bool) (raw []byte, again bool, err error) {
 	var ask io.Reader
@@ -110,7 +110,7 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string,
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http "+
+		return nil, false, fmt.Errorf("no answer at http://%s; is tickrate serve running? --http "+
 			"says where", addr)
 	case err != nil:
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
@@ -131,12 +131,12 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string,
 	return reply.Token, false, nil
 }
 
-// refused says why there was no token, in the server's words.
+// refused returns the server's reason for giving no token.
 func refused(addr string, status int, body []byte) error {
 	var said struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // another server's answer: the status must do
+	_ = json.Unmarshal(body, &said) // the answer of another server has no reason
 	switch {
 	case status == http.StatusUnauthorized:
 		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+

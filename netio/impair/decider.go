@@ -24,6 +24,7 @@ func newDecider(p Profile, seed uint64) decider {
 	return f
 }
 
+// set changes the profile and keeps the state of every random source.
 func (f *decider) set(p Profile) {
 	f.profile = p.withDefaults()
 	if p.Burst == 0 {

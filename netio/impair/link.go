@@ -116,6 +116,7 @@ func (l *Link) Len() int { return len(l.heap) }
 // Stats returns the counts since New.
 func (l *Link) Stats() Stats { return l.decider.count }
 
+// buffer returns a free buffer, or a new one.
 func (l *Link) buffer() *buffer {
 	n := len(l.free)
 	if n == 0 {
@@ -131,6 +132,7 @@ func (e *entry) before(o *entry) bool {
 	return e.due < o.due || e.due == o.due && e.order < o.order
 }
 
+// up restores the heap's order after entry i has become earlier.
 func (l *Link) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -142,6 +144,7 @@ func (l *Link) up(i int) {
 	}
 }
 
+// down restores the heap's order after entry i has become later.
 func (l *Link) down(i int) {
 	for {
 		least := i

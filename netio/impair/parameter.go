@@ -59,6 +59,7 @@ func findParameter(name string) *parameter {
 // isMean reports whether the parameter is a number of datagrams rather than a share.
 func (k *parameter) isMean() bool { return k.float != nil && k.max > 0 }
 
+// zero reports whether the field is unset.
 func (k *parameter) zero(p *Profile) bool {
 	switch {
 	case k.float != nil:
@@ -147,6 +148,7 @@ func (k *parameter) format(p *Profile) string {
 	return formatBytes(*k.bytes(p))
 }
 
+// parseBytes reads a number of bytes with an optional unit, k or M.
 func parseBytes(text string) (int, error) {
 	unit := 1.0
 	if number, ok := strings.CutSuffix(text, "k"); ok {
@@ -161,6 +163,7 @@ func parseBytes(text string) (int, error) {
 	return int(v*unit + 0.5), nil
 }
 
+// formatBytes returns the shortest text that parseBytes reads as n.
 func formatBytes(n int) string {
 	switch {
 	case n >= 1e6 && n%1e5 == 0:

@@ -20,6 +20,7 @@ func (p Profile) Check() error {
 	return nil
 }
 
+// checkTogether checks the limits that concern several fields.
 func (p Profile) checkTogether() error {
 	full := p.withDefaults()
 	switch {
@@ -64,6 +65,7 @@ func ParseProfile(text string) (Profile, error) {
 	return p, nil
 }
 
+// parseProfile is ParseProfile without the package's name in errors.
 func parseProfile(text string) (p Profile, err error) {
 	if text == "" {
 		return p, errors.New("empty; " + presetNames())
@@ -98,6 +100,7 @@ func parseProfile(text string) (p Profile, err error) {
 	return p, nil
 }
 
+// presetOf returns the profile of a preset.
 func presetOf(name string) (Profile, error) {
 	for _, n := range Presets() {
 		if n.Name == name {
@@ -107,6 +110,7 @@ func presetOf(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("nothing is named %q; %s", name, presetNames())
 }
 
+// presetNames says in an error what a profile may be.
 func presetNames() string {
 	var names []string
 	for _, n := range Presets() {
@@ -115,6 +119,7 @@ func presetNames() string {
 	return "want " + strings.Join(names, ", ") + ", or settings such as loss=5%,delay=40ms,jitter=10ms"
 }
 
+// parameterNames lists the settings for an error.
 func parameterNames() string {
 	var names []string
 	for i := range parameters {

@@ -44,6 +44,7 @@ const (
 	DefaultBlackholeEvery = 30 * time.Second
 )
 
+// withDefaults fills in the defaults of zero fields.
 func (p Profile) withDefaults() Profile {
 	setZero(&p.ReorderBy, DefaultReorderBy)
 	setZero(&p.BurstLength, DefaultBurstLength)
@@ -53,6 +54,7 @@ func (p Profile) withDefaults() Profile {
 	return p
 }
 
+// setZero sets a field that is zero.
 func setZero[T comparable](v *T, to T) {
 	var zero T
 	if *v == zero {

@@ -156,7 +156,7 @@ func (p *Proxy) listen() {
 	}
 }
 
-// sweep removes the clients that have been silent for longer than idle.
+// sweepEvery returns the time between two sweeps.
 func (p *Proxy) sweepEvery() time.Duration { return min(time.Second, p.cfg.Idle) }
 
 func isTimeout(err error) bool {

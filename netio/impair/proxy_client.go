@@ -53,6 +53,7 @@ func (l *direction) finalStats() DirectionStats {
 // maxFreeEach is the most buffers that a link of a proxy keeps for reuse.
 const maxFreeEach = 32
 
+// newProxyClient returns client number of a proxy, whose links have seeds of their own.
 func newProxyClient(p *Proxy, addr netip.AddrPort, number uint64) *proxyClient {
 	g := &proxyClient{proxy: p, addr: addr, wake: make(chan struct{}, 1), quit: make(chan struct{}),
 		received: p.now()}
@@ -144,6 +145,7 @@ func (g *proxyClient) untilNext() time.Duration {
 	return max(rest, 0)
 }
 
+// deliverUp sends a datagram to the server, if one has arrived.
 func (g *proxyClient) deliverUp() bool {
 	data, ok := g.pop(&g.up)
 	if !ok {
@@ -158,6 +160,7 @@ func (g *proxyClient) deliverUp() bool {
 	return true
 }
 
+// deliverDown sends a datagram to the client, if one has arrived.
 func (g *proxyClient) deliverDown() bool {
 	data, ok := g.pop(&g.down)
 	if !ok {
@@ -169,6 +172,7 @@ func (g *proxyClient) deliverDown() bool {
 	return true
 }
 
+// countFailed counts a datagram that the system did not take.
 func (g *proxyClient) countFailed(l *direction) {
 	g.mu.Lock()
 	l.count.SendFailed++

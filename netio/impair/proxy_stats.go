@@ -25,6 +25,7 @@ type DirectionStats struct {
 	SendFailed uint64 // delivered, but not taken by the system
 }
 
+// add adds the counts of another client.
 func (w *DirectionStats) add(o DirectionStats) {
 	w.Stats.Add(o.Stats)
 	w.Received += o.Received

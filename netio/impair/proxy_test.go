@@ -280,7 +280,7 @@ func TestProxyOutlivesTheServer(t *testing.T) {
 	}
 	late, err := net.ListenUDP("udp4", addr)
 	if err != nil {
-		t.Skip("the port is somebody else's by now")
+		t.Skip("the port is in use again")
 	}
 	defer func() { _ = late.Close() }()
 	var arrived atomic.Bool

@@ -40,8 +40,8 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		}},
 		{"server seals", func() { s.Seal(p.now, 0, payload, buf) }},
 		{"server sends", func() { out.Reset(); s.Send(p.now, 0, payload, &out) }},
-		{"server rejects a forgery", func() { give(1, forged) }},
-		{"server rejects a stranger", func() { give(3, forged) }},
+		{"server rejects a forged datagram", func() { give(1, forged) }},
+		{"server rejects an unknown address", func() { give(3, forged) }},
 		{"server rejects a forged token", func() { give(2, bad) }},
 		{"server answers a repeated request", func() { give(2, again) }},
 		{"server updates", func() {

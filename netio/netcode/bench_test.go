@@ -96,7 +96,7 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
-// What is refused: a forgery costs its cipher, a stranger none.
+// What is refused: a forgery costs its cipher, an unknown address none.
 func BenchmarkReject(b *testing.B) {
 	s := newServer(b, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24 })
 	p := connected(b, s, 1)

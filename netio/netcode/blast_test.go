@@ -135,7 +135,11 @@ var blastKinds = [...]struct {
 		return i % blastVictims
 	}},
 	{"replayed", 10, func(b *blaster, i int) int { b.load(b.recorded[i]); return i % blastVictims }},
-	{"from a stranger", 8, func(b *blaster, i int) int { b.load(b.unsent[i]); return 1000 + b.roll(1<<20) }},
+	{"from an unknown address", 8, func(b *blaster,
+		i int) int {
+		b.load(b.unsent[i])
+		return 1000 + b.roll(1<<20)
+	}},
 	{"from another player", 8, func(b *blaster, i int) int {
 		b.load(b.unsent[i])
 		if n := i + 1 + b.roll(blastVictims+blastControl-1); n%(blastVictims+blastControl) < blastVictims {

@@ -163,7 +163,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	control.refuse(host(1), p.grab(KindPayload, []byte("from the old address")), DropUnknown)
 }
 
-// Openings for addresses that are not on file are paid from the budget of strangers.
+// Openings for addresses that are unknown are paid from the budget of unproven addresses.
 func TestThreat17MigrationIsBudgeted(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 100, 1 })
 	p := roamer(t, s, mint(t, 1, nil), host(1))

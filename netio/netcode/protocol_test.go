@@ -299,7 +299,7 @@ func TestPageIsASession(t *testing.T) {
 		s.freeSlots = s.freeSlots[:len(s.freeSlots)-2] // slots 0 and 1 are others'
 		return s
 	}
-	s, guest := start(), NewClient(token, ClientConfig{Roam: true})
+	s, client := start(), NewClient(token, ClientConfig{Roam: true})
 	now := time.Second
 	var up, down Outbox
 	made := func(name string, out *Outbox) { // the next datagram of an outbox
@@ -320,14 +320,14 @@ func TestPageIsASession(t *testing.T) {
 	}
 	take := func(name string) []byte {
 		t.Helper()
-		payload, err := guest.Receive(now, addresses[0], bytes.Clone(c.doc[name]), &up)
+		payload, err := client.Receive(now, addresses[0], bytes.Clone(c.doc[name]), &up)
 		if err != nil {
 			t.Fatalf("client, %s: %v", name, err)
 		}
 		return payload
 	}
 
-	guest.Update(now, &up)
+	client.Update(now, &up)
 	made("request", &up)
 	serve("request", home, EventNone)
 	made("challenge", &down)
@@ -336,8 +336,8 @@ func TestPageIsASession(t *testing.T) {
 	serve("response", home, EventConnected)
 	made("keep-alive", &down)
 	take("keep-alive")
-	if guest.State() != Connected || guest.Index() != 2 || guest.Slots() != 64 {
-		t.Fatalf("client: %v, %d of %d", guest.State(), guest.Index(), guest.Slots())
+	if client.State() != Connected || client.Index() != 2 || client.Slots() != 64 {
+		t.Fatalf("client: %v, %d of %d", client.State(), client.Index(), client.Slots())
 	}
 	d, err := s.Seal(now, 2, c.doc["package"], nil)
 	if c.same("payload", d); err != nil {
@@ -349,13 +349,13 @@ func TestPageIsASession(t *testing.T) {
 
 	s.paths[2].id = pagePath
 	s.slotOfPath.put(numberKey(pagePath), 2)
-	guest.Update(now, &up)
+	client.Update(now, &up)
 	made("path hello", &up)
 	serve("path hello", home, EventNone)
 	made("path grant", &down)
 	take("path grant")
 	now += 300 * time.Millisecond
-	guest.Update(now, &up)
+	client.Update(now, &up)
 	made("path probe", &up)
 	serve("path probe", away, EventNone)
 	copy(s.paths[2].proof[:], run(0xb0, 16)) // which the server drew at random
@@ -366,7 +366,7 @@ func TestPageIsASession(t *testing.T) {
 	made("path echo", &up)
 	serve("path echo", away, EventMigrated)
 	down.Reset()
-	guest.Disconnect(now, &up)
+	client.Disconnect(now, &up)
 	if up.Len() != 10 {
 		t.Errorf("%d disconnects", up.Len())
 	}

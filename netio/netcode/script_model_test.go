@@ -334,10 +334,10 @@ func (w *script) check() error {
 			}
 		}
 	}
-	knocking := 0
+	handshakes := 0
 	for i := range s.handshakes {
 		if p := &s.handshakes[i]; p.used {
-			knocking++
+			handshakes++
 			if by, _ := s.handshakeAt.get(addressKey(p.address)); by != i {
 				return fmt.Errorf("handshake %d is found as %d", i, by)
 			}
@@ -346,11 +346,11 @@ func (w *script) check() error {
 	n := len(w.slots)
 	if s.Connected() != n || s.slotAt.length != n || s.slotOfClient.length != n ||
 		s.slotOfPath.length != ids || len(s.freeSlots) != len(s.slots)-n ||
-		knocking != s.PendingHandshakes() || knocking != s.handshakeAt.length ||
-		len(s.freeHandshakes) != len(s.handshakes)-knocking {
+		handshakes != s.PendingHandshakes() || handshakes != s.handshakeAt.length ||
+		len(s.freeHandshakes) != len(s.handshakes)-handshakes {
 		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d",
 			n, s.slotAt.length,
-			s.slotOfClient.length, s.slotOfPath.length, ids, knocking, s.handshakeAt.length)
+			s.slotOfClient.length, s.slotOfPath.length, ids, handshakes, s.handshakeAt.length)
 	}
 	if s.counters.Amplification != 0 || !s.counters.Balanced() {
 		return fmt.Errorf("counters %+v", s.counters)

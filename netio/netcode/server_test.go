@@ -70,7 +70,7 @@ func TestSession(t *testing.T) {
 	out.Reset()
 	p.c.Disconnect(p.now, &out)
 	if out.Len() != disconnectRepeats {
-		t.Errorf("%d farewells", out.Len())
+		t.Errorf("%d disconnects", out.Len())
 	}
 	p.up(&out)
 	if p.last.Kind != EventDisconnect || s.Connected() != 0 || p.c.State() != Disconnected {
@@ -83,7 +83,7 @@ func TestServerDisconnects(t *testing.T) {
 	p, q := connected(t, s, 1), connected(t, s, 2)
 	var out Outbox
 	if err := s.Disconnect(p.now, int(p.c.Index()), &out); err != nil || out.Len() != disconnectRepeats {
-		t.Errorf("%v, %d farewells", err, out.Len())
+		t.Errorf("%v, %d disconnects", err, out.Len())
 	}
 	p.down(&out)
 	if p.c.State() != Disconnected || s.Disconnect(p.now, int(p.c.Index()), &out) != ErrNoSession {
@@ -266,7 +266,7 @@ func TestRequestExpiryEdges(t *testing.T) {
 	}
 }
 
-// Every refusal of a sealed datagram, from a stranger and from a player's own address.
+// Every refusal of a sealed datagram, from an unknown address and from a player's own address.
 func TestThreat13Replay(t *testing.T)  { sealedRefused(t, DropReplay, DropTooOld) }
 func TestThreat14Forged(t *testing.T)  { sealedRefused(t, DropAuth) }
 func TestThreat16Unknown(t *testing.T) { sealedRefused(t, DropUnknown) }
@@ -314,8 +314,9 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"sequence of no bytes", own, append([]byte{0x05}, make([]byte, 30)...), DropSequence},
 		{"sequence of 9 bytes", own, append([]byte{0x95}, make([]byte, 30)...), DropSequence},
 		{"sequence of 15 bytes", own, append([]byte{0xf5}, make([]byte, 40)...), DropSequence},
-		{"stranger", theirs, payload(), DropUnknown},
-		{"stranger's response", theirs, reseal(KindResponse, 1, make([]byte, bodySize)), DropUnknown},
+		{"unknown address", theirs, payload(), DropUnknown},
+		{"response from an unknown address", theirs, reseal(KindResponse, 1, make([]byte, bodySize)),
+			DropUnknown},
 		{"another player's address", q.at, reseal(KindPayload, q.c.sequence+50, []byte("x")), DropAuth},
 		{"response again", own, reseal(KindResponse, p.c.sequence, make([]byte, bodySize)),
 			DropRespConnected},

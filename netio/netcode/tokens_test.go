@@ -346,13 +346,13 @@ func TestThreat08Budget(t *testing.T) {
 		fates[DropReqBudget] == 0 {
 		t.Errorf("taken %d, refused %d, deferred %d", n, fates[DropReqBudget], fates[DropReqDeferred])
 	}
-	if friends < asked*8/10 { // a stranger's chance is one in ten
+	if friends < asked*8/10 { // a unproven host's chance is one in ten
 		t.Errorf("the friend was let through %d times of %d", friends, asked)
 	}
 	if b.pressure() < 0.1 || b.pressure() > 1 {
 		t.Errorf("pressure %v", b.pressure())
 	}
-	// Afterwards everybody is welcome again, and after a while the friend is a stranger.
+	// Afterwards everybody is welcome again, and after a while the friend is unproven.
 	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
@@ -419,7 +419,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	}
 	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 ||
 		s.counters.Sent[KindDisconnect] != disconnectRepeats || s.Connected() != 1 {
-		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
+		t.Errorf("kicked after %v, %d disconnects", kicked, out.Len())
 	}
 	control.now = p.now
 	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropUnknown)

@@ -2,7 +2,7 @@ package host
 
 import "errors"
 
-// maxJournal bounds a journal, in bytes: whatever is larger is another file.
+// maxJournal is the largest journal, in bytes: a larger file is something else.
 const maxJournal = 1 << 30
 
 var (

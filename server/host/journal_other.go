@@ -4,10 +4,10 @@ package host
 
 import "errors"
 
-// HasJournal says whether this system can keep a journal of used tokens.
+// HasJournal reports whether this system can keep a journal of used tokens.
 const HasJournal = false
 
-// journal does not exist here.
+// journal is not available on this system.
 type journal struct{ bytes []byte }
 
 func openJournal(path string, _ int) (*journal, error) {

@@ -12,18 +12,18 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// HasJournal says whether this system can keep a journal of used tokens.
+// HasJournal reports whether this system can keep a journal of used tokens.
 const HasJournal = true
 
-// journal is a file of records in memory. What is written there is the kernel's at once: it
-// survives the end of the process, however sudden, and is lost only with the machine.
+// journal is a file of records, mapped into memory. Writes survive the end of the process, however
+// sudden, and are lost only with the machine.
 type journal struct {
 	bytes []byte // netcode.JournalRecord bytes a record; a record of zeros is free
 	file  *os.File
 }
 
-// openJournal opens a journal of at least so many records and keeps every other process from doing
-// the same. It makes the file, readable by its owner alone, if there is none.
+// openJournal opens and locks a journal of at least the given number of records. It makes a missing
+// file, readable by its owner alone.
 func openJournal(path string, records int) (*journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -65,8 +65,8 @@ func (j *journal) open(size int) error {
 	return nil
 }
 
-// grow writes zeros up to the wanted size. A hole would do, until the disk is full: then writing to
-// it ends the process.
+// grow writes zeros up to the wanted size. A sparse file would end the process by a write fault once
+// the disk is full.
 func (j *journal) grow(have, want int64) error {
 	var zeros [1 << 16]byte
 	for at := have; at < want; {
@@ -79,7 +79,7 @@ func (j *journal) grow(have, want int64) error {
 	return nil
 }
 
-// close lets others have the journal. Its bytes are gone then.
+// close unmaps and unlocks the journal.
 func (j *journal) close() error {
 	if j == nil {
 		return nil

@@ -79,6 +79,7 @@ func NewConnect(cfg ConnectConfig) *Connect {
 
 // ConnectReply is the answer of a Connect.
 type ConnectReply struct {
+	Version    int      `json:"version"`
 	ClientID   string   `json:"client_id"`   // decimal
 	ProtocolID string   `json:"protocol_id"` // decimal
 	Expires    int64    `json:"expires"`     // Unix seconds
@@ -204,6 +205,7 @@ func (c *Connect) mint(req tokenRequest) (ConnectReply, *refusal) {
 		return ConnectReply{}, &refusal{http.StatusInternalServerError, "no token could be made"}
 	}
 	reply := ConnectReply{
+		Version:  Version,
 		ClientID: strconv.FormatUint(req.clientID, 10), ProtocolID: strconv.FormatUint(c.cfg.ProtocolID, 10),
 		Expires: int64(m.Expire), Token: token,
 	}

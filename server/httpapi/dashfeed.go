@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// framesPerSecond is how often the live page gets a frame while somebody watches.
+// framesPerSecond is the rate of frames while the live page has readers.
 const framesPerSecond = 4
 
 // DashFeed writes the frames of the live page. Ticks of a lobby go in. It belongs to the goroutine
@@ -27,7 +27,7 @@ type DashFeed struct {
 	level func() string // load level
 	since func() time.Duration
 
-	frame  *dash.Frame // that is being filled; nil while nobody watches
+	frame  *dash.Frame // that is being filled; nil without readers
 	began  time.Duration
 	at     growth
 	stages stageMeans
@@ -97,8 +97,8 @@ func (f *DashFeed) Close() {
 // Watched reports whether the page has readers.
 func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
-// Tick tells the page of the tick that was just played: late by late, and over after took. While
-// nobody watches it does nothing.
+// Tick tells the page of the tick that was just played: late by late, and over after took. Without readers it
+// does nothing.
 func (f *DashFeed) Tick(now, late, took time.Duration) {
 	if f == nil {
 		return
@@ -306,7 +306,7 @@ func percent(part, of uint64) float32 {
 	return rounded(100*float64(part)/float64(of), 10)
 }
 
-// rounded keeps x to 1/parts: numbers become text, and nobody reads their sixth digit.
+// rounded rounds x to 1/parts: frames become text.
 func rounded(x, parts float64) float32 { return float32(math.Round(x*parts) / parts) }
 
 func micros(d time.Duration) float32 { return float32(d/100) / 10 }

@@ -74,7 +74,7 @@ type TickTimer struct {
 	CPU     func() time.Duration // CPU time of the calling thread; required
 	Wall    func() time.Duration // time elapsed; nil: only CPU time is measured
 	OnStage func(Stage)          // told when a stage begins; required
-	Off     bool                 // measures nothing and tells nobody
+	Off     bool                 // measures nothing and calls nothing
 
 	sampler Sampler
 	times   TickTimes
@@ -92,7 +92,7 @@ func NewTickTimer(cpu, wall func() time.Duration, onStage func(Stage)) TickTimer
 	return TickTimer{CPU: cpu, Wall: wall, OnStage: onStage, sampler: NewSampler(timeEvery, samplerSeed)}
 }
 
-// Watched times stages more often while on is true: somebody looks at the live page.
+// Watched times stages more often while the live page has readers.
 func (t *TickTimer) Watched(on bool) {
 	every := timeEvery
 	if on {

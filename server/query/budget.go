@@ -6,20 +6,20 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
-// buckets is how many networks have a budget of their own; two that share one share its budget.
+// buckets is the number of token buckets; networks with the same hash share one.
 const buckets = 4096
 
-// budget is a bucket for each network, in constant memory.
+// budget is a token bucket for each network, in constant memory.
 type budget [buckets]ratelimit.Bucket
 
-// fill gives every network a full bucket.
+// fill fills all buckets.
 func (b *budget) fill(full ratelimit.Bucket) {
 	for i := range b {
 		b[i] = full
 	}
 }
 
-// of is the bucket of an address's network: /24 of IPv4, /48 of IPv6.
+// of returns the bucket of an address's network: /24 of IPv4, /48 of IPv6.
 func (b *budget) of(key [2]uint64, at netip.AddrPort) *ratelimit.Bucket {
 	ip := at.Addr().Unmap()
 	a := ip.As16()

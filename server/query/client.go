@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Timeout is how long the reference's client waits for an answer.
+// Timeout is the time that the reference client waits for an answer.
 const Timeout = 3 * time.Second
 
-// retry is how long a client waits before it says the same again.
+// retry is the time after which a client repeats a request.
 const retry = 750 * time.Millisecond
 
-// ErrUnanswered: the report is not complete.
+// ErrUnanswered means that the report is not complete.
 var ErrUnanswered = errors.New("query: no complete answer")
 
-// Client asks one server once. Its socket must pass on only what comes from that server.
+// Client asks one server once. Give it only datagrams from that server.
 type Client struct {
 	asked   Chunks
 	token   uint32
@@ -28,12 +28,11 @@ type Client struct {
 	out     []byte
 }
 
-// NewClient makes a client that asks for some chunks.
+// NewClient returns a client that asks for the given chunks.
 func NewClient(chunks Chunks) *Client { return &Client{asked: chunks & AllChunks, missing: -1} }
 
-// Send returns the datagram that is to be sent now, nil if none is. It is valid until the next
-// call. Call it at the start, after each Receive, and from time to time: what was lost is said
-// again.
+// Send returns the datagram to send now, nil for none. It is valid until the next call. Call it at
+// the start, after each Receive, and from time to time: lost requests are repeated.
 func (c *Client) Send(now time.Duration) []byte {
 	if c.Done() || c.asking && now-c.sent < retry {
 		return nil
@@ -47,8 +46,8 @@ func (c *Client) Send(now time.Duration) []byte {
 	return c.out
 }
 
-// Receive takes a datagram, of which it keeps nothing. One that is no answer to what was asked
-// changes nothing.
+// Receive takes a datagram and keeps no reference to it. A datagram that answers no request changes
+// nothing.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
 	if !c.proven {
 		token, err := parseChallenge(datagram)
@@ -75,10 +74,10 @@ func (c *Client) Receive(now time.Duration, datagram []byte) error {
 	return nil
 }
 
-// Done reports whether the whole response is there.
+// Done reports whether the response is complete.
 func (c *Client) Done() bool { return c.missing == 0 }
 
-// Report returns what the server said. The error is ErrUnanswered or ErrMalformed.
+// Report returns the report of the server. The error is ErrUnanswered or ErrMalformed.
 func (c *Client) Report() (Report, error) {
 	if !c.Done() {
 		return Report{}, ErrUnanswered

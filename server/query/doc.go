@@ -1,6 +1,6 @@
-// Package query tells strangers what is played on a server, in the Server Query Protocol (SQP) that
-// hosters and server browsers speak. Requests and their senders' addresses go in; datagrams to send
-// come out. It opens no socket, starts no goroutine and reads no clock.
+// Package query answers server browsers in the Server Query Protocol (SQP). Requests and the
+// addresses of their senders go in; datagrams to send come out. It opens no socket, starts no
+// goroutine and reads no clock. A Responder and a Client belong to one goroutine each.
 //
 // A client asks for a challenge, and asks again with the token it got:
 //
@@ -10,8 +10,8 @@
 //	query       8 bytes   ->
 //	                      <-   response    one to MaxPackets datagrams of at most MaxPacket bytes
 //
-// A token is a keyed hash of the address it was sent to and of the time, so the server remembers
-// nobody: it is worth nothing from another address, and nothing after 20 seconds. Who has not shown
-// one gets no byte more than it has sent. The reference, whose tokens live for ever and are not
-// looked at when they come back, answers anybody whose address once asked.
+// A token is a keyed hash of the client's address and the time, so the server keeps no state per
+// client. It is valid from its own address only, for 10 to 20 seconds. Without a valid token a
+// client is sent at most as many bytes as it sent: the port amplifies nothing. The reference
+// implementation neither expires tokens nor checks them.
 package query

@@ -7,7 +7,7 @@ import (
 
 // Sizes of datagrams, in bytes.
 const (
-	MaxPacket     = 1472 // the longest: what an Ethernet frame takes
+	MaxPacket     = 1472 // the payload of an Ethernet frame
 	ChallengeSize = 5    // of a challenge, either way
 	RequestSize   = 8    // of a query
 	headSize      = 11   // of a response, before its payload
@@ -21,8 +21,8 @@ const MaxPackets = 128
 // maxStream is the most bytes of a response, without the heads of its datagrams.
 const maxStream = MaxPackets * payloadSize
 
-// version is what a response says it is. Requests of any version are answered: the reference's say
-// 0, others 1.
+// version is the version of responses. Requests of any version are answered: the reference sends 0,
+// other clients 1.
 const version = 1
 
 // Types of a datagram, the same in both directions.
@@ -44,7 +44,7 @@ const (
 	numChunks    = 4
 )
 
-// ErrMalformed: the bytes are not what the protocol has there.
+// ErrMalformed means that bytes do not follow the protocol.
 var ErrMalformed = errors.New("query: malformed datagram")
 
 // appendChallenge writes a challenge; a request's token is 0.

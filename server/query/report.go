@@ -2,7 +2,7 @@ package query
 
 import "encoding/binary"
 
-// Info is what a server browser shows in a line.
+// Info is one line of a server browser.
 type Info struct {
 	Players    uint16 `json:"players"` // now
 	MaxPlayers uint16 `json:"max_players"`
@@ -31,9 +31,9 @@ type Table struct {
 	Rows   [][]Value
 }
 
-// Report is what a server says of itself.
+// Report describes a server.
 type Report struct {
-	Chunks  Chunks // that it has; the others are empty
+	Chunks  Chunks // present; the others are empty
 	Info    Info
 	Rules   []Rule
 	Players Table
@@ -97,8 +97,7 @@ func parseRules(src []byte) (rules []Rule, err error) {
 	return rules, nil
 }
 
-// append writes a table. Rows that take more than limit bytes are left out; the count is of those
-// that are there.
+// append writes a table. Rows beyond limit bytes are left out; the count is of the rows written.
 //
 //	2  rows
 //	1  fields
@@ -145,7 +144,7 @@ func (t *Table) parse(src []byte) (err error) {
 		}
 		least += Value{Type: f.Type}.size()
 	}
-	if rows > 0 && fields == 0 || rows*least > len(src) { // before anything is sized by them
+	if rows > 0 && fields == 0 || rows*least > len(src) { // checked before memory is allocated
 		return ErrMalformed
 	}
 	t.Rows = make([][]Value, rows)
@@ -166,9 +165,9 @@ func (t *Table) parse(src []byte) (err error) {
 	return nil
 }
 
-// ParseReport reads the payloads of a response, one after the other, as the answer to a query for
-// some chunks. A server may have fewer; then those at the end are missing. Texts are UTF-8 but may
-// hold anything.
+// ParseReport parses the payloads of a response, joined, as the answer to a query for the given
+// chunks. A server may have fewer; then the last ones are missing. Texts are valid UTF-8 but may hold
+// control characters.
 func ParseReport(src []byte, asked Chunks) (r Report, err error) {
 	if len(src) > maxStream {
 		return Report{}, ErrMalformed

@@ -7,18 +7,18 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
-// Drop says why a datagram was not answered.
+// Drop is the reason why a datagram was not answered.
 type Drop uint8
 
 // The reasons.
 const (
 	DropNone    Drop = iota // it was answered
-	DropSize                // neither a challenge's size nor a query's
-	DropType                // of no type that the protocol has
-	DropToken               // the token is not that of the address, or too old
-	DropChunks              // asks for nothing that there is
-	DropNetwork             // its network has asked too often
-	DropBudget              // everybody together has asked too often
+	DropSize                // neither the size of a challenge nor of a query
+	DropType                // unknown type
+	DropToken               // the token is of another address, or expired
+	DropChunks              // asks for no known chunk
+	DropNetwork             // rate limit of its network
+	DropBudget              // rate limit of all networks together
 	NumDrops                // how many there are
 )
 
@@ -46,7 +46,7 @@ type Counters struct {
 	Drops             [NumDrops]uint64
 }
 
-// Responder answers. Its memory is constant, whoever asks. One goroutine at a time may use it.
+// Responder answers requests in constant memory. One goroutine at a time may use it.
 type Responder struct {
 	minter     minter
 	network    [2]uint64 // key
@@ -57,8 +57,8 @@ type Responder struct {
 	packet     [MaxPacket]byte
 }
 
-// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is
-// random, and of this process only.
+// NewResponder returns a responder. Tokens can be forged with the key: draw it at random for each
+// process.
 func NewResponder(key [4]uint64, limits Limits) *Responder {
 	limits.Challenges = or(limits.Challenges, 64)
 	limits.Packets = or(limits.Packets, 1024)
@@ -68,8 +68,8 @@ func NewResponder(key [4]uint64, limits Limits) *Responder {
 	return r
 }
 
-// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer
-// nobody.
+// fill fills all buckets. A burst has room for the longest response, so that a large lobby can
+// answer at all.
 func (r *Responder) fill(l Limits) {
 	r.challenges.fill(ratelimit.NewBurst(l.Challenges, l.Challenges))
 	r.answers.fill(ratelimit.NewBurst(l.NetworkPackets, max(l.NetworkPackets, MaxPackets)))
@@ -83,12 +83,12 @@ func or(n, otherwise int) int {
 	return n
 }
 
-// Counters tells what has become of datagrams so far.
+// Counters returns what became of datagrams so far.
 func (r *Responder) Counters() Counters { return r.counters }
 
-// Answer takes a datagram that came from an address at a time since some start, and calls send with
-// each one of the answer, in memory that is the responder's. Before an address has shown a token
-// that was sent to it, send gets at most as many bytes as came.
+// Answer takes a datagram from an address, at a time since any fixed start, and calls send with each
+// datagram of the answer, in memory of the responder. Without a valid token, send gets at most as
+// many bytes as came.
 func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
 	send func(datagram []byte)) Drop {
 	r.counters.Received++

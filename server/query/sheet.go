@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// Sheet is a report as it goes out: each chunk coded once, for whoever asks for it. The zero value
-// tells nothing. One goroutine at a time may use it.
+// Sheet is an encoded report: each chunk is encoded once for all requests. The zero value is empty.
+// One goroutine at a time may use it.
 type Sheet struct {
 	chunk [numChunks][]byte // each with its length before it
 }
 
-// smallChunk is the most bytes of rules, and of teams: the players have the rest.
+// smallChunk is the most bytes of rules, and of teams: players get the rest.
 const smallChunk = 16 << 10
 
-// Fill codes a report; chunks that it does not have are empty. The sheet keeps its memory, and
-// nothing of the report. Rules, teams and players that do not fit into MaxPackets datagrams are
+// Fill encodes a report; missing chunks are empty. The sheet keeps its memory and no reference to the
+// report. Rules, teams and players that do not fit into MaxPackets datagrams are
 // left out, the last of them.
 func (s *Sheet) Fill(r *Report) {
 	for i := range s.chunk {
@@ -30,7 +30,7 @@ func (s *Sheet) Fill(r *Report) {
 	}
 }
 
-// size is how many bytes some chunks take.
+// size returns the bytes of the given chunks.
 func (s *Sheet) size(chunks Chunks) (n int) {
 	for i, c := range s.chunk {
 		n += len(c) * int(chunks>>i&1)
@@ -38,7 +38,7 @@ func (s *Sheet) size(chunks Chunks) (n int) {
 	return n
 }
 
-// packets is how many datagrams some chunks take; 0 if they are empty.
+// packets returns the number of datagrams of the given chunks; 0 if they are empty.
 func (s *Sheet) packets(chunks Chunks) int {
 	return (s.size(chunks) + payloadSize - 1) / payloadSize
 }

@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// siphash is SipHash-2-4: a hash that nobody can foretell without the key. (Aumasson and Bernstein,
-// 2012)
+// siphash is SipHash-2-4, a keyed hash (Aumasson and Bernstein, 2012).
 func siphash(key [2]uint64, src []byte) uint64 {
 	s := sip{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
 		key[1] ^ 0x7465646279746573}

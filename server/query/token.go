@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// TokenLife is how long a token is good at least; it is at most twice as long.
+// TokenLife is the shortest validity of a token; the longest is twice that.
 const TokenLife = 10 * time.Second
 
-// minter makes tokens and knows its own again. It remembers none.
+// minter makes and verifies tokens without storing them.
 type minter struct{ key [2]uint64 }
 
-// token is that of an address in a period of TokenLife. It is half of a hash, as the protocol has
-// room for 32 bits: who guesses at an address that is not its own is right once in 2^31, and has
-// then sent that address one response.
+// token returns the token of an address in a period of TokenLife. It is half of a hash, as the
+// protocol has 32 bits: a spoofed address is guessed once in 2^31, for one response to it.
 func (m *minter) token(at netip.AddrPort, period int64) uint32 {
 	var b [26]byte
 	ip := at.Addr().As16() // IPv4 in IPv6 is the same, and zones are not in it

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Type says how a value is written.
+// Type is the encoding of a value.
 type Type uint8
 
 // The types, as they are numbered on the wire.
@@ -26,14 +26,14 @@ const MaxText = 255
 // Value is a number or a text.
 type Value struct {
 	Type   Type
-	Number uint64 // unless Type is Text; what does not fit the type is held to its largest number
-	Text   string // if Type is Text; what is longer than MaxText is cut
+	Number uint64 // unless Type is Text; clamped to the range of the type
+	Text   string // if Type is Text; cut to MaxText bytes
 }
 
-// Number is a value of four bytes. What is below 0 is 0.
+// Number returns a value of four bytes; negative numbers become 0.
 func Number(n int) Value { return Value{Type: Uint, Number: uint64(max(n, 0))} }
 
-// Words is a value of text.
+// Words returns a value of text.
 func Words(s string) Value { return Value{Type: Text, Text: s} }
 
 // String is the value as people read it.
@@ -74,7 +74,7 @@ func (v Value) append(dst []byte) []byte {
 	return appendText(dst, v.Text)
 }
 
-// parse reads a value of the type that v has already.
+// parse reads a value of v.Type.
 func (v *Value) parse(src []byte) (rest []byte, err error) {
 	if v.Type == Text {
 		v.Text, rest, err = parseText(src)
@@ -101,7 +101,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(append(dst, byte(len(s))), s...)
 }
 
-// parseText refuses what is not UTF-8. Whoever shows a text must mind what is not printable in it.
+// parseText refuses invalid UTF-8. Callers that show a text must handle control characters.
 func parseText(src []byte) (s string, rest []byte, err error) {
 	if len(src) < 1 || len(src) < 1+int(src[0]) || !utf8.Valid(src[1:1+src[0]]) {
 		return "", nil, ErrMalformed

@@ -40,7 +40,7 @@ type Arc struct {
 	Millis       int32   // 0 to 10000
 }
 
-// The bodies of the reference's heroes (spec 7.1). Default is the Terraformer's.
+// DefaultParams are the numbers of the reference's Terraformer (spec 7.1).
 func DefaultParams() Params {
 	return Params{
 		RadiusMetres: Radius, HeightMetres: Height, EyeMetres: EyeHeight, StepMetres: StepHeight,

@@ -68,7 +68,7 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	case u < r.u0 && (above < 0 || foot < r.u0): // nearest to the lower edge
 		eu, ey = u-r.u0, max(y0-r.lo, 0)
 	case above < 0 && ew == 0:
-		return r.buried(b, s, o, p, above), true
+		return r.insideDepth(b, s, o, p, above), true
 	default: // nearest to the slope
 		above = max(above, 0)
 		eu, ey = -above*r.grade*r.inv, above*r.inv
@@ -106,7 +106,7 @@ func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 }
 
 // insideDepth is the shortest way out of the ramp: as of its box, or through the slope.
-func (r *wedge) buried(b *Body, s *arena.Solid, o, p geom.Vec3, above float32) touch {
+func (r *wedge) insideDepth(b *Body, s *arena.Solid, o, p geom.Vec3, above float32) touch {
 	t := b.insideDepth(s, o, p)
 	if depth := b.radius - above; depth < t.depth {
 		t = touch{n: r.world(-r.grade*r.inv, r.inv, 0), depth: depth, raise: depth / r.inv,

@@ -1,0 +1,127 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/packet"
+)
+
+// A sampler selects the first event and one of Every on average; distances stay below twice that.
+func TestSamplerRate(t *testing.T) {
+	for _, every := range []int{1, 3, 16, 1024} {
+		s, n, last := NewSampler(every, samplerSeed), 0, -1
+		events := 2000 * every
+		for i := range events {
+			if !s.Due() {
+				continue
+			}
+			if n == 0 && i != 0 || last >= 0 && i-last >= 2*every && every > 1 {
+				t.Fatalf("one of %d: sample %d after %d events", every, n, i-last)
+			}
+			n, last = n+1, i
+		}
+		if want := float64(events / every); math.Abs(float64(n)-want) > 0.05*want {
+			t.Errorf("one of %d: %d samples of %d events", every, n, events)
+		}
+	}
+	if s := NewSampler(-1, samplerSeed); s.Due() || s.Due() {
+		t.Error("a sampler of none selects an event")
+	}
+}
+
+// The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all ticks, and a
+// tick allocates nothing.
+func TestTickTimerStagesAddUp(t *testing.T) {
+	var now time.Duration
+	read := func() time.Duration { now += time.Microsecond; return now }
+	var s Stats
+	s.Init(true)
+	timer := NewTickTimer(read, read, func(Stage) {})
+	tick := func() {
+		timer.Begin()
+		for stage := StageOpen; int(stage) < NumStages; stage++ {
+			timer.Enter(stage)
+		}
+		timer.End(&s)
+	}
+	for range 1000 {
+		if tick(); timer.Last().Timed {
+			sum := time.Duration(0)
+			for _, d := range timer.Last().Stages {
+				sum += d
+			}
+			if sum != timer.Last().CPU-time.Microsecond && sum != timer.Last().CPU {
+				t.Fatalf("stages of %v in a tick of %v", sum, timer.Last().CPU)
+			}
+		}
+	}
+	sum := 0.0
+	for _, c := range s.StageCosts() {
+		sum += c.Mean
+	}
+	if mean := SpreadOf(s.Tick, time.Microsecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
+		t.Errorf("stages of %v µs, ticks of %v", sum, mean)
+	}
+	if n := s.Stage[StageOpen].Count(); n < 40 || n > 90 {
+		t.Errorf("%d of 1000 ticks timed, one of 16 should be", n)
+	}
+	if n := testing.AllocsPerRun(100, tick); n != 0 {
+		t.Errorf("%v allocations a tick", n)
+	}
+}
+
+// Each byte of a packet and its datagram is in one section.
+func TestSectionEndsAddUp(t *testing.T) {
+	for _, e := range []SectionEnds{
+		{},
+		{Reliable: packet.HeaderSize + 3, Head: 30, Owner: 50, Objects: 90, ObjectHead: 4, Rows: 200},
+	} {
+		var n [NumSections]uint64
+		e.addTo(&n, 210, 230)
+		sum := uint64(0)
+		for _, bytes := range n {
+			sum += bytes
+		}
+		if sum != 230 {
+			t.Errorf("%+v: %d bytes of 230: %v", e, sum, n)
+		}
+	}
+}
+
+// Counters and sections have distinct names.
+func TestNamesAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for c := range NumCounts {
+		if name := c.String(); name == "" || seen[name] {
+			t.Errorf("counter %d is %q", c, name)
+		}
+		seen[c.String()] = true
+	}
+	clear(seen)
+	for s := range NumSections {
+		if name := s.String(); name == "" || seen[name] {
+			t.Errorf("section %d is %q", s, name)
+		}
+		seen[s.String()] = true
+	}
+}
+
+// Skipped ticks count as late, and a stall of hours adds a bounded number of records.
+func TestScheduleCountsSkippedTicks(t *testing.T) {
+	s := NewSchedule()
+	const period = 10 * time.Millisecond
+	s.Frame(period, time.Millisecond, 2, 3)
+	if s.Lateness.Count() != 5 || s.Skipped.Load() != 3 || s.CaughtUp.Load() != 1 || s.LatenessRaw.Count() != 1 {
+		t.Errorf("%d late, %d skipped, %d caught up", s.Lateness.Count(), s.Skipped.Load(), s.CaughtUp.Load())
+	}
+	if worst := time.Duration(s.Lateness.Max()); worst < 30*time.Millisecond {
+		t.Errorf("the worst lateness is %v", worst)
+	}
+	s.Reset()
+	s.Frame(period, 0, 1, 1<<30)
+	if s.Lateness.Count() > maxSkippedRecords+1 {
+		t.Errorf("%d records of one stall", s.Lateness.Count())
+	}
+}
