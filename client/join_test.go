@@ -11,7 +11,7 @@ import (
 // What a server says of another map is held to what can be: the world after ours, a Welcome of our
 // version, a tick that is not before. What is not is a malformed event, and nothing has changed.
 // One that changes its map all the time is left.
-func TestHostileElsewhere(t *testing.T) {
+func TestHostileMapChanges(t *testing.T) {
 	about := func(world uint8, event []byte) []byte { return append(protocol.AppendMapChange(nil, world), event...) }
 	for i, c := range []struct {
 		say   func(w *protocol.Welcome) [][]byte // behind the Welcome

@@ -86,7 +86,9 @@ func (r *connReplication) open(cfg *Config) {
 func (r *connReplication) changeMap(cfg *Config) {
 	p := r.pacing
 	r.clear(cfg)
-	r.pacing = connPacing{every: p.every, spacing: p.spacing, bucket: p.bucket, requestedKbps: p.requestedKbps}
+	r.pacing = connPacing{
+		every: p.every, spacing: p.spacing, bucket: p.bucket, requestedKbps: p.requestedKbps,
+	}
 }
 
 // clear empties the state. It keeps the memory of all but the views.

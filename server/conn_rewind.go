@@ -26,8 +26,8 @@ type lagSwitchState struct {
 	acks      int // packets acknowledged since the last silence
 }
 
-// update takes for how long the client has been silent. It reports whether the client has just become
-// suspect.
+// update takes for how long the client has been silent. It reports whether the client has just
+// become suspect.
 func (g *lagSwitchState) update(silence time.Duration) (suspect bool) {
 	was := g.suspected
 	switch {

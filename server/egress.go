@@ -66,33 +66,33 @@ func (b *packetBatch) padForGSO(from int) {
 }
 
 // sendPackets seals the waiting packets and sends them.
-func (l *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
-	e := &l.egress
-	l.timer.Enter(metrics.StageSeal)
+func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
+	e := &o.egress
+	o.timer.Enter(metrics.StageSeal)
 	for i := range e.packets.len() {
 		slot, pkt := e.packets.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
 			slot, _ = e.packets.at(i - 1)
 		}
-		c := &l.conns[slot]
-		sealed, err := l.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
+		c := &o.conns[slot]
+		sealed, err := o.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
 		if err != nil { // its sequences are used up: netcode is about to end the session
-			l.Stats.Count[metrics.SealFailed].Inc()
+			o.Stats.Count[metrics.SealFailed].Inc()
 			continue
 		}
 		c.repl.pacing.bucket.Take(now, len(sealed))
 		c.session.stats.down += uint64(len(sealed))
-		if !l.timer.Off {
+		if !o.timer.Off {
 			ends := &e.packets.ends[i]
-			l.account.bandwidth.AddSnapshot(pkt, sealed, ends, l.replication.encodersOf(&c.repl))
-			l.addSnapshotSize(slot, len(sealed), ends)
+			o.account.bandwidth.AddSnapshot(pkt, sealed, ends, o.replication.encodersOf(&c.repl))
+			o.addSnapshotSize(slot, len(sealed), ends)
 		}
-		l.commit(len(sealed), c.session.addr)
+		o.commit(len(sealed), c.session.addr)
 	}
 	e.packets.reset()
-	l.timer.Enter(metrics.StageSend)
-	err := l.flush(sock)
-	l.timer.Enter(metrics.StageSnapshot)
+	o.timer.Enter(metrics.StageSend)
+	err := o.flush(sock)
+	o.timer.Enter(metrics.StageSnapshot)
 	return err
 }
 
@@ -104,19 +104,19 @@ type snapshotSize struct {
 
 // addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
 // before.
-func (l *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
-	s := &l.egress.snapshot
+func (o *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
+	s := &o.egress.snapshot
 	if ends.First || slot != s.slot {
-		l.recordSnapshotSize()
+		o.recordSnapshotSize()
 		s.slot = slot
 	}
 	s.bytes += bytes
 }
 
 // recordSnapshotSize records the size of the snapshot that was sent last.
-func (l *outbound) recordSnapshotSize() {
-	if l.egress.snapshot.bytes > 0 {
-		l.Stats.SnapshotBytes.Record(int64(l.egress.snapshot.bytes))
+func (o *outbound) recordSnapshotSize() {
+	if o.egress.snapshot.bytes > 0 {
+		o.Stats.SnapshotBytes.Record(int64(o.egress.snapshot.bytes))
 	}
-	l.egress.snapshot = snapshotSize{slot: -1}
+	o.egress.snapshot = snapshotSize{slot: -1}
 }

@@ -67,7 +67,7 @@ func (a *objectAcks) dropBaselines() {
 // acked notes that groups of the snapshot of tick t have arrived.
 func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
 	a.tracker.Acked(t, groups.first, groups.count)
-	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows are left without a baseline
+	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows lack a baseline
 	v := o.versionAt(t)
 	whole := groups.first == 0 && v.tick != 0 && groups.count == v.groups
 	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {

@@ -51,7 +51,7 @@ func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 // codec, by blocks and by rows, within budgets, in a town, with players who come, leave, vanish and
 // come from elsewhere, and clients who must be sent map and model. Whoever samples gets the same
 // sections, and cells that add up to the datagrams that were sampled.
-func TestLedgerIsTheDatagrams(t *testing.T) {
+func TestBandwidthIsTheDatagrams(t *testing.T) {
 	alone(t)
 	town := arena.Town(32, 5)
 	seen := map[string]bool{}

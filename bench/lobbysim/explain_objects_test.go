@@ -27,7 +27,7 @@ import (
 //	joining likewise to a newcomer, whose line is not
 //
 // The lobby's own counts are then the sum of these verdicts.
-func TestWhyIsRightForThings(t *testing.T) {
+func TestExplainIsRightForObjects(t *testing.T) {
 	const cell = 2
 	total := map[server.Reason]int{}
 	for _, cfg := range []server.Config{

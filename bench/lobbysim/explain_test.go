@@ -24,7 +24,7 @@ import (
 //	joining  likewise, until the client holds all
 //
 // The lobby's own counts are then the sum of these verdicts.
-func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
+func TestExplainIsRightForEveryPlayer(t *testing.T) {
 	alone(t)
 	a := arena.Town(64, 26)
 	table := walls(t, a)
@@ -142,7 +142,7 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 }
 
 // Of clients and entities that are not there, or not yet, or not any more, it says so.
-func TestWhyOfWhoIsNotThere(t *testing.T) {
+func TestExplainOfEmptySlots(t *testing.T) {
 	alone(t)
 	b := open(t, 8, 3, impair.Profile{Delay: 50 * time.Millisecond})
 	step := func(n int) {

@@ -121,10 +121,10 @@ func peaceful(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46FlightsArePredicted is row 46 of the reference's checklist, on a clean link: what one
+// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what one
 // throws appears with the command, is matched with the server's by owner, command and index, and is
 // replaced where it was, to the bit.
-func TestRow46FlightsArePredicted(t *testing.T) {
+func TestRow46ProjectilesArePredicted(t *testing.T) {
 	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
 	}
@@ -183,10 +183,10 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RefusedFlightsGo is the other half of row 46: the server, which knew before that the
+// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before that the
 // thrower is dead, lets nothing go, and so what was predicted is gone as soon as its snapshots have
 // said so.
-func TestRow46RefusedFlightsGo(t *testing.T) {
+func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	y := newYard(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
 		c.Lobby.Rules.RespawnMillis = 1000
@@ -253,10 +253,10 @@ func (n *telling) check(y *yard, i int) {
 	}
 }
 
-// TestThingsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random,
+// TestObjectsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random,
 // slots are used again, datagrams are lost, doubled and late, clients come and go; and no client
 // ever holds a row that the server did not have in that tick.
-func TestThingsUnderLoss(t *testing.T) {
+func TestObjectsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
 		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
@@ -329,7 +329,7 @@ func (y *yard) whereabouts() whereabouts {
 // What others threw, and cubes, are shown at the instant of the view where the server had them:
 // flights exactly, between two ticks on the straight way; cubes, if nobody pushes them, within what
 // a straight way between two tellings leaves out.
-func TestThingsAreWhereTheyWere(t *testing.T) {
+func TestObjectsAreInPlace(t *testing.T) {
 	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
 	var buf []objects.Object
@@ -490,7 +490,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 
 // The rate of each class on the wire is the declared one: of a cube that rolls, each n-th snapshot
 // tells a new place and none between; of a flight, none does between its beginning and its end.
-func TestRatesOfThings(t *testing.T) {
+func TestObjectUpdateIntervals(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
@@ -551,7 +551,7 @@ func TestRatesOfThings(t *testing.T) {
 
 // Beyond the range nobody is told of a thing that is not its own, but for what belongs to the
 // round.
-func TestThingsOutOfRangeAreNotTold(t *testing.T) {
+func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newYard(t, 8, impair.Profile{}, func(c *Config) {
 		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
@@ -630,7 +630,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 
 // What is told of things is in the account of who hears it, and the account is the datagrams, to
 // the bit.
-func TestThingsAreAccountedFor(t *testing.T) {
+func TestObjectsAreMetered(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
 	a := client.NewMeter()
 	for _, c := range y.Clients {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tickrate/tickrate/server/httpapi"
 
-	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -105,7 +104,7 @@ func BenchmarkObserved(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := measure.Paired(turns.Off, turns.On)
+			r := pairedRatio(turns.Off, turns.On)
 			b.ReportMetric(turns.Off[len(turns.Off)/2], "unobserved-ns/tick")
 			b.ReportMetric(100*(r.Value-1), "%more")
 			b.ReportMetric(100*(r.Low-1), "%low")

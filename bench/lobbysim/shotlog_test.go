@@ -33,7 +33,7 @@ func skirmish(t testing.TB, receipts int) *Sim {
 // Every round and punch of a match leaves one receipt, which says what the match says; who was
 // judged by its own claim saw what was judged, to the bit. And a match with receipts is the match
 // without.
-func TestReceiptsTellTheTruth(t *testing.T) {
+func TestShotLogIsRight(t *testing.T) {
 	b, plain := skirmish(t, 64), skirmish(t, 0)
 	ring := b.Lobby.ShotLog()
 	if plain.Lobby.ShotLog() != nil {
@@ -152,7 +152,7 @@ func BenchmarkReceipts(b *testing.B) {
 }
 
 // With receipts, too, a steady tick allocates nothing.
-func TestReceiptsAllocateNothing(t *testing.T) {
+func TestShotLogAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}

@@ -41,7 +41,7 @@ func newSet(t testing.TB) *Set {
 	return &s
 }
 
-// encoder writes parts about things as a server would: rows of anything, and nothing acked.
+// encoder writes parts about objects as a server would: rows of anything, and nothing acked.
 type encoder struct {
 	ring *snapshot.Ring
 	enc  *snapshot.Encoder
@@ -81,10 +81,10 @@ func wild(rng *rand.Rand, row []int32) {
 	}
 }
 
-// A server may say anything of things that a row can say, in any order, and call any of them ours:
+// A server may say anything of objects that a row can say, in any order, and call any of them ours:
 // the client shows numbers that are numbers, works out no more ticks than it has time for,
 // remembers no more than there is room for, and does not fall over.
-func TestThingsOfAHostileServer(t *testing.T) {
+func TestObjectsOfAHostileServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 55))
 	c := newSet(t)
 	w := newEncoder()
@@ -108,7 +108,7 @@ func TestThingsOfAHostileServer(t *testing.T) {
 		c.match.Clocks.Predicted.At = c.match.Clocks.Rate.At(at + tick.Tick(rng.IntN(20)))
 		buf = c.Append(buf[:0])
 		if c.steps < 0 || len(buf) > netstate.ObjectSlots(16)+maxOwn {
-			t.Fatalf("snapshot %d: %d things, %d steps over the limit", n, len(buf), -c.steps)
+			t.Fatalf("snapshot %d: %d objects, %d steps over the limit", n, len(buf), -c.steps)
 		}
 		for i := range buf {
 			if p := buf[i].Pos; math.IsNaN(float64(p.X+p.Y+p.Z)) || math.IsInf(float64(p.LenSq()), 0) {
@@ -117,13 +117,13 @@ func TestThingsOfAHostileServer(t *testing.T) {
 		}
 	}
 	if len(buf) < 50 {
-		t.Errorf("%d things are shown", len(buf))
+		t.Errorf("%d objects are shown", len(buf))
 	}
 }
 
 // What was recorded, and then damaged in any way, is refused whole or decodes to rows in range;
 // what is refused leaves no trace.
-func FuzzThings(f *testing.F) {
+func FuzzObjects(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newEncoder()
 	var row [netstate.ObjectStateFields]int32
@@ -165,8 +165,8 @@ func FuzzThings(f *testing.F) {
 	})
 }
 
-// To look at things allocates nothing, once the caller's slice is long enough.
-func TestThingsAllocateNothing(t *testing.T) {
+// To look at objects allocates nothing, once the caller's slice is long enough.
+func TestObjectsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 56))
 	c := newSet(t)
 	w := newEncoder()
@@ -188,11 +188,11 @@ func TestThingsAllocateNothing(t *testing.T) {
 	c.match.Clocks.Predicted.At = c.match.Clocks.Rate.At(310)
 	buf := make([]Object, 0, 512)
 	if n := testing.AllocsPerRun(20, func() { buf = c.Append(buf[:0]) }); n != 0 || len(buf) < 100 {
-		t.Errorf("%v allocations for %d things", n, len(buf))
+		t.Errorf("%v allocations for %d objects", n, len(buf))
 	}
 }
 
-// BenchmarkThings is a picture of 200 things that others let go.
+// BenchmarkThings is a picture of 200 objects that others let go.
 func BenchmarkThings(b *testing.B) {
 	c := newSet(b)
 	w := newEncoder()
@@ -215,5 +215,5 @@ func BenchmarkThings(b *testing.B) {
 	for b.Loop() {
 		buf = c.Append(buf[:0])
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(buf)), "ns/thing")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(buf)), "ns/object")
 }

@@ -166,23 +166,24 @@ func TestRow66Ladder(t *testing.T) {
 		cfg, _, _ := ClockConfig{}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
 		var o overload.Controller
-		load, path := c.load, []overload.Level{}
+		load, now, path := c.load, overload.Normal, []overload.Level{}
 		m.cost = func(_ time.Duration, n int) time.Duration {
-			took := time.Duration(float64(time.Second/60) * load * shedCost(o.Level()))
+			took := time.Duration(float64(time.Second/60) * load * shedCost(now))
 			for range n {
-				if rung, changed := o.Tick(took, m.clock.Period()); changed {
-					path = append(path, rung)
-					m.clock.Dilate(rung.Timescale())
+				level, changed := o.Tick(took, m.clock.Period())
+				if now = level; changed {
+					path = append(path, level)
+					m.clock.Dilate(level.Timescale())
 				}
 			}
 			return time.Duration(n) * took
 		}
 		m.until(60 * time.Second)
-		if o.Level() != c.want {
-			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.Level(), c.want, path)
+		if now != c.want {
+			t.Errorf("load %v: on %v, want %v, by %v", c.load, now, c.want, path)
 		}
-		for i, rung := range path {
-			if rung != overload.Level(i+1) {
+		for i, level := range path {
+			if level != overload.Level(i+1) {
 				t.Errorf("load %v: %v", c.load, path)
 				break
 			}
@@ -194,11 +195,11 @@ func TestRow66Ladder(t *testing.T) {
 		}
 		load = 0.3
 		m.until(120*time.Second + time.Duration(n)*16*time.Second)
-		if o.Level() != overload.Normal || m.clock.Period() != tick.Rate(60).Period() {
-			t.Errorf("load %v: afterwards on %v, %v", c.load, o.Level(), path)
+		if now != overload.Normal || m.clock.Period() != tick.Rate(60).Period() {
+			t.Errorf("load %v: afterwards on %v, %v", c.load, now, path)
 		}
-		for i, rung := range path[n:] {
-			if rung != overload.Level(n-1-i) {
+		for i, level := range path[n:] {
+			if level != overload.Level(n-1-i) {
 				t.Errorf("load %v: down by %v", c.load, path[n:])
 			}
 		}

@@ -47,8 +47,8 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &EchoHost{endpoint: e, clients: make([]echoClient, e.gate.Clients)}
-	if h.echo, err = NewEcho(e.gate); err == nil {
+	h := &EchoHost{endpoint: e, clients: make([]echoClient, e.sessions.Clients)}
+	if h.echo, err = NewEcho(e.sessions); err == nil {
 		h.echo.OnEvent = h.logEvent
 		if cfg.HTTP.Listen != "" {
 			mux := httpapi.NewMux(httpapi.Healthy, pprof.Profile)

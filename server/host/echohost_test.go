@@ -213,7 +213,7 @@ func TestHostName(t *testing.T) {
 		log := &safeLog{}
 		cfg.UDP.Listen, cfg.HTTP.Listen, cfg.Log = c.listen, "", log
 		h, stop := running(t, cfg)
-		if g := h.gate; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
+		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
 			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
 			t.Errorf("%d: %+v", i, g)
 		}
@@ -223,7 +223,7 @@ func TestHostName(t *testing.T) {
 		stop()
 		cfg.Lobby.Netcode.Addresses = publicAddrs
 		h, stop = running(t, cfg)
-		if g := h.gate; len(g.Addresses) != 2 || g.Addresses[1] != publicAddrs[1] {
+		if g := h.sessions; len(g.Addresses) != 2 || g.Addresses[1] != publicAddrs[1] {
 			t.Errorf("%d: %v", i, g.Addresses)
 		}
 		stop()

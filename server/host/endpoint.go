@@ -19,15 +19,15 @@ import (
 // endpoint is the side of a host that faces the network: the socket, the admission of clients, and
 // the HTTP port.
 type endpoint struct {
-	sock    netio.Conn
-	gate    netcode.ServerConfig // complete
-	journal *journal             // nil: none
-	web     *httpapi.Server      // nil: none
-	connect string               // URL that gives out tokens; "": none
-	log     *rateLog
-	start   time.Time
-	refused netcode.Counters // as far as they were logged
-	repeats disconnectRepeats
+	sock     netio.Conn
+	sessions netcode.ServerConfig // complete
+	journal  *journal             // nil: none
+	web      *httpapi.Server      // nil: none
+	connect  string               // URL that gives out tokens; "": none
+	log      *rateLog
+	start    time.Time
+	refused  netcode.Counters // as far as they were logged
+	repeats  disconnectRepeats
 	// Between wall and monotonic clock since the start, as far as it was logged.
 	drift time.Duration
 }
@@ -49,16 +49,16 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e.gate = e.complete(cfg.Lobby.Netcode, clients)
+	e.sessions = e.complete(cfg.Lobby.Netcode, clients)
 	if cfg.Files.Journal != "" {
-		if e.journal, err = openJournal(cfg.Files.Journal, e.gate.MaxTokens); err != nil {
+		if e.journal, err = openJournal(cfg.Files.Journal, e.sessions.MaxTokens); err != nil {
 			return nil, errors.Join(err, e.sock.Close())
 		}
-		e.gate.Journal = e.journal.bytes
-	} else if e.gate.Journal == nil && e.gate.TokenLifetime == 0 && !e.gate.AllowTokenReuse {
-		e.gate.TokenLifetime = cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
+		e.sessions.Journal = e.journal.bytes
+	} else if e.sessions.Journal == nil && e.sessions.TokenLifetime == 0 && !e.sessions.AllowTokenReuse {
+		e.sessions.TokenLifetime = cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
 		if cfg.Lobby.Netcode.StartUnix == 0 {
-			e.gate.StartUnix = tokenStart(cfg.UDP.Listen)
+			e.sessions.StartUnix = tokenStart(cfg.UDP.Listen)
 		}
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
@@ -126,10 +126,10 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 	}
 	lifetime := cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
 	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
-		Key: e.gate.PrivateKey, ProtocolID: e.gate.ProtocolID, Servers: e.gate.Addresses,
+		Key: e.sessions.PrivateKey, ProtocolID: e.sessions.ProtocolID, Servers: e.sessions.Addresses,
 		TokenLifetime: lifetime, SessionTimeout: cfg.HTTP.SessionTimeout, Access: access,
 		// In the lifetime of a token these are no more than the server can remember.
-		Burst: e.gate.MaxTokens / 2, PerSecond: max(1, e.gate.MaxTokens/2/max(1, int(lifetime/time.Second))),
+		Burst: e.sessions.MaxTokens / 2, PerSecond: max(1, e.sessions.MaxTokens/2/max(1, int(lifetime/time.Second))),
 	}))
 	if open {
 		e.connect = "http://" + e.web.Addr() + "/v1/connect"

@@ -89,7 +89,7 @@ func (h *Host) open(cfg *Config) (err error) {
 func (h *Host) openLobby(cfg *Config) (err error) {
 	c := &cfg.Lobby
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, h.labels.Enter
-	c.Netcode, c.Name, c.Console = h.gate, cfg.Name, filesIn(cfg.Console.Dir)
+	c.Netcode, c.Name, c.Console = h.sessions, cfg.Name, filesIn(cfg.Console.Dir)
 	if cfg.Files.Recordings != "" {
 		if h.recorder, err = newRecorder(cfg.Files.Recordings, h.log); err != nil {
 			return err

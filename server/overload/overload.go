@@ -64,9 +64,6 @@ const (
 	maxWait      = 8
 )
 
-// Level returns the current level.
-func (c *Controller) Level() Level { return c.level }
-
 // Tick takes the duration of a tick and its period. It returns the level, and whether that has
 // changed.
 func (c *Controller) Tick(took, period time.Duration) (level Level, changed bool) {

@@ -34,12 +34,11 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return float64(b.countHidden(pairs, pairs)) / float64(max(pairs, 1)), nil
+	return float64(b.countHidden(pairs)) / float64(max(pairs, 1)), nil
 }
 
-// countHidden is how many of some pairs of cells do not see each other; it stops once it has found
-// enough.
-func (b *builder) countHidden(pairs, enough int) (count int) {
+// countHidden is how many of some pairs of cells do not see each other.
+func (b *builder) countHidden(pairs int) (count int) {
 	var live []int
 	for cell := range b.c.cells() {
 		if !b.unreachable(cell) {
@@ -54,7 +53,7 @@ func (b *builder) countHidden(pairs, enough int) (count int) {
 		at = at*6364136223846793005 + 1442695040888963407
 		return int(at>>33) % n
 	}
-	for n := 0; n < pairs && count < enough; n++ {
+	for range pairs {
 		i := draw(len(live))
 		j := (i + 1 + draw(len(live)-1)) % len(live)
 		if !b.sampleLines(live[i], live[j]) && !b.computeVisible(live[i], live[j]) {

@@ -1,4 +1,4 @@
-package measure
+package lobbysim
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 // Of pairs with noise, most of it common to both, and a hiccup in one of twenty, the interval holds
 // the true ratio as often as it says, within what chance allows; and it is narrow enough to tell 2
 // % from nothing.
-func TestPairedHoldsTheTruth(t *testing.T) {
+func TestPairedRatioHoldsTheTruth(t *testing.T) {
 	const trials, pairs, truth = 80, 100, 1.02
 	random := rand.New(rand.NewPCG(1, 2))
 	held, wide := 0, 0.0
@@ -25,7 +25,7 @@ func TestPairedHoldsTheTruth(t *testing.T) {
 				b[i] *= 1 + random.Float64()
 			}
 		}
-		r := Paired(a, b)
+		r := pairedRatio(a, b)
 		if r.Low <= truth && truth <= r.High {
 			held++
 		}
@@ -39,10 +39,10 @@ func TestPairedHoldsTheTruth(t *testing.T) {
 	}
 }
 
-func TestPairedRefusesWhatIsNone(t *testing.T) {
+func TestPairedRatioRefusesWhatIsNone(t *testing.T) {
 	few := make([]float64, 2*trimmed-1)
 	for _, c := range [][2][]float64{{nil, nil}, {few, few}, {make([]float64, 50), make([]float64, 49)}} {
-		if r := Paired(c[0], c[1]); r != (Ratio{}) {
+		if r := pairedRatio(c[0], c[1]); r != (ratio{}) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -50,7 +50,7 @@ func TestPairedRefusesWhatIsNone(t *testing.T) {
 	for i := range 40 {
 		a = append(a, float64(1+i))
 	}
-	if r := Paired(a, a); r != (Ratio{1, 1, 1}) {
+	if r := pairedRatio(a, a); r != (ratio{1, 1, 1}) {
 		t.Errorf("%+v of equals", r)
 	}
 }

@@ -1,4 +1,4 @@
-package measure
+package lobbysim
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Ratio is the cost of one side by that of the other, with its 95 % interval. 1: equal cost.
-type Ratio struct {
+// ratio is the cost of one side by that of the other, with its 95 % interval. 1: equal cost.
+type ratio struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -18,13 +18,13 @@ const (
 	trimmed   = 10 // one pair in trimmed is left out at each end: a disturbance falls on one side of a pair
 )
 
-// Paired is the ratio of b to a over pairs that were measured one after the other: the trimmed mean
+// pairedRatio is the ratio of b to a over pairs that were measured one after the other: the trimmed mean
 // of their ratios, with an interval by bootstrap over pairs. The same pairs give the same interval.
 // It is zero for fewer than 2*trimmed pairs, or if lengths differ.
-func Paired(a, b []float64) Ratio {
+func pairedRatio(a, b []float64) ratio {
 	n := len(a)
 	if n != len(b) || n < 2*trimmed {
-		return Ratio{}
+		return ratio{}
 	}
 	logs := make([]float64, n)
 	for i := range a {
@@ -39,7 +39,7 @@ func Paired(a, b []float64) Ratio {
 		means[i] = middle(draw)
 	}
 	slices.Sort(means)
-	return Ratio{math.Exp(middle(logs)), math.Exp(means[resamples/40]),
+	return ratio{math.Exp(middle(logs)), math.Exp(means[resamples/40]),
 		math.Exp(means[resamples-1-resamples/40])}
 }
 
