@@ -58,12 +58,6 @@ func (a *account) init(every int) {
 	a.shared.Bandwidth.Cells = make([]metrics.Cell, 0, metrics.MaxCells)
 }
 
-// Sample changes Config.SampleEvery: 1 or more, or -1 for none. Call it between ticks.
-func (l *Lobby) Sample(every int) {
-	l.account.bandwidth.SetSampling(every)
-	l.account.snapshots.Restart(every)
-}
-
 // Observe turns measuring on or off; it is on from the start. A lobby that is not observed plays
 // and sends the same, but reads no clock, keeps no histogram and no byte account, and counts no
 // commands. Counters of datagrams and events go on. Benchmarks use it to price the measuring. Call

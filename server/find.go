@@ -36,8 +36,8 @@ func (l *Lobby) FindPlayer(word string) (netid.ID, error) {
 }
 
 // playerIn returns id if it is the player in a slot.
-func (l *Lobby) playerIn(slot int, id netid.ID) (netid.ID, error) {
-	if id == 0 || l.conns[slot].id != id || l.match.Vital(id) == nil {
+func (k *core) playerIn(slot int, id netid.ID) (netid.ID, error) {
+	if id == 0 || k.conns[slot].id != id || k.match.Vital(id) == nil {
 		return 0, errNoPlayer
 	}
 	return id, nil

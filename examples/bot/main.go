@@ -1,6 +1,6 @@
 // Command bot is a whole player in thirty lines: a token from a server's HTTP port, a UDP socket,
 // and client.Client between the two. It runs in circles and shoots until it has fired a hundred
-// rounds.
+// shots.
 //
 //	tickrate serve &
 //	go run ./examples/bot 127.0.0.1:7914
@@ -18,9 +18,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// play joins the lobby that a token is for, plays until so many rounds are fired, and leaves. Bytes
-// and times go into the client; bytes, events and what is to be seen come out of it.
-func play(token []byte, rounds uint64) (*client.Client, error) {
+// play joins the lobby of a token, plays until the client has fired a number of shots, and leaves.
+// Datagrams and times go into the client; datagrams, events and the view come out of it.
+func play(token []byte, shots uint64) (*client.Client, error) {
 	bot, err := client.New(client.Config{Token: token, Name: "circles", Fetch: true})
 	if err != nil {
 		return nil, err
@@ -30,19 +30,19 @@ func play(token []byte, rounds uint64) (*client.Client, error) {
 		return nil, err
 	}
 	defer socket.Close()
-	wish := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
+	intent := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
 	datagram, begun := make([]byte, 2048), time.Now()
 	for state, _ := bot.State(); state <= client.Joined; state, _ = bot.State() {
 		socket.SetReadDeadline(time.Now().Add(4 * time.Millisecond))
 		n, err := socket.Read(datagram)
 		if now := time.Since(begun); err == nil {
-			bot.Receive(now, datagram[:n]) // what is not the server's does not open
-		} else if bot.Stats().Shots >= rounds {
+			bot.Receive(now, datagram[:n]) // datagrams of others do not decrypt
+		} else if bot.Stats().Shots >= shots {
 			bot.Leave(now)
 		}
 		for range bot.Advance(time.Since(begun)) {
-			wish.Yaw += 400 // a circle in 164 ticks
-			bot.Command(wish)
+			intent.Yaw += 400 // a circle in 164 ticks
+			bot.Command(intent)
 		}
 		for say, i := bot.Outgoing(time.Since(begun)), 0; i < say.Len(); i++ {
 			to, data := say.At(i)
@@ -57,7 +57,7 @@ func main() {
 	if len(os.Args) > 1 {
 		server = os.Args[1]
 	}
-	token, err := ticket(server)
+	token, err := requestToken(server)
 	if err == nil {
 		var bot *client.Client
 		if bot, err = play(token, 100); err == nil {
@@ -71,8 +71,8 @@ func main() {
 	}
 }
 
-// ticket asks a server for a token.
-func ticket(server string) ([]byte, error) {
+// requestToken asks a server for a connect token.
+func requestToken(server string) ([]byte, error) {
 	reply, err := http.Post("http://"+server+"/v1/connect", "", nil)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func TestBotPlays(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	raw, err := ticket(h.HTTPAddr())
+	raw, err := requestToken(h.HTTPAddr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,15 +65,15 @@ func TestBotRefused(t *testing.T) {
 		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}, Access: httpapi.Access{Secret: "secret"},
 	}))
 	defer s.Close()
-	if _, err := ticket(strings.TrimPrefix(s.URL, "http://")); err == nil || !strings.Contains(err.Error(), "401") {
+	if _, err := requestToken(strings.TrimPrefix(s.URL, "http://")); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("without the secret: %v", err)
 	}
-	if _, err := play([]byte("ticket"), 1); err == nil {
+	if _, err := play([]byte("token"), 1); err == nil {
 		t.Error("plays with any token")
 	}
-	ticket := netcode.Mint{ClientID: 1, Create: uint64(time.Now().Unix()), Expire: uint64(time.Now().Unix()) + 1, TimeoutSeconds: 1,
+	mint := netcode.Mint{ClientID: 1, Create: uint64(time.Now().Unix()), Expire: uint64(time.Now().Unix()) + 1, TimeoutSeconds: 1,
 		Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}}
-	raw, err := ticket.Append(nil, &netcode.Key{1}, strings.NewReader(strings.Repeat("x", 4096)))
+	raw, err := mint.Append(nil, &netcode.Key{1}, strings.NewReader(strings.Repeat("x", 4096)))
 	if err != nil {
 		t.Fatal(err)
 	}

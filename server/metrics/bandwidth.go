@@ -70,12 +70,6 @@ func NewBandwidthMeter(every int) BandwidthMeter {
 // Total is the account so far, without its cells. It is not a copy.
 func (b *BandwidthMeter) Total() *Bandwidth { return &b.total }
 
-// SetSampling changes the sampling rate: one datagram of every, or none for 0 or less.
-func (b *BandwidthMeter) SetSampling(every int) {
-	b.sampler.Restart(every)
-	b.total.Every = b.sampler.Every
-}
-
 // AddSnapshot accounts for a packet with or without a snapshot and its encrypted datagram; e says
 // where the sections of the packet end.
 func (b *BandwidthMeter) AddSnapshot(pkt, datagram []byte, e *SectionEnds, from Encoders) {

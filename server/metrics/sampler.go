@@ -19,13 +19,6 @@ func NewSampler(every int, seed uint64) Sampler {
 // Reset changes the rate and selects the next event.
 func (s *Sampler) Reset(every int) { s.Every, s.left = max(every, 0), 1 }
 
-// Restart changes the rate and draws the distance to the next sample.
-func (s *Sampler) Restart(every int) {
-	if s.Reset(every); s.Every > 0 {
-		s.left = s.distance()
-	}
-}
-
 // Due counts an event and reports whether it is a sample.
 func (s *Sampler) Due() bool {
 	if s.left--; s.left > 0 || s.Every == 0 {
