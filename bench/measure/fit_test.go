@@ -67,7 +67,8 @@ func TestFitUnderNoisePredictsAndStaysPositive(t *testing.T) {
 		if got.A < 0 || got.B < 0 || got.C < 0 || got.Parts < 1 {
 			t.Fatalf("fitted %+v", got)
 		}
-		for _, n := range []int{64, 100, 300, 660} { // inside what was measured; 6 sigma of one point
+		// Inside what was measured; 6 sigma of one point.
+		for _, n := range []int{64, 100, 300, 660} {
 			if !near(got.At(n, n), want.At(n, n), 0.12) {
 				t.Fatalf("at %d players: %v, want %v (%+v)", n, got.At(n, n), want.At(n, n), got)
 			}
