@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net"
@@ -254,4 +255,9 @@ func alive(t *testing.T, all []*wanderer, want netcode.State) {
 		}
 	}
 	t.Fatalf("not all of %d are %v after five seconds", len(all), want)
+}
+
+// tokensOverHTTP asks a server for the tokens of players.
+func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
+	return requestTokens(ctx, addr, secret, false)
 }
