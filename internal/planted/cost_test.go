@@ -11,8 +11,8 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Nothing of a bug is left in a binary without the tag: no symbol of this package, nor a function that only a bug calls. In one with the
-// tag both are there.
+// Nothing of a bug is left in a binary without the tag: no symbol of this package, nor a function
+// that only a bug calls. In one with the tag both are there.
 func TestNothingIsLeft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")

@@ -10,7 +10,8 @@ const Built = true
 // force is the bug in force. A binary with this tag is for one test, which runs in one goroutine.
 var force Bug
 
-// Variable is that of the environment which may name the bug that is in force when a process begins.
+// Variable is that of the environment which may name the bug that is in force when a process
+// begins.
 const Variable = "TICKRATE_PLANTED"
 
 func init() {
