@@ -104,8 +104,8 @@ type Chat struct {
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
-// lost.
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64
+// are lost.
 func (c *Chat) Next() (l Line, ok bool) {
 	if !c.pending {
 		return l, false

@@ -26,7 +26,8 @@ func (c *caller) utter(tag byte, line string) {
 	}
 }
 
-// Row 57 through the lobby: lines go to whom they are for and to nobody else; bad ones are refused with a reason, to their sender alone.
+// Row 57 through the lobby: lines go to whom they are for and to nobody else; bad ones are refused
+// with a reason, to their sender alone.
 func TestRow57LobbyRoutesLines(t *testing.T) {
 	l := newLab(t, Config{})
 	ann, bob, anna, zoe := l.called("Ann"), l.called("Bob"), l.called("Anna B"), l.called("Zoë")
@@ -137,8 +138,8 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	}
 }
 
-// A flood of lines, and of halves of them, harms nobody: the sender is told once, others hear what the limit lets pass, and what it
-// costs is bounded.
+// A flood of lines, and of halves of them, harms nobody: the sender is told once, others hear what
+// the limit lets pass, and what it costs is bounded.
 func TestRow57FloodOfLines(t *testing.T) {
 	l := newLab(t, Config{})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -204,7 +205,8 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken to.
+// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken
+// to.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newLab(t, Config{})
 	ann := l.called("Ann")

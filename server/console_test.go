@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// The console changes the lobby while it runs; what cannot be is refused by a line that says why, and nothing has changed.
+// The console changes the lobby while it runs; what cannot be is refused by a line that says why,
+// and nothing has changed.
 func TestConsoleOfALobby(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -98,7 +99,8 @@ func TestConsoleOfALobby(t *testing.T) {
 	ann.unharmed()
 }
 
-// What connections ask runs between ticks, with the rank of connections; too much of it is refused, told once.
+// What connections ask runs between ticks, with the rank of connections; too much of it is refused,
+// told once.
 func TestGuestsAskTheConsole(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")

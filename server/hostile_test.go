@@ -73,9 +73,9 @@ func aftermath(l *lab, control *caller) (h [4]uint64) {
 	return h
 }
 
-// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no more than 0.31 of them is
-// answered before an address is proven; what is refused leaves the world as if it had never come; and a client beside the
-// attacker loses no command.
+// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no
+// more than 0.31 of them is answered before an address is proven; what is refused leaves the world
+// as if it had never come; and a client beside the attacker loses no command.
 func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(fromStranger), []byte{})
 	f.Add(uint8(fromStranger), []byte{0})
@@ -339,7 +339,8 @@ func (h *hostile) bounded() {
 	}
 }
 
-// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and behind their seals.
+// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and
+// behind their seals.
 func TestHostilePackages(t *testing.T) {
 	h := newHostile(t, 9)
 	for range 400 {
@@ -366,7 +367,8 @@ func TestHostilePackages(t *testing.T) {
 	h.control.unharmed()
 }
 
-// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise, from seeds of their number.
+// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise,
+// from seeds of their number.
 func TestBlastLobby(t *testing.T) {
 	alone(t)
 	n := brief(20_000, 5_000)

@@ -30,7 +30,8 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
-// Who comes back within the grace finds the player it left, with what that has achieved; after it another.
+// Who comes back within the grace finds the player it left, with what that has achieved; after it
+// another.
 func TestGrace(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c := l.joined(), l.joined()
@@ -89,7 +90,8 @@ func TestGrace(t *testing.T) {
 	control.unharmed()
 }
 
-// The players of the absent keep nobody out, longest away first, and one of them whose turn has not come is there for its own.
+// The players of the absent keep nobody out, longest away first, and one of them whose turn has not
+// come is there for its own.
 func TestAbsentKeepNobodyOut(t *testing.T) {
 	l := newLab(t, Config{Players: 3})
 	control := l.joined()
@@ -149,7 +151,8 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	}
 }
 
-// All who were there are gone, and as many others come at once: each has a player within a few ticks.
+// All who were there are gone, and as many others come at once: each has a player within a few
+// ticks.
 func TestAbsentMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newLab(t, Config{Players: players})
@@ -183,8 +186,8 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 	}
 }
 
-// A fresh token of a client whose session has been silent for a second takes it over, from another address: the player goes
-// on, the old session is no more.
+// A fresh token of a client whose session has been silent for a second takes it over, from another
+// address: the player goes on, the old session is no more.
 func TestTakeover(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c := l.joined(), l.joined()
@@ -244,8 +247,8 @@ func (c *caller) respond() []byte {
 	return d
 }
 
-// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
-// harmed by the dismissal.
+// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at
+// the gate: that one is not harmed by the dismissal.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newLab(t, Config{Players: 2})
@@ -286,7 +289,8 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	}
 }
 
-// Who comes and leaves within one tick, with a player in between or while it waits for one, leaves nothing behind.
+// Who comes and leaves within one tick, with a player in between or while it waits for one, leaves
+// nothing behind.
 func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newLab(t, Config{Players: 1})
@@ -315,7 +319,8 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	}
 }
 
-// Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that one with one player.
+// Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that
+// one with one player.
 func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
 	l.joined().say()
@@ -340,8 +345,9 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.unharmed()
 }
 
-// A client whose address changes keeps its session: the lobby goes on at the new address, nothing more goes to the old one,
-// and no tick is lost to a client whose commands come as far ahead as the change takes.
+// A client whose address changes keeps its session: the lobby goes on at the new address, nothing
+// more goes to the old one, and no tick is lost to a client whose commands come as far ahead as the
+// change takes.
 func TestMoved(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c := l.joined(), l.caller("")
@@ -543,7 +549,8 @@ func TestCloseTellsArrivals(t *testing.T) {
 	}
 }
 
-// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
+// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so
+// that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
 	l := newLab(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*caller

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
-// unless the operator says so.
+// A killcam shows everybody's last seconds and has the seed of the match in it: where relevance
+// hides anybody, none is given unless the operator says so.
 func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	open := func(int, int) bool { return true }
 	for i, c := range []struct {
@@ -37,8 +37,8 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	}
 }
 
-// A session that is taken over no longer counts as one that wants killcams, so a lobby stops recording
-// for it.
+// A session that is taken over no longer counts as one that wants killcams, so a lobby stops
+// recording for it.
 func TestTakeoverForgetsKillcams(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.called("Ann")

@@ -48,8 +48,8 @@ func labGate() netcode.ServerConfig {
 // operator is the caller of console lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
-// short ones of all that a lobby does.
+// alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts,
+// whose goroutines meet, stay, and so do short ones of all that a lobby does.
 func alone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
@@ -101,7 +101,8 @@ func newLab(t testing.TB, cfg Config) *lab {
 
 func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
 
-// tick plays one tick and checks the accounts: what came in was accepted, or refused or dropped for one reason.
+// tick plays one tick and checks the accounts: what came in was accepted, or refused or dropped for
+// one reason.
 func (l *lab) tick() {
 	l.t.Helper()
 	l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
@@ -318,8 +319,8 @@ func (c *caller) mail() {
 	c.post.Reset()
 }
 
-// hear takes in what has come, answers the gate, and returns the snapshots' sections, their section byte included. What is of an
-// earlier session, or comes behind the end of one, is left.
+// hear takes in what has come, answers the gate, and returns the snapshots' sections, their section
+// byte included. What is of an earlier session, or comes behind the end of one, is left.
 func (c *caller) hear() (snapshots [][]byte) {
 	c.lab.t.Helper()
 	for _, d := range c.received() {
@@ -382,7 +383,8 @@ func (c *caller) take(pack []byte) []byte {
 	return rest
 }
 
-// knock goes through the handshake until the gate has let the caller in. False: it will not within ten ticks.
+// knock goes through the handshake until the gate has let the caller in. False: it will not within
+// ten ticks.
 func (c *caller) knock() bool {
 	c.lab.t.Helper()
 	for range 10 {
@@ -516,7 +518,8 @@ func (c *caller) inputs() sim.CommandCounts {
 	return inbox.Count
 }
 
-// unharmed plays a second with the caller and fails unless each of its commands is used and each snapshot comes.
+// unharmed plays a second with the caller and fails unless each of its commands is used and each
+// snapshot comes.
 func (c *caller) unharmed() {
 	t := c.lab.t
 	t.Helper()

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
+// exact fails unless every bit of what was sent is in the cells, of a lobby that samples all;
+// nothing was unreadable.
 func (l *lab) exact() {
 	l.t.Helper()
 	n, bits := l.lobby.Bandwidth(), uint64(0)
@@ -27,8 +28,9 @@ func (l *lab) exact() {
 	}
 }
 
-// The ledger goes on to the bit while some look on, the map changes, frames have several ticks, detail is shed, those who find no place are
-// told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
+// The ledger goes on to the bit while some look on, the map changes, frames have several ticks,
+// detail is shed, those who find no place are told so, and nobody is there for whom to play; what
+// it publishes is never older than a second of ticks.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	a := &atlas{t: t, later: 5}
 	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")

@@ -142,7 +142,8 @@ func TestWelcome(t *testing.T) {
 	c.unharmed()
 }
 
-// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever happens meanwhile.
+// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever
+// happens meanwhile.
 func TestWelcomeUntilAcked(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.joined()
@@ -234,7 +235,8 @@ func TestReadyWithin(t *testing.T) {
 	just.unharmed()
 }
 
-// Lost words of the handshake cost nothing: requests and responses are repeated, and one session comes of them.
+// Lost words of the handshake cost nothing: requests and responses are repeated, and one session
+// comes of them.
 func TestHandshakeRepeated(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.caller("")
@@ -278,8 +280,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.unharmed()
 }
 
-// The same address with another token of the same client: while the old session lives it is ignored; after a second of
-// silence the new one takes its place, and has its player.
+// The same address with another token of the same client: while the old session lives it is
+// ignored; after a second of silence the new one takes its place, and has its player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()
@@ -314,8 +316,8 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	c.unharmed()
 }
 
-// Leaving and coming back at once is another player; commands of a session that is not known to have begun are refused
-// until it has.
+// Leaving and coming back at once is another player; commands of a session that is not known to
+// have begun are refused until it has.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()
@@ -474,7 +476,8 @@ func (b *table) exchange() {
 	}
 }
 
-// Real clients play three seconds at every rate: no command is missed once they are in, nothing is mispredicted.
+// Real clients play three seconds at every rate: no command is missed once they are in, nothing is
+// mispredicted.
 func TestRates(t *testing.T) {
 	for i, c := range []struct {
 		rate     tick.Rate
@@ -497,8 +500,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Clients whose way up is dead for five seconds get probes only; once they are heard again they decode everything:
-// baselines count send intervals, also those in which nothing was sent.
+// Clients whose way up is dead for five seconds get probes only; once they are heard again they
+// decode everything: baselines count send intervals, also those in which nothing was sent.
 func TestChoke(t *testing.T) {
 	b := newTable(t, 3, Config{})
 	b.play(2)

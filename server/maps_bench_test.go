@@ -8,8 +8,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// BenchmarkChange is what a map change takes, for a lobby of n places, and in tick-ns what the tick pays in which it happens: what Make did before costs that nothing. Who is
-// here adds an event each.
+// BenchmarkChange is what a map change takes, for a lobby of n places, and in tick-ns what the tick
+// pays in which it happens: what Make did before costs that nothing. Who is here adds an event
+// each.
 func BenchmarkChange(b *testing.B) {
 	for _, n := range []int{64, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

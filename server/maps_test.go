@@ -79,7 +79,8 @@ func (b *table) sitWith(cfg client.Config) *client.Client {
 	return p
 }
 
-// settled fails unless all clients play on the lobby's map, and nothing is wrong with what they predict and hold.
+// settled fails unless all clients play on the lobby's map, and nothing is wrong with what they
+// predict and hold.
 func (b *table) settled(seconds int) {
 	b.t.Helper()
 	type before struct{ missed, missing uint64 }
@@ -103,8 +104,9 @@ func (b *table) settled(seconds int) {
 	b.agrees(20)
 }
 
-// TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of the map with clients connected. Some
-// have the map and some fetch it; all keep their sessions and names, and play on; no tick and no id is of both worlds.
+// TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of
+// the map with clients connected. Some have the map and some fetch it; all keep their sessions and
+// names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
@@ -168,7 +170,8 @@ func TestRow14MapChange(t *testing.T) {
 	}
 }
 
-// Who goes on to another map does so in the memory that its fights and its thin line had, and nothing in that is of the old map.
+// Who goes on to another map does so in the memory that its fights and its thin line had, and
+// nothing in that is of the old map.
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
@@ -210,7 +213,8 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 }
 
-// What cannot be played is refused with a reason, whoever says it, and nothing changes: also where it shows only once it is read.
+// What cannot be played is refused with a reason, whoever says it, and nothing changes: also where
+// it shows only once it is read.
 func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
 	b := newTable(t, 3, Config{LoadMap: a.load})
@@ -262,8 +266,9 @@ func TestRow14BadMap(t *testing.T) {
 	}
 }
 
-// What a client says about the old map is not taken for the new one: not its Ready, not its requests, commands nor acks, in whatever order
-// they come; and who never gets ready is sent away with a reason.
+// What a client says about the old map is not taken for the new one: not its Ready, not its
+// requests, commands nor acks, in whatever order they come; and who never gets ready is sent away
+// with a reason.
 func TestRow14OldPackages(t *testing.T) {
 	l := newLab(t, Config{})
 	c, late := l.joined(), l.joined()
@@ -350,7 +355,8 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 }
 
-// A player who is away while the map changes finds its place on the new one; the map may change again while it is being fetched.
+// A player who is away while the map changes finds its place on the new one; the map may change
+// again while it is being fetched.
 func TestRow14AwayAndAgain(t *testing.T) {
 	b := atlasTable(t, 3, Config{Rules: sim.Rules{Seed: 3}}, "arena-16")
 	b.play(2)
@@ -420,7 +426,8 @@ func TestRow14Rotation(t *testing.T) {
 	}
 }
 
-// A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it was.
+// A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it
+// was.
 func TestRow14Idle(t *testing.T) {
 	b := newTable(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {

@@ -25,7 +25,8 @@ func (c *pacedClock) next() time.Duration {
 	return c.due
 }
 
-// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing is missed, nothing mispredicted.
+// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing
+// is missed, nothing mispredicted.
 func TestRow66Batches(t *testing.T) {
 	b := newTable(t, 6, Config{})
 	b.play(3)
@@ -59,8 +60,9 @@ func TestRow66Batches(t *testing.T) {
 	}
 }
 
-// Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no spectators, nobody new, and a slower match
-// that clients follow; with the last rung all of it comes back. Who plays is never sent away, and no command is dropped.
+// Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no
+// spectators, nobody new, and a slower match that clients follow; with the last rung all of it
+// comes back. Who plays is never sent away, and no command is dropped.
 func TestRow66RungsAct(t *testing.T) {
 	alone(t)
 	{

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Malformed datagrams and packages of every kind are counted once, by their reason, are answered with nothing, and harm
-// nobody.
+// Malformed datagrams and packages of every kind are counted once, by their reason, are answered
+// with nothing, and harm nobody.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.joined()
@@ -187,8 +187,9 @@ func TestDatagramTooLong(t *testing.T) {
 	control.unharmed()
 }
 
-// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is overtaken by more than the
-// window, count as duplicate and stale. None of them makes a command be used twice.
+// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is
+// overtaken by more than the window, count as duplicate and stale. None of them makes a command be
+// used twice.
 func TestReplayedPackages(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()
@@ -222,7 +223,8 @@ func TestReplayedPackages(t *testing.T) {
 	}
 }
 
-// A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
+// A client that lost its baselines gets a snapshot that needs none, and asking often is asking
+// once.
 func TestResync(t *testing.T) {
 	l := newLab(t, Config{})
 	c, other := l.joined(), l.joined()
@@ -276,7 +278,8 @@ func TestResync(t *testing.T) {
 	other.unharmed()
 }
 
-// Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
+// Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second:
+// each costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()

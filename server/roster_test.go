@@ -24,7 +24,8 @@ func (l *lab) called(name string) *caller {
 	return c
 }
 
-// settle plays so many ticks in which all callers are heard and hear; those that are away are left out.
+// settle plays so many ticks in which all callers are heard and hear; those that are away are left
+// out.
 func (l *lab) settle(n int) {
 	l.t.Helper()
 	for range n {
@@ -39,7 +40,8 @@ func (l *lab) settle(n int) {
 	}
 }
 
-// told takes out of what a caller has heard what is of the roster, as slot to row, and the lines in words.
+// told takes out of what a caller has heard what is of the roster, as slot to row, and the lines in
+// words.
 func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 	t := c.lab.t
 	t.Helper()
@@ -149,7 +151,8 @@ func TestMuteOutlivesTheMap(t *testing.T) {
 	}
 }
 
-// Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
+// Names are unique however many want the same one, and finding one that is free stays cheap: no
+// more tries than there are who mean ill.
 func TestNamesOfACrowd(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
@@ -163,8 +166,8 @@ func TestNamesOfACrowd(t *testing.T) {
 	}
 }
 
-// Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that than a newcomer's may be; a limited
-// line keeps to its rate.
+// Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that
+// than a newcomer's may be; a limited line keeps to its rate.
 func TestLateJoinerIsToldInBudget(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {
@@ -188,7 +191,8 @@ func TestLateJoinerIsToldInBudget(t *testing.T) {
 	}
 }
 
-// A tick in which nobody comes, speaks or changes sides allocates nothing for names, lines and idleness.
+// A tick in which nobody comes, speaks or changes sides allocates nothing for names, lines and
+// idleness.
 func TestSocialTickAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{Players: 64, IdleWarn: time.Hour, IdleKick: 2 * time.Hour})
 	for i := range 64 {

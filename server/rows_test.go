@@ -17,8 +17,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
-// commands and acks of the same connection go on as if nothing had been.
+// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses
+// its place: the events, commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l := newLab(t, Config{Netcode: manyPackages()})
 	c := l.joined()
@@ -73,8 +73,8 @@ func manyPackages() netcode.ServerConfig {
 	return g
 }
 
-// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away and hears why, and a right
-// one costs no byte of any later package.
+// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away
+// and hears why, and a right one costs no byte of any later package.
 func TestRow22SchemaByHash(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.joined()
@@ -154,7 +154,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 	control.unharmed()
 }
 
-// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
+// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits
+// for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
 	b := newTable(t, clients, Config{Players: clients, Netcode: manyPackages()})
@@ -186,7 +187,8 @@ type link struct {
 
 func (k *link) lost() bool { return k.rng.Float64() < k.loss }
 
-// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not match hears why.
+// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not
+// match hears why.
 func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	const clients = 60
 	b := newTable(t, clients, Config{Players: clients + 1})
@@ -257,8 +259,9 @@ func (b *table) paced(every, kbps int) *client.Client {
 	return b.sit(client.Config{SnapshotEvery: every, MaxKbps: kbps}, nil)
 }
 
-// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
-// decodes everything, without beginning anew and without mispredicting, and nothing is dropped uncounted.
+// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while
+// many play; the client still decodes everything, without beginning anew and without mispredicting,
+// and nothing is dropped uncounted.
 func TestRow26ByteRateHolds(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ lobby, wish, cap int }{
@@ -307,7 +310,8 @@ func (b *table) counted() [3]uint64 {
 	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled), b.count(metrics.SnapshotsAckStalled)}
 }
 
-// A connection whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
+// A connection whose bucket is empty for seconds hears from us four times a second all the same,
+// with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
@@ -387,8 +391,8 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	}
 }
 
-// Ten seconds in which neither end hears the other cost what happened in them: the sessions, longer-lived here than that,
-// go on within a second, with every snapshot decoded.
+// Ten seconds in which neither end hears the other cost what happened in them: the sessions,
+// longer-lived here than that, go on within a second, with every snapshot decoded.
 func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	b := newTable(t, 0, Config{})
 	for range 4 {

@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// What a lobby sheds are snapshots, evenly, and then newcomers; commands and those who are in go on.
+// What a lobby sheds are snapshots, evenly, and then newcomers; commands and those who are in go
+// on.
 func TestThreat33Shed(t *testing.T) {
 	b := newTable(t, 4, Config{})
 	b.play(3)

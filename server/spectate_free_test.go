@@ -14,7 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
+// free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never
+// looked through others.
 func (b *table) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
 	c.roster.view.free = true
@@ -25,8 +26,9 @@ func (b *table) free(s *client.Client) *conn {
 	return c
 }
 
-// Who looks through nobody's eyes, by a line with room for all, holds what one without a limit does, of players and of things, in blocks; also
-// after its target's eyes, and where a grid hides some of those who play from others.
+// Who looks through nobody's eyes, by a line with room for all, holds what one without a limit
+// does, of players and of things, in blocks; also after its target's eyes, and where a grid hides
+// some of those who play from others.
 func TestFreeLookWithLooseBudget(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -81,8 +83,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 	}
 }
 
-// By a line that does not carry all, all take turns: who waits longest goes first, however many there are, and no snapshot is larger than its room.
-// Things do likewise.
+// By a line that does not carry all, all take turns: who waits longest goes first, however many
+// there are, and no snapshot is larger than its room. Things do likewise.
 func TestFreeLookTakesTurns(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ n, kbps, most int }{
@@ -165,7 +167,8 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A limit shows nobody and nothing that none would hide: in each mode, in a town with walls, in a team's fog, and while detail is shed.
+// A limit shows nobody and nothing that none would hide: in each mode, in a town with walls, in a
+// team's fog, and while detail is shed.
 func TestFreeLookShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")

@@ -24,9 +24,9 @@ func spectator(m *netcode.Mint) {
 	protocol.MarkSpectator(m.UserData[:])
 }
 
-// TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on has no body and takes no place of those
-// who play; it is told through whose eyes it looks, can turn to others, and follows the next when one leaves; it hears and says what
-// others do.
+// TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on
+// has no body and takes no place of those who play; it is told through whose eyes it looks, can
+// turn to others, and follows the next when one leaves; it hears and says what others do.
 func TestRow70Spectator(t *testing.T) {
 	b := newTable(t, 4, Config{Players: 4, Spectators: 2})
 	b.play(2)
@@ -113,7 +113,8 @@ func TestRow70Spectator(t *testing.T) {
 	}
 }
 
-// Places to look on are counted apart: they are full by themselves, and a full match takes those who look on. The reason is said.
+// Places to look on are counted apart: they are full by themselves, and a full match takes those
+// who look on. The reason is said.
 func TestRow70Places(t *testing.T) {
 	b := newTable(t, 2, Config{Players: 2, Spectators: 1})
 	first := b.sit(client.Config{}, spectator)
@@ -154,8 +155,9 @@ func TestRow70Places(t *testing.T) {
 	}
 }
 
-// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and nothing else in any byte; and never the
-// row that this player alone is told. Where the server allows it, it sees all.
+// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and
+// nothing else in any byte; and never the row that this player alone is told. Where the server
+// allows it, it sees all.
 func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")

@@ -19,8 +19,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
-// the attacker is sent, which is nothing but where it says so, and that a client beside it loses nothing.
+// The tests of this file have the numbers of the rows of threats that they are for. Each asserts
+// the threat's counter, what the attacker is sent, which is nothing but where it says so, and that
+// a client beside it loses nothing.
 
 // silent fails if anything was sent to the caller.
 func (c *caller) silent() {
@@ -55,7 +56,8 @@ func forged(d []byte) []byte {
 	return d
 }
 
-// Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
+// Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are
+// served before them.
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
@@ -150,7 +152,8 @@ func TestThreat08Deferred(t *testing.T) {
 	control.unharmed()
 }
 
-// No address that has not proved itself is sent more than 0.31 of what came from it, whatever it sends.
+// No address that has not proved itself is sent more than 0.31 of what came from it, whatever it
+// sends.
 func TestThreat09Amplification(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
 	control, roamer := l.joined(), l.caller("")
@@ -254,7 +257,8 @@ func TestThreat11Full(t *testing.T) {
 	control.unharmed()
 }
 
-// A second session of a client id that is connected and heard is refused in silence; a token from another address too.
+// A second session of a client id that is connected and heard is refused in silence; a token from
+// another address too.
 func TestThreat12SameClientTwice(t *testing.T) {
 	l := newLab(t, Config{})
 	control, thief, thief2 := l.joined(), l.caller(""), l.caller("")
@@ -312,8 +316,8 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.unharmed()
 }
 
-// A client of the standard whose address changes comes back with a fresh token and has its player. Probes and echoes
-// that somebody else has recorded move nobody.
+// A client of the standard whose address changes comes back with a fresh token and has its player.
+// Probes and echoes that somebody else has recorded move nobody.
 func TestThreat17Rebinding(t *testing.T) {
 	l := newLab(t, Config{})
 	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
@@ -364,7 +368,8 @@ func TestThreat17Rebinding(t *testing.T) {
 	control.unharmed()
 }
 
-// A client that sends more than twice what it should has the surplus refused, and at ten times for seconds is out.
+// A client that sends more than twice what it should has the surplus refused, and at ten times for
+// seconds is out.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c := l.joined(), l.joined()
@@ -440,8 +445,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	kc.unharmed()
 }
 
-// Commands that come twice, late and out of order are used once each; another command for a tick that has one, or is over, is
-// refused.
+// Commands that come twice, late and out of order are used once each; another command for a tick
+// that has one, or is over, is refused.
 func TestThreat20DuplicateInputs(t *testing.T) {
 	clean, ac, a := twin(t, manyPackages())
 	noisy, bc, b := twin(t, manyPackages())
@@ -479,8 +484,8 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 	bc.unharmed()
 }
 
-// Of a command with a value that cannot be, the value is mended and the tick is used. Angles and sizes are integers here: what
-// a float could say, NaN or more than full speed, cannot be said.
+// Of a command with a value that cannot be, the value is mended and the tick is used. Angles and
+// sizes are integers here: what a float could say, NaN or more than full speed, cannot be said.
 func TestThreat21BadValues(t *testing.T) {
 	for i, c := range []struct {
 		bad, good sim.Command
@@ -518,8 +523,8 @@ func TestThreat21BadValues(t *testing.T) {
 	}
 }
 
-// There is no way to say where one is or whom one hit: sections and events that a client may not send are dropped or ignored,
-// and counted.
+// There is no way to say where one is or whom one hit: sections and events that a client may not
+// send are dropped or ignored, and counted.
 func TestThreat22AssertedState(t *testing.T) {
 	clean, ac, a := twin(t, labGate())
 	l, control, c := twin(t, labGate())
@@ -555,8 +560,9 @@ func TestThreat22AssertedState(t *testing.T) {
 	control.unharmed()
 }
 
-// views is how far behind its tick each shot was judged of a caller that pledges to look back by some ticks, in 1/256 tick; and
-// how many were clamped. It claims what it pledged, or, if it lies, any view.
+// views is how far behind its tick each shot was judged of a caller that pledges to look back by
+// some ticks, in 1/256 tick; and how many were clamped. It claims what it pledged, or, if it lies,
+// any view.
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := twin(t, labGate())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
@@ -604,8 +610,9 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	return at, l.count(metrics.ShotsClamped)
 }
 
-// A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
-// have seen is taken to look as far back as it can have.
+// A client looks as far back as it pledged: what else it claims is counted and makes no difference.
+// Who pledges to look further back than a client can have seen is taken to look as far back as it
+// can have.
 func TestThreat23Backtrack(t *testing.T) {
 	honest, none := views(t, 6, false)
 	liar, all := views(t, 6, true)
@@ -622,7 +629,8 @@ func TestThreat23Backtrack(t *testing.T) {
 	if !slices.Equal(some, more) {
 		t.Errorf("to claim more gains something: %v, then %v", some, more)
 	}
-	// RTT of a tick or so, two intervals of three ticks, six ticks of buffering; and the cap of a quarter of a second.
+	// RTT of a tick or so, two intervals of three ticks, six ticks of buffering; and the cap of a
+	// quarter of a second.
 	for i, b := range some[2:] {
 		if b > 15<<8 {
 			t.Errorf("shot %d looks back by %d/256 ticks", i+2, b)
@@ -630,8 +638,8 @@ func TestThreat23Backtrack(t *testing.T) {
 	}
 }
 
-// Who is silent and then sends all at once has its last move repeated for three ticks, then stands; the burst is stale, and for
-// ten acks its shots look at the present.
+// Who is silent and then sends all at once has its last move repeated for three ticks, then stands;
+// the burst is stale, and for ten acks its shots look at the present.
 func TestThreat24LagSwitch(t *testing.T) {
 	l, control, c := twin(t, labGate())
 	for range 60 {
@@ -761,7 +769,8 @@ func TestThreat28ForgedAcks(t *testing.T) {
 	control.unharmed()
 }
 
-// Who acknowledges no snapshot gets in full what it needs, but four times a second: to withhold acks buys no bytes.
+// Who acknowledges no snapshot gets in full what it needs, but four times a second: to withhold
+// acks buys no bytes.
 func TestThreat29AckWithholding(t *testing.T) {
 	sent := func(acks int) (bytes, snapshots int, l *lab) { // 0 none, 1 of the Welcome alone, 2 all
 		l, control, c := twin(t, labGate())
@@ -804,7 +813,8 @@ func TestThreat29AckWithholding(t *testing.T) {
 		}
 	}
 
-	// Packages without snapshots acknowledged, and those with them not, keep the choke open; a fresh start is asked for always.
+	// Packages without snapshots acknowledged, and those with them not, keep the choke open; a
+	// fresh start is asked for always.
 	l, control, c := twin(t, labGate())
 	snapshots := 0
 	for range 6 * 60 {
@@ -847,7 +857,8 @@ func TestThreat30Fragments(t *testing.T) {
 	control.unharmed()
 }
 
-// A window of commands that ends early, at whichever byte, or is said to hold more than it does, has no effect at all.
+// A window of commands that ends early, at whichever byte, or is said to hold more than it does,
+// has no effect at all.
 func TestThreat31OverRead(t *testing.T) {
 	l, control, c := twin(t, manyPackages())
 	var cmds []sim.Command

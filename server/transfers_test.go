@@ -107,8 +107,9 @@ func TestContentIsSent(t *testing.T) {
 	all[0].unharmed()
 }
 
-// Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a connection like any other.
+// Who asks for the same again and again, for what there is not, or after its Ready, is sent each
+// content once: the bytes of a session are those of one transfer. It stays a connection like any
+// other.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Netcode: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
@@ -153,8 +154,8 @@ func TestHostileFetches(t *testing.T) {
 	}
 }
 
-// Whoever asks and then acks nothing, or has all and never gets ready, or goes, holds its place for no longer than it may, and the
-// lobby's account of who waits is right.
+// Whoever asks and then acks nothing, or has all and never gets ready, or goes, holds its place for
+// no longer than it may, and the lobby's account of who waits is right.
 func TestFetchersThatDoNotEnter(t *testing.T) {
 	for i, c := range []struct {
 		name   string
@@ -215,8 +216,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	}
 }
 
-// However many fetch at once, a tick sends no more content than its share of ContentKbps, each of them gets its turn, and who plays gets
-// every snapshot.
+// However many fetch at once, a tick sends no more content than its share of ContentKbps, each of
+// them gets its turn, and who plays gets every snapshot.
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
@@ -289,7 +290,8 @@ func TestContentTooLarge(t *testing.T) {
 	}
 }
 
-// Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a line of 64 kbit/s needs for it.
+// Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a
+// line of 64 kbit/s needs for it.
 func TestContentSizes(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {

@@ -8,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -37,9 +36,7 @@ const (
 // movement keys only.
 func (c Command) Substitute(t tick.Tick) Command {
 	c.Tick, c.View = t, tick.View{}
-	if !planted.On(planted.SubstituteFires) {
-		c.Buttons &= substituteKeys
-	}
+	c.Buttons &= substituteKeys
 	return c
 }
 

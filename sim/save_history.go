@@ -6,7 +6,6 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -38,7 +37,7 @@ func saveHistory(m *Match, c *columns, dst []byte) []byte {
 	for slot := range m.World.Slots() {
 		var s track
 		for t := oldest; t <= newest; t++ {
-			if p, ok := c.history.Pose(t, slot); ok && !planted.On(planted.FilmBlind) {
+			if p, ok := c.history.Pose(t, slot); ok {
 				dst = s.append(dst, &p)
 			} else {
 				dst = s.appendNone(dst)

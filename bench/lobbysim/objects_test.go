@@ -121,9 +121,9 @@ func peaceful(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what one
-// throws appears with the command, is matched with the server's by owner, command and index, and is
-// replaced where it was, to the bit.
+// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what
+// one throws appears with the command, is matched with the server's by owner, command and index,
+// and is replaced where it was, to the bit.
 func TestRow46ProjectilesArePredicted(t *testing.T) {
 	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
@@ -183,9 +183,9 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before that the
-// thrower is dead, lets nothing go, and so what was predicted is gone as soon as its snapshots have
-// said so.
+// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before
+// that the thrower is dead, lets nothing go, and so what was predicted is gone as soon as its
+// snapshots have said so.
 func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	y := newYard(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
 		peaceful(c)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
 // dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one line and exits with 2.
@@ -71,12 +73,17 @@ func TestDSTViolation(t *testing.T) {
 		t.Skip("builds the command")
 	}
 	bin := filepath.Join(t.TempDir(), "tickrate")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "planted", "-buildvcs=false", "-o", bin, ".").CombinedOutput(); err != nil {
+	overlay, err := mutation.WriteOverlay("../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-buildvcs=false", "-o", bin, ".")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	play := func(flags string) (code int, out, errs string) {
 		c := exec.CommandContext(t.Context(), bin, append([]string{"sim", "dst"}, strings.Fields(flags)...)...)
-		c.Env = append(os.Environ(), "TICKRATE_PLANTED=answer twice")
+		c.Env = append(os.Environ(), mutation.Variable+"="+mutation.ChallengeTwice.String())
 		var o, e bytes.Buffer
 		c.Stdout, c.Stderr = &o, &e
 		if err := c.Run(); err != nil && c.ProcessState == nil {

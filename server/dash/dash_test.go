@@ -92,7 +92,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A reader hears about the lobby once, then frames in order; whoever makes frames is told when the last reader has gone.
+// A reader hears about the lobby once, then frames in order; whoever makes frames is told when the
+// last reader has gone.
 func TestStream(t *testing.T) {
 	d := sample(4)
 	s := site(t, d)
@@ -162,7 +163,8 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 }
 
-// One who never reads misses frames and is let go; the other gets every one of them, and who makes them never waits.
+// One who never reads misses frames and is let go; the other gets every one of them, and who makes
+// them never waits.
 func TestStuckReader(t *testing.T) {
 	d := sample(2000)
 	d.readTimeout = 300 * time.Millisecond
@@ -228,7 +230,8 @@ func TestFramesAllocateNothing(t *testing.T) {
 	}
 }
 
-// The reader sees whole frames, each newer than the one before, and every frame was read or is counted as lost.
+// The reader sees whole frames, each newer than the one before, and every frame was read or is
+// counted as lost.
 func TestBoard(t *testing.T) {
 	const frames = 20000
 	var b board

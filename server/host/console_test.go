@@ -67,7 +67,8 @@ func post(t *testing.T, h *Host, line string, header ...string) (status int, r h
 	return res.StatusCode, r, strings.TrimSpace(string(raw))
 }
 
-// Lines over HTTP run between ticks with the rank of an admin; who is a stranger, or does not bring the secret, runs none.
+// Lines over HTTP run between ticks with the rank of an admin; who is a stranger, or does not bring
+// the secret, runs none.
 func TestConsoleOverHTTP(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Name, cfg.HTTP.Secret, cfg.Query.Listen = "here", "sesame", "127.0.0.1:0"
@@ -109,7 +110,8 @@ func TestConsoleOverHTTP(t *testing.T) {
 	stop()
 }
 
-// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit ends the server.
+// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit
+// ends the server.
 func TestConsoleIsTyped(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "start.cfg"), []byte("game.respawndelay 7s // a comment\nwait 3\nnonsense\nset net.kbps 640\n"), 0o600); err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// A host looks round on its map: houses part the town, so auto is a grid; in the open nothing comes of it, and nothing is looked at
-// where nobody asks. What it found is kept in a file, and a file that is no good is made anew.
+// A host looks round on its map: houses part the town, so auto is a grid; in the open nothing comes
+// of it, and nothing is looked at where nobody asks. What it found is kept in a file, and a file
+// that is no good is made anew.
 func TestWallsOfTheMap(t *testing.T) {
 	alone(t)
 	dir := t.TempDir()

@@ -15,7 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// still is a file as it was at one instant: it is read until two readings agree, as one that is written to meanwhile is read in pieces.
+// still is a file as it was at one instant: it is read until two readings agree, as one that is
+// written to meanwhile is read in pieces.
 func still(t *testing.T, name string) []byte {
 	t.Helper()
 	for last := []byte(nil); ; {
@@ -74,7 +75,8 @@ func films(t *testing.T, n int) (out []server.RecordingChunk) {
 	return out
 }
 
-// What a disk cannot keep up with is left out and said, the tick never waits, and the recording goes on in another file.
+// What a disk cannot keep up with is left out and said, the tick never waits, and the recording
+// goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
 	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
@@ -105,7 +107,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 }
 
-// A round has a file; and what is there of one is whole after every chunk, as it is for a server that is killed.
+// A round has a file; and what is there of one is whole after every chunk, as it is for a server
+// that is killed.
 func TestRecorderByRounds(t *testing.T) {
 	a, err := newRecorder(t.TempDir(), io.Discard)
 	if err != nil {

@@ -109,7 +109,8 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-// What comes is a token as netcode has it, for the client asked for, and it lives as long as it says.
+// What comes is a token as netcode has it, for the client asked for, and it lives as long as it
+// says.
 func TestConnectMints(t *testing.T) {
 	h, clock := newConnectTest("", true)
 	seen := map[string]bool{}

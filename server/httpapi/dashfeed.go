@@ -97,8 +97,8 @@ func (f *DashFeed) Close() {
 // Watched reports whether the page has readers.
 func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
-// Tick tells the page of the tick that was just played: late by late, and over after took. Without readers it
-// does nothing.
+// Tick tells the page of the tick that was just played: late by late, and over after took. Without
+// readers it does nothing.
 func (f *DashFeed) Tick(now, late, took time.Duration) {
 	if f == nil {
 		return

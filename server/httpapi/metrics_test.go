@@ -108,7 +108,8 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	}
 }
 
-// Names and units keep to Prometheus' conventions, labels to lists, and the number of series does not grow with the players.
+// Names and units keep to Prometheus' conventions, labels to lists, and the number of series does
+// not grow with the players.
 func TestMetricsKeepTheConventions(t *testing.T) {
 	var series [2]int
 	for i, players := range []int{2, 12} {
@@ -158,8 +159,9 @@ func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily
 	return by
 }
 
-// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled sections, and histograms have
-// one value for each tick, snapshot, or connection and second, in buckets that fit.
+// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled
+// sections, and histograms have one value for each tick, snapshot, or connection and second, in
+// buckets that fit.
 func TestMetricsTellTheFigures(t *testing.T) {
 	l := busy(t, server.Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.sim.Lobby.Publish()
@@ -268,7 +270,8 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Readers who ask for every page and take nothing cost the tick nothing: it goes on without waiting, and others are still answered.
+// Readers who ask for every page and take nothing cost the tick nothing: it goes on without
+// waiting, and others are still answered.
 func TestStuckReadersCostTheTickNothing(t *testing.T) {
 	l := busy(t, server.Config{Players: 8}, 4, 60)
 	pages := l.pages("")
@@ -348,7 +351,8 @@ func TestHealthByState(t *testing.T) {
 	}
 }
 
-// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a trace runs it has regions, too.
+// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a
+// trace runs it has regions, too.
 func TestStagesAreMarked(t *testing.T) {
 	m := NewStageLabels("7")
 	m.Always() // as while a profile runs
@@ -395,7 +399,8 @@ func TestStagesAreMarked(t *testing.T) {
 	}
 }
 
-// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id is refused.
+// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id
+// is refused.
 func TestExplainOverHTTP(t *testing.T) {
 	l := busy(t, server.Config{Players: 4}, 2, 60)
 	get := func(secret, query, bring string) *httptest.ResponseRecorder {

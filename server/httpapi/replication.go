@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and objects.
+// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
+// objects.
 type Bandwidth struct {
 	Version      int            `json:"version"`
 	Lobby        string         `json:"lobby"`
@@ -86,9 +87,10 @@ type ExplainReply struct {
 	Explanations []server.Explanation `json:"explanations"`
 }
 
-// serveExplain answers why a client is not sent an entity: GET /v1/explain?client=N&entity=M. N and M name players as
-// server.Lobby.FindPlayer says, M may be an object reference; without M the answer covers all players and objects. It
-// needs the secret: it tells what players know of each other.
+// serveExplain answers why a client is not sent an entity: GET /v1/explain?client=N&entity=M. N and
+// M name players as server.Lobby.FindPlayer says, M may be an object reference; without M the
+// answer covers all players and objects. It needs the secret: it tells what players know of each
+// other.
 func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 	q, err := parseExplain(r.URL.Query())
 	if err != nil {
@@ -123,7 +125,8 @@ func parseExplain(q url.Values) (e explainQuery, err error) {
 	return e, err
 }
 
-// answer asks the lobby, between two ticks. A net id may be of a player that is gone: the explanation says so.
+// answer asks the lobby, between two ticks. A net id may be of a player that is gone: the
+// explanation says so.
 func (e *explainQuery) answer(l *server.Lobby) ([]server.Explanation, error) {
 	client, err := find(l, e.client)
 	if err != nil {

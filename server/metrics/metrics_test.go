@@ -31,8 +31,8 @@ func TestSamplerRate(t *testing.T) {
 	}
 }
 
-// The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all ticks, and a
-// tick allocates nothing.
+// The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all
+// ticks, and a tick allocates nothing.
 func TestTickTimerStagesAddUp(t *testing.T) {
 	var now time.Duration
 	read := func() time.Duration { now += time.Microsecond; return now }

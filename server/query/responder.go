@@ -86,9 +86,9 @@ func or(n, otherwise int) int {
 // Counters returns what became of datagrams so far.
 func (r *Responder) Counters() Counters { return r.counters }
 
-// Answer takes a datagram from an address, at a time since any fixed start, and calls send with each
-// datagram of the answer, in memory of the responder. Without a valid token, send gets at most as
-// many bytes as came.
+// Answer takes a datagram from an address, at a time since any fixed start, and calls send with
+// each datagram of the answer, in memory of the responder. Without a valid token, send gets at most
+// as many bytes as came.
 func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
 	send func(datagram []byte)) Drop {
 	r.counters.Received++

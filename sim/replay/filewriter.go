@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Ending is how a recording ends.
@@ -157,9 +156,7 @@ func (t *FileWriter) finish(how Ending) {
 			size += footerSize
 		}
 	}
-	if !planted.On(planted.FilmTorn) {
-		_ = t.file.Truncate(size) // best effort
-	}
+	_ = t.file.Truncate(size) // best effort
 	_ = t.file.Close()
 	t.file = nil
 }
