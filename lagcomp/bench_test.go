@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them who fire at somebody
-// in one tick.
+// fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them that each fire at
+// another player in one tick.
 func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Sweep) {
 	const players, shots = 1000, 64
 	c := newCrowd(1, players, 100)

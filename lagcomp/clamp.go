@@ -43,11 +43,11 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //
 // For other clients the latest instant allowed is Newest. The earliest is the latest of
 //
-//	now - (RTT + interp + slack)       a snapshot takes half the round trip, its command the other half
-//	NewestAcked - (interp + slack)     a client does not look at snapshots older than those it acknowledged
+//	now - (RTT + interp + slack)       snapshot and command take half the round trip each
+//	NewestAcked - (interp + slack)     a client does not render snapshots older than its acks
 //	now - cap                          victims must not pay for more
 //	Oldest                             there is no history before
-//	LastInstant - 1 tick               views do not run backwards; one tick allows for command redundancy
+//	LastInstant - 1 tick               views do not run backwards; a tick for command redundancy
 //
 // but never later than Newest. A claim within these limits is returned unchanged, which keeps hits
 // exact. A claim outside moves to the nearest instant allowed, between neighbouring ticks. So does

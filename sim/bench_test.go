@@ -14,10 +14,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// war is a match in which everybody runs, jumps and looks about, 15 of 100 fire, and nobody dies,
-// so that every tick is as hard as the next. Robots hold their fire while there is a projectile in
-// flight for every fifth player: on a larger map they fly for longer, and the work for each player
-// should not depend on that.
+// war is a match in which all players run, jump and look about, 15 of 100 fire, and no player dies,
+// so that all ticks cost the same. Robots hold their fire while there is a projectile in flight for
+// every fifth player: flights last longer on a larger map, and the work per player must not depend
+// on that.
 type war struct {
 	m    *Match
 	ids  []netid.ID

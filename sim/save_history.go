@@ -17,8 +17,8 @@ func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Ti
 // and the newest.
 func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 
-// Flags of what in a pose differs from the prediction that the body keeps its velocity and nothing else
-// changes.
+// Flags of what in a pose differs from the prediction that the body keeps its velocity and nothing
+// else changes.
 const (
 	poseThere = 1 << iota
 	poseKey   // id or flags

@@ -242,7 +242,7 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	}
 	c.coneMax, c.cone = uint16(whole(p.ConeDegrees, 256)), uint16(whole(p.ConePerShot, 256))
 	n := uint64(h.rate)
-	for t := range n { // so many in a second, spread evenly
+	for t := range n { // adds up to heat in a second, spread evenly
 		c.heat[t] = uint16((t+n)*heat/n - (t+n-1)*heat/n)
 	}
 	c.action.Kind, c.action.Type = ActionShot, uint8(p.Projectile)
@@ -317,5 +317,5 @@ func within(name string, v, lo, hi float64) error {
 	return nil
 }
 
-// whole is x in so many units, rounded.
+// whole converts x to a grid of 1/units, rounded to nearest.
 func whole(x float32, units float64) int32 { return int32(math.Round(float64(x) * units)) }

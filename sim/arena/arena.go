@@ -151,7 +151,8 @@ func checkBox(where string, lo, hi geom.Vec3) error {
 		return err
 	}
 	if lo.X >= hi.X || lo.Y >= hi.Y || lo.Z >= hi.Z {
-		return fmt.Errorf("%s: reaches from %v to %v, want the smaller corner first and no side of length 0", where, lo, hi)
+		return fmt.Errorf("%s: reaches from %v to %v, want the smaller corner first and no side of length 0",
+			where, lo, hi)
 	}
 	return nil
 }

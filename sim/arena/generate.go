@@ -9,7 +9,7 @@ import (
 
 // What Generate builds, in quarters of a metre unless said otherwise.
 const (
-	MaxPlayers = MaxSpawns // Generate makes room for at most so many
+	MaxPlayers = MaxSpawns // most players of a generated arena
 
 	areaPerPlayer = 40 // square metres
 	minSide       = 24 // metres
@@ -127,8 +127,8 @@ func (b *builder) cover(x0, z0, x1, z1 int) {
 	b.solid(Box, x, 0, z0+b.pick(0, 6), x+2, h, z1)
 }
 
-// wall is 2.5 to 4 m: over the eyes of who stands or jumps once, and not of who jumps twice, whose
-// eyes rise to 4.3 m.
+// wall is 2.5 to 4 m high: a standing player or a single jump cannot look over it. A double jump
+// can: it lifts the eyes to 4.3 m.
 func (b *builder) wall(x0, z0, x1, z1 int) {
 	h := b.pick(10, 16)
 	if b.pick(0, 1) == 0 {

@@ -21,7 +21,7 @@ import (
 //	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
 //	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
 //	"spawns": [[x, y, z, team, yaw], ...],             yaw in 1/65536 turn, 0 looks along +z
-//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops bodies of the other team; may be left out
+//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops the other team's bodies; optional
 const (
 	fileFormat  = "tickrate arena"
 	fileVersion = 1

@@ -42,7 +42,8 @@ func Open(name string) (*Arena, error) {
 		file, err = os.Open(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("arena %s: no such file, and built in are only %s; gen:PLAYERS:SEED and town:PLAYERS:SEED make more", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("arena %s: no such file, and built in are only %s; gen:PLAYERS:SEED and "+
+			"town:PLAYERS:SEED make more", name, strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("arena %s: %w", name, err)

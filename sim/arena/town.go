@@ -224,8 +224,8 @@ func (t *town) spawns(perTeam int) []Spawn {
 	})
 }
 
-// free tells of each quarter of a metre whether nothing but the floor is nearer than so many
-// quarters.
+// free reports for each square of a quarter of a metre whether no solid but the floor is nearer
+// than margin quarters.
 func (t *town) free(margin int) []bool {
 	side := 2 * t.half
 	free := make([]bool, side*side)

@@ -437,7 +437,7 @@ func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint:
+// hasChecksum reports whether the nth tick of a chunk of ticks, counted from 1, has a checkpoint:
 // every ChecksumEvery-th, and the last if one is left.
 func (r *reader) hasChecksum(n, ticks int) bool {
 	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0
