@@ -316,4 +316,3 @@ func (b *Sim) lookAround() {
 		}
 	}
 }
-

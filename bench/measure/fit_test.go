@@ -147,11 +147,3 @@ func TestFitLeavesVoidStepsOut(t *testing.T) {
 		t.Errorf("marginal cost %v", m)
 	}
 }
-
-func BenchmarkFit(b *testing.B) {
-	steps := stepsOf([]Curve{{Name: "a", A: 9, B: 5}, {Name: "b", B: 2, C: 0.01}, {Name: "c", A: 100}},
-		ladder, 0, nil)
-	for b.Loop() {
-		Fit(steps)
-	}
-}

@@ -48,7 +48,7 @@ func BenchmarkFloodLobby(b *testing.B) {
 	for _, c := range []struct {
 		server string
 		junk   int // a second
-	}{{"gnet", 0}, {"gnet", 120_000}, {"mmsg", 0}, {"mmsg", 120_000}, {"naive", 0}, {"naive", 120_000}} {
+	}{{"gnet", 0}, {"gnet", 120_000}, {"naive", 0}, {"naive", 120_000}} {
 		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
 			all := clock.CPUs()
 			if len(all) < 2 {
