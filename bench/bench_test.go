@@ -53,7 +53,7 @@ func TestWriteGolden(t *testing.T) {
 func TestWriteMeta(t *testing.T) {
 	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	got := page(t, in, Meta{Commit: "def", Seed: "7"})
-	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run "} {
+	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("page lacks %q:\n%s", want, got)
 		}
@@ -192,6 +192,36 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%d %s stands at %d, before its forerunner at %d", i+1, pkg, at, last)
 		} else {
 			last = at
+		}
+	}
+}
+
+// Tables and first page name benchmarks that exist.
+func TestStationsNameBenchmarks(t *testing.T) {
+	type benchmark struct{ pkg, base string }
+	var all []benchmark
+	for _, s := range stations {
+		for _, take := range strings.Fields(s.takes) {
+			pkg, names, _ := strings.Cut(take, ":")
+			for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
+				all = append(all, benchmark{pkg, name})
+			}
+		}
+	}
+	if len(headlines) > 12 {
+		t.Errorf("the first page has %d lines, expected at most 12", len(headlines))
+	}
+	for _, h := range headlines {
+		base, _, _ := strings.Cut(h.name, "/")
+		all = append(all, benchmark{h.pkg, base})
+	}
+	for _, x := range all {
+		files, _ := filepath.Glob(filepath.Join("..", x.pkg, "*_test.go"))
+		if !slices.ContainsFunc(files, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && strings.Contains(string(text), "\nfunc Benchmark"+x.base+"(")
+		}) {
+			t.Errorf("package %s has no Benchmark%s", x.pkg, x.base)
 		}
 	}
 }
