@@ -232,6 +232,7 @@ func TestLimits(t *testing.T) {
 	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
 	for i, c := range []struct{ in, want string }{
 		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
+		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n", "| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
 		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
 		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
 			"| Tick/players=10 | 200x within the period at 60Hz |"},
