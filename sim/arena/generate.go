@@ -219,6 +219,7 @@ func (b *builder) places(team uint8) []geom.Vec3 {
 	return all
 }
 
+// shuffle permutes places in the arena's own random order (Fisher and Yates).
 func (b *builder) shuffle(all []geom.Vec3) {
 	for i := len(all) - 1; i > 0; i-- {
 		j := b.pick(0, i)

@@ -39,6 +39,7 @@ func Town(players int, seed uint64) *Arena {
 	return a
 }
 
+// town is a builder that lays out streets and houses.
 type town struct{ builder }
 
 // quarter splits its ground by a street across the longer side, again and again, so that most
@@ -101,6 +102,7 @@ func (t *town) block(x0, z0, x1, z1 int) {
 	}
 }
 
+// roof picks the height of a house, in quarters of a metre.
 func (t *town) roof() int { return t.pick(lowestRoof, highestRoof) }
 
 // house is one box, or two that touch and are of different heights.

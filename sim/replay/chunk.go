@@ -265,6 +265,7 @@ type chunkHeader struct {
 	raw, packed [2]uint32 // bytes before and after compression
 }
 
+// parseChunkHead reads the fields of a head; check validates them.
 func parseChunkHead(head *[chunkHead]byte) chunkHeader {
 	le := binary.LittleEndian
 	return chunkHeader{
