@@ -52,7 +52,7 @@ var layers = []layer{
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
-	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche"},
 	{pkg: "ecs/parallel", shell: "pool.go"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
@@ -156,7 +156,6 @@ var outside = map[string]string{
 	"sys":          "golang.org/x/sys",
 	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
-	"vek":          "github.com/viterin/vek",
 }
 
 // testTools are outside modules that any test may import and no other code.
