@@ -162,9 +162,8 @@ func TestRow39RoundTripStep(t *testing.T) {
 	}
 }
 
-// TestVerdictIsOurs: what our own view says a shot hits is what the server finds, to the bone.
-// Shots of those whom a blow had moved before they heard of it left from elsewhere, and are not
-// ours to know.
+// Client hit prediction equals the server's result, down to the bone. Shots of players that a
+// knockback moved before its snapshot arrived are left out.
 func TestVerdictIsOurs(t *testing.T) {
 	l := newLab(t, labConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
 	type key struct {

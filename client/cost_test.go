@@ -39,7 +39,7 @@ type played struct {
 	arrived []time.Duration
 }
 
-// record tapes a client among players, everybody in sight.
+// record records the datagrams of one client among players that are all visible.
 func record(t testing.TB, players int, level func(*Config), d time.Duration, path link) *tape {
 	l := newLab(t, labConfig{seed: 20, players: players, extras: players - 1})
 	cfg := l.config()
@@ -149,9 +149,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a
-// snapshot: decode, predict, interpolate everybody, write the package. A thin client of the same
-// lobby is beside it.
+// BenchmarkTick measures a client frame at 60 Hz with 64 visible players and three frames per
+// snapshot: decode, predict, interpolate, write the packet. A second client of the same lobby
+// decodes its own rows only.
 func BenchmarkTick(b *testing.B) {
 	for _, c := range levels {
 		b.Run(c.name, func(b *testing.B) {

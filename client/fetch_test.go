@@ -71,8 +71,8 @@ func (l *lab) slowly(what protocol.Content) []byte {
 	return p.Append(nil)
 }
 
-// What is fetched is checked, given to the caller, and found by the next client, who asks for
-// nothing.
+// Fetched content is verified, given to the application, and reused by the next client, which sends
+// no request.
 func TestFetchAndKeep(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4})
 	l.serves(l.slowly)
@@ -243,8 +243,8 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
-// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is
-// taken and after the Ready.
+// Transfers without a request are ignored: content that the client has, empty ones, before the
+// Welcome is accepted and after the Ready.
 func TestUnaskedContent(t *testing.T) {
 	for i, fetch := range []bool{false, true} {
 		l := newLab(t, labConfig{seed: 6})

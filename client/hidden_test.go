@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Who goes out of sight is shown up to the last snapshot that had it, nowhere while it is hidden,
-// and when it comes back where it then is: at no time between there and where it went.
+// A player that becomes hidden is shown up to its last snapshot and not while hidden. When it is
+// visible again it appears at its new position, never in between.
 func TestHiddenAndSeenAgain(t *testing.T) {
 	const others, period = 8, 90 // ticks; hidden in the second half
 	hidden := func(at tick.Tick) bool { return at%period >= period/2 }

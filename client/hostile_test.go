@@ -166,8 +166,7 @@ func TestHostileBytes(t *testing.T) {
 	}
 }
 
-// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is
-// ever looked at.
+// Damaged datagrams fail authentication, and no packet of them is parsed.
 func TestDamagedDatagrams(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -293,7 +292,7 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	}
 }
 
-// labElsewhere is where nobody is expected.
+// labElsewhere is an address without a client.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
 // TestChallengeFlood: a server that floods a client with path challenges, each good and each to be

@@ -87,7 +87,7 @@ func TestHostileKillcams(t *testing.T) {
 	}
 }
 
-// A killcam that nobody asked for is refused, and so is a parcel that is none.
+// A killcam without a request is refused, and so is a malformed one.
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
 	three := []byte{1, 2, 3}

@@ -50,7 +50,7 @@ type lab struct {
 	checks bool                       // snapshots have checksums
 	sums   snapshot.Checksums
 
-	flipped tick.Tick // up to here somebody tampered with what clients hold
+	flipped tick.Tick // up to here a test changed rows that clients hold
 
 	greet func(w *protocol.Welcome) [][]byte    // the first events to a client; default the Welcome alone
 	asked func(g *guest, what protocol.Content) // takes a request for content; default it fails the test

@@ -71,7 +71,7 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// A map of the pack may have a name of its own: who has the pack has the map.
+// A map of the content pack may have a name of its own. A client with the pack has the map.
 func TestMapOfThePack(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
@@ -381,7 +381,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveEarly: one that nobody has answered yet has nobody to take leave of.
+// A client that leaves before any answer sends no disconnect.
 func TestLeaveEarly(t *testing.T) {
 	l := newLab(t, labConfig{})
 	s := l.seat(l.config(), link{loss: 1})
@@ -393,8 +393,8 @@ func TestLeaveEarly(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestAbsence: a caller who was away for a second goes on where the server is, and predicted what
-// the server did without it.
+// A client that stood still for a second resumes at the server's tick, with its prediction equal to
+// what the server ran meanwhile.
 func TestAbsence(t *testing.T) {
 	l := newLab(t, labConfig{seed: 11, extras: 2})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})

@@ -114,7 +114,7 @@ func TestAccountIsTheServers(t *testing.T) {
 	}
 }
 
-// The padding behind a snapshot's rows is nobody's row.
+// Padding behind a snapshot's rows is charged to no row.
 func TestAccountOfPadding(t *testing.T) {
 	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := tp.player(t), NewMeter()

@@ -57,7 +57,7 @@ func TestPresentIsContinuous(t *testing.T) {
 	if st := s.client.Stats(); st.Prediction.Mispredictions != 0 || st.Errors.Snapped != 0 {
 		t.Errorf("%+v", st)
 	}
-	// Nobody goes faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer
+	// No player is faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer
 	// add a twentieth.
 	if longest > 0.14 || longest == 0 {
 		t.Errorf("shown to go %v m in a frame", longest)
@@ -102,9 +102,10 @@ func TestPresentChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: rounds throw whom
-// they hit, which no client can foresee. A round trip, the buffer and two snapshots later at most,
-// it predicts to the bit what the server will have, and the picture went there without a step.
+// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: hits knock
+// players back, which no client can predict. One round trip, the buffer and two snapshots later at
+// most, the client predicts the server's state to the bit, and the shown position moved there
+// without a step.
 func TestRow41BlowsConverge(t *testing.T) {
 	l := newLab(t, labConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
 	const oneWay = 50 * time.Millisecond
@@ -173,7 +174,7 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
-	// In a frame of 1/60 s whoever is thrown goes at most half a metre, and of a correction a ninth
+	// In a frame of 1/60 s a knocked-back player moves at most half a metre, and of an error offset a ninth
 	// fades.
 	if most := 0.5 + st.Errors.Longest/8; step > most {
 		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)

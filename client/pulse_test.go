@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Pulse says what Stats says, and Due is when Advance asks: whoever looks only then misses no
-// command, and none is asked for much earlier.
+// A Pulse equals Stats, and Due is the time of the next command. A client that calls Advance only
+// then misses no command and issues none much earlier.
 func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4, players: 6})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01})

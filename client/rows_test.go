@@ -99,7 +99,7 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	if frozen != 0 || frames < 1100 || st.RenderResets != 0 {
 		t.Errorf("the picture stood in %d of %d frames; %+v", frozen, frames, st)
 	}
-	// Who runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by
+	// A player that runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by
 	// half of that way at most.
 	if compared < 2000 || worst > 0.4 {
 		t.Errorf("up to %v m beside the truth in %d poses", worst, compared)
@@ -110,9 +110,9 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
 }
 
-// TestRow40StillPeriodsDoNotSnap: who stood for seconds and walks off, walks: the first step is no
-// longer than the others. The reference, whose buffer has no samples of somebody who does not
-// change, shows most of it in one frame.
+// TestRow40StillPeriodsDoNotSnap: a player that stood for seconds starts to walk, and its first
+// step is no longer than the others. The reference, whose buffer has no samples of an unchanged
+// player, shows most of the walk in one frame.
 func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	l := newLab(t, labConfig{seed: 41})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
@@ -152,8 +152,8 @@ func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	}
 }
 
-// TestDrawnGoesOn: nothing comes for a while. The view stands at the newest snapshot, as it must,
-// and the picture goes on for 100 ms; when snapshots come again nobody steps back.
+// TestDrawnGoesOn: without snapshots the view stays at the newest one, and drawn positions are
+// extrapolated for 100 ms. When snapshots arrive again no player steps back.
 func TestDrawnGoesOn(t *testing.T) {
 	l := newLab(t, labConfig{seed: 42})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})

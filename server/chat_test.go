@@ -26,8 +26,8 @@ func (c *caller) utter(tag byte, line string) {
 	}
 }
 
-// Row 57 through the lobby: lines go to whom they are for and to nobody else; bad ones are refused
-// with a reason, to their sender alone.
+// Row 57 through the lobby: lines go to their recipients alone, and bad ones are refused with a
+// reason to the sender.
 func TestRow57LobbyRoutesLines(t *testing.T) {
 	l := newLab(t, Config{})
 	ann, bob, anna, zoe := l.called("Ann"), l.called("Bob"), l.called("Anna B"), l.called("Zoë")
@@ -138,8 +138,8 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	}
 }
 
-// A flood of lines, and of halves of them, harms nobody: the sender is told once, others hear what
-// the limit lets pass, and what it costs is bounded.
+// A flood of lines and incomplete lines is bounded in cost: the sender is told once, and others get
+// what the limit lets pass.
 func TestRow57FloodOfLines(t *testing.T) {
 	l := newLab(t, Config{})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -174,7 +174,8 @@ func TestRow57FloodOfLines(t *testing.T) {
 	bob.unharmed()
 }
 
-// All together cannot say more to all than the lobby carries; who is not heard is told so.
+// The lobby limits the lines to everybody of all players together, and tells the sender of a
+// refused line.
 func TestCrowdSpeaks(t *testing.T) {
 	l := newLab(t, Config{Players: 60})
 	for range 60 {

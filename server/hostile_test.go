@@ -254,7 +254,7 @@ func (h *hostile) fire() {
 		c.send(c.seal(h.short(p)))
 	case k < 13: // a sealed datagram that is damaged
 		c.send(h.damage(c.seal(c.pack(h.body(c)...)), 0))
-	case k < 14: // somebody else's
+	case k < 14: // another client's
 		h.stranger.send(c.seal(c.pack()))
 	case k < 15: // a request
 		d := bytes.Clone(h.tokens[h.rng.IntN(len(h.tokens))])

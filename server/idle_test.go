@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Row 10 through the lobby: who changes nothing is warned and then sent away with a reason; who
-// plays stays, and so does everybody where there is no limit.
+// Row 10 through the lobby: an idle player is warned and then kicked with a reason. Active players
+// stay, and so do all players without a limit.
 func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		cfg := Config{}

@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// silence plays until a number of sessions has timed out, with those who are given playing on.
+// silence plays until a number of sessions has timed out, while the given clients play on.
 func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Helper()
 	for range 15 * 60 {
@@ -30,8 +30,8 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
-// Who comes back within the grace finds the player it left, with what that has achieved; after it
-// another.
+// A client that reconnects within the grace gets its old player with its score, and afterwards a
+// new one.
 func TestGrace(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c := l.joined(), l.joined()
@@ -90,8 +90,8 @@ func TestGrace(t *testing.T) {
 	control.unharmed()
 }
 
-// The players of the absent keep nobody out, longest away first, and one of them whose turn has not
-// come is there for its own.
+// Players kept for a reconnect give way to new clients, the one away longest first. A player that
+// was not needed is still there for its client.
 func TestAbsentKeepNobodyOut(t *testing.T) {
 	l := newLab(t, Config{Players: 3})
 	control := l.joined()
@@ -134,7 +134,7 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Whoever comes while somebody leaves gets that one's place; the absent keep theirs.
+// A client that joins while another leaves gets that slot, and players kept for a reconnect stay.
 func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
 	absent := l.joined()
@@ -151,8 +151,7 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	}
 }
 
-// All who were there are gone, and as many others come at once: each has a player within a few
-// ticks.
+// All sessions end and as many new clients join at once: each has a player within a few ticks.
 func TestAbsentMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newLab(t, Config{Players: players})
@@ -289,8 +288,8 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	}
 }
 
-// Who comes and leaves within one tick, with a player in between or while it waits for one, leaves
-// nothing behind.
+// Clients that come and leave within one tick, with a player or before they have one, leave nothing
+// behind.
 func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newLab(t, Config{Players: 1})
@@ -319,8 +318,8 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	}
 }
 
-// Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that
-// one with one player.
+// A client leaves before it has a player, and its slot in netcode is reused at once: the new client
+// gets one player.
 func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
 	l.joined().say()
@@ -483,7 +482,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A tick in which everybody plays allocates nothing, nor one in which somebody is refused.
+// A tick of playing clients allocates nothing, with or without a rejected connection.
 func TestSteadyTickAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	var callers []*caller
@@ -530,7 +529,7 @@ func (l *lab) allocates(n int, before func()) (allocs uint64) {
 	return allocs
 }
 
-// Who waits for a player when the lobby closes is told that it does.
+// Clients that wait for a player when the lobby closes are told of it.
 func TestCloseTellsArrivals(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
 	l.joined().say()

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A killcam shows everybody's last seconds and has the seed of the match in it: where relevance
-// hides anybody, none is given unless the operator says so.
+// A killcam contains the last seconds of all players and the seed of the match. Where relevance
+// hides players, there are killcams only if the operator allows them.
 func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	open := func(int, int) bool { return true }
 	for i, c := range []struct {
@@ -20,7 +20,7 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		2:  {Config{Relevance: RelevanceAll}, true},
 		3:  {Config{Relevance: RelevanceGrid}, false},
 		4:  {Config{ViewDistance: 20}, false},
-		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: nobody is hidden
+		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: no player is hidden
 		6:  {Config{CellVisible: open}, false},
 		7:  {Config{ViewDistance: 20, TeamFog: true}, false},
 		8:  {Config{ViewDistance: 20, Killcam: KillcamOn}, true},

@@ -28,9 +28,8 @@ func (l *lab) exact() {
 	}
 }
 
-// The ledger goes on to the bit while some look on, the map changes, frames have several ticks,
-// detail is shed, those who find no place are told so, and nobody is there for whom to play; what
-// it publishes is never older than a second of ticks.
+// The bandwidth account stays exact with spectators, map changes, frames of several ticks, low
+// detail, rejected clients and an empty lobby. What it publishes is at most a second of ticks old.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	a := &atlas{t: t, later: 5}
 	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
@@ -103,7 +102,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	}
 }
 
-// TestWhyOfSpectatorsAndDetail somebody is not told to who looks on, and while detail is shed.
+// TestWhyOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and at low
+// detail.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
 	n := brief(40, 28)
@@ -162,7 +162,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 	}
 	b.turning(1)
-	must0(t, s.Spectate.Player(0)) // nobody's eyes
+	must0(t, s.Spectate.Player(0)) // free camera
 	b.play(1)
 	if target, _ := s.Spectate.Target(); target != 0 {
 		t.Fatal(target)
@@ -184,7 +184,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	if n := nobodys(ReasonBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
-	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
+	l.SetLoadLevel(overload.LowDetail) // then a free-camera spectator is sent no player
 	b.play(1)
 	if n := nobodys(ReasonFreeCamera); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")

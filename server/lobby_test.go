@@ -110,7 +110,7 @@ func TestCountNames(t *testing.T) {
 	}
 }
 
-// A full server says so; whoever asks again once somebody has left comes in with the same token.
+// A full server says so. Once a player has left, the same token gets a client in.
 func TestFull(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
 	a, b := l.joined(), l.joined()
@@ -374,7 +374,7 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 	}
 }
 
-// A closing lobby tells everybody, often enough, and admits nobody.
+// A closing lobby sends each client enough disconnects and admits no client.
 func TestClose(t *testing.T) {
 	l := newLab(t, Config{})
 	a, b, c := l.joined(), l.joined(), l.caller("")

@@ -170,8 +170,8 @@ func TestRow14MapChange(t *testing.T) {
 	}
 }
 
-// Who goes on to another map does so in the memory that its fights and its thin line had, and
-// nothing in that is of the old map.
+// A connection keeps the memory of its send state across a map change, and nothing of the old map
+// stays in it.
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
@@ -213,8 +213,8 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 }
 
-// What cannot be played is refused with a reason, whoever says it, and nothing changes: also where
-// it shows only once it is read.
+// A map that cannot be played is refused with a reason, also if that shows only after it was read,
+// and nothing changes.
 func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
 	b := newTable(t, 3, Config{LoadMap: a.load})
@@ -266,9 +266,8 @@ func TestRow14BadMap(t *testing.T) {
 	}
 }
 
-// What a client says about the old map is not taken for the new one: not its Ready, not its
-// requests, commands nor acks, in whatever order they come; and who never gets ready is sent away
-// with a reason.
+// Readys, requests, commands and acks of the old map are never taken for the new one, in any order.
+// A client that never gets ready is kicked with a reason.
 func TestRow14OldPackages(t *testing.T) {
 	l := newLab(t, Config{})
 	c, late := l.joined(), l.joined()
@@ -355,8 +354,8 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 }
 
-// A player who is away while the map changes finds its place on the new one; the map may change
-// again while it is being fetched.
+// A disconnected player finds its slot on the new map after a map change. The map may change again
+// while the first is being fetched.
 func TestRow14AwayAndAgain(t *testing.T) {
 	b := atlasTable(t, 3, Config{Rules: sim.Rules{Seed: 3}}, "arena-16")
 	b.play(2)
@@ -426,8 +425,8 @@ func TestRow14Rotation(t *testing.T) {
 	}
 }
 
-// A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it
-// was.
+// An empty lobby that may sleep runs no tick. A client that connects wakes it, and the match is as
+// it was.
 func TestRow14Idle(t *testing.T) {
 	b := newTable(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {

@@ -60,9 +60,9 @@ func TestRow66Batches(t *testing.T) {
 	}
 }
 
-// Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no
-// spectators, nobody new, and a slower match that clients follow; with the last rung all of it
-// comes back. Who plays is never sent away, and no command is dropped.
+// Each load level acts on a real lobby: fewer snapshots, then half of the players in each, then no
+// spectators, no new players, and a slower match that clients follow. Recovery undoes all of it. No
+// player is kicked, and no command is dropped.
 func TestRow66RungsAct(t *testing.T) {
 	alone(t)
 	{

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Malformed datagrams and packages of every kind are counted once, by their reason, are answered
-// with nothing, and harm nobody.
+// Malformed datagrams and packets of every kind are counted once, by their reason, get no answer
+// and change nothing.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.joined()
@@ -278,8 +278,8 @@ func TestResync(t *testing.T) {
 	other.unharmed()
 }
 
-// Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second:
-// each costs a full snapshot.
+// A client that requests a resync in every tick gets one per quarter of a second, because each
+// costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()

@@ -151,8 +151,8 @@ func TestMuteOutlivesTheMap(t *testing.T) {
 	}
 }
 
-// Names are unique however many want the same one, and finding one that is free stays cheap: no
-// more tries than there are who mean ill.
+// Names are unique however many players want the same one. Finding a free one takes no more tries
+// than there are players with chosen names.
 func TestNamesOfACrowd(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
@@ -166,8 +166,8 @@ func TestNamesOfACrowd(t *testing.T) {
 	}
 }
 
-// Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that
-// than a newcomer's may be; a limited line keeps to its rate.
+// The last client of a full lobby soon has the whole roster. No snapshot to it exceeds the join
+// budget, and a limited connection keeps to its rate.
 func TestLateJoinerIsToldInBudget(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {
@@ -191,8 +191,7 @@ func TestLateJoinerIsToldInBudget(t *testing.T) {
 	}
 }
 
-// A tick in which nobody comes, speaks or changes sides allocates nothing for names, lines and
-// idleness.
+// Names, chat and idle checks allocate nothing in a tick without joins, lines and team changes.
 func TestSocialTickAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{Players: 64, IdleWarn: time.Hour, IdleKick: 2 * time.Hour})
 	for i := range 64 {

@@ -73,8 +73,8 @@ func manyPackages() netcode.ServerConfig {
 	return g
 }
 
-// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away
-// and hears why, and a right one costs no byte of any later package.
+// The schema goes by hash, once, in the Welcome and in the Ready. A client with another one is
+// rejected with the reason, and a matching one costs no byte of any later packet.
 func TestRow22SchemaByHash(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.joined()
@@ -333,7 +333,8 @@ func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 	}
 }
 
-// Who gets fewer snapshots looks further back, and its shots are judged there: no view is clamped.
+// A client with a lower snapshot rate has a longer view delay, and its shots are judged by it: no
+// view is clamped.
 func TestRow26PacedViewsAreBelieved(t *testing.T) {
 	for _, every := range []int{1, 2, 4} {
 		b := newTable(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})

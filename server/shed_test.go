@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// What a lobby sheds are snapshots, evenly, and then newcomers; commands and those who are in go
-// on.
+// An overloaded lobby sends fewer snapshots to all alike, then rejects new players. Commands are
+// still applied, and no player is kicked.
 func TestThreat33Shed(t *testing.T) {
 	b := newTable(t, 4, Config{})
 	b.play(3)

@@ -14,8 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never
-// looked through others.
+// free gives a spectator a free camera, whether allowed or not, as if it had never had a target.
 func (b *table) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
 	c.roster.view.free = true
@@ -26,9 +25,9 @@ func (b *table) free(s *client.Client) *conn {
 	return c
 }
 
-// Who looks through nobody's eyes, by a line with room for all, holds what one without a limit
-// does, of players and of things, in blocks; also after its target's eyes, and where a grid hides
-// some of those who play from others.
+// A free-camera spectator whose bandwidth suffices for all holds what one without a limit does, of
+// players and of objects, in blocks; also after it had a target, and where a grid hides players
+// from each other.
 func TestFreeLookWithLooseBudget(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -83,8 +82,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 	}
 }
 
-// By a line that does not carry all, all take turns: who waits longest goes first, however many
-// there are, and no snapshot is larger than its room. Things do likewise.
+// A free-camera spectator whose bandwidth is below demand gets all rows in turns, the one that
+// waits longest first, and no snapshot exceeds its budget. The same holds for objects.
 func TestFreeLookTakesTurns(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ n, kbps, most int }{
@@ -144,7 +143,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 	}
 }
 
-// To look through nobody's eyes allocates nothing in a tick, be there room for all or not.
+// A tick with a free-camera spectator allocates nothing, with bandwidth for all rows or not.
 func TestFreeLookAllocatesNothing(t *testing.T) {
 	alone(t)
 	b := newTable(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
@@ -167,8 +166,8 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A limit shows nobody and nothing that none would hide: in each mode, in a town with walls, in a
-// team's fog, and while detail is shed.
+// A bandwidth limit shows no row that would be hidden without it: in each mode, in a town with
+// walls, in a team's fog of war, and at low detail.
 func TestFreeLookShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
@@ -180,7 +179,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		relevance Relevance
 		all, fog  bool
 		shed      overload.Level
-		sees      bool // everybody, and else nobody
+		sees      bool // all players, else none
 		things    bool // all of them, and else what is the round's
 	}{
 		0: {RelevanceOff, false, false, overload.Normal, true, true},

@@ -18,15 +18,15 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// spectator makes a token one of somebody who looks on.
+// spectator makes a token one of a spectator.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
 	protocol.MarkSpectator(m.UserData[:])
 }
 
-// TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on
-// has no body and takes no place of those who play; it is told through whose eyes it looks, can
-// turn to others, and follows the next when one leaves; it hears and says what others do.
+// TestRow70Spectator is row 70 of the reference's checklist on the server's side: a spectator has
+// no body and takes no player's slot. It is told its target, can change it, and gets the next when
+// its target leaves. It takes part in the chat.
 func TestRow70Spectator(t *testing.T) {
 	b := newTable(t, 4, Config{Players: 4, Spectators: 2})
 	b.play(2)
@@ -79,7 +79,7 @@ func TestRow70Spectator(t *testing.T) {
 	}
 	must0(t, s.Chat.Say("well played"))
 	must0(t, b.players[0].Chat.Say("thanks"))
-	must0(t, b.players[0].Spectate.Next()) // who plays looks through its own eyes
+	must0(t, b.players[0].Spectate.Next()) // a player keeps its own view
 	unknown := b.count(metrics.MessagesUnknown)
 	b.play(1)
 	if _, on := b.players[0].Spectate.Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
@@ -97,7 +97,7 @@ func TestRow70Spectator(t *testing.T) {
 	heard(b.players[1], "well played")
 	heard(s, "thanks")
 
-	b.players[2].Leave(b.now) // whom it follows
+	b.players[2].Leave(b.now) // its target
 	b.play(1)
 	if now, _ := s.Spectate.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
 		t.Errorf("after that one left: %v", now)
@@ -113,8 +113,8 @@ func TestRow70Spectator(t *testing.T) {
 	}
 }
 
-// Places to look on are counted apart: they are full by themselves, and a full match takes those
-// who look on. The reason is said.
+// Spectator slots are counted apart: they can be full by themselves, and a full match takes
+// spectators. A rejection says which is full.
 func TestRow70Places(t *testing.T) {
 	b := newTable(t, 2, Config{Players: 2, Spectators: 1})
 	first := b.sit(client.Config{}, spectator)

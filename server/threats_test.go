@@ -184,7 +184,7 @@ func TestThreat09Amplification(t *testing.T) {
 	}
 	home := roamer.conn
 	probes := 0
-	for range 60 { // probes from an address where nobody answers
+	for range 60 { // probes from an address that does not answer
 		l.tick()
 		roamer.conn = home
 		roamer.hear()
@@ -238,7 +238,7 @@ func TestThreat09Amplification(t *testing.T) {
 	control.unharmed()
 }
 
-// A full lobby denies, with 25 bytes, whoever has a good token, and nobody else.
+// A full lobby denies clients with a good token, in 25 bytes, and answers no others.
 func TestThreat11Full(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
 	control, good, bad := l.joined(), l.caller(""), l.caller("")
@@ -290,7 +290,8 @@ func TestThreat12SameClientTwice(t *testing.T) {
 	}
 }
 
-// Sealed datagrams from where nobody is, good ones of others included, are refused in silence.
+// Sealed datagrams from unknown addresses, replayed good ones included, are dropped without an
+// answer.
 func TestThreat16UnknownSource(t *testing.T) {
 	l := newLab(t, Config{})
 	control, c, thief := l.joined(), l.joined(), l.caller("")
@@ -316,8 +317,8 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.unharmed()
 }
 
-// A client of the standard whose address changes comes back with a fresh token and has its player.
-// Probes and echoes that somebody else has recorded move nobody.
+// A standard client whose address changes reconnects with a fresh token and gets its player back.
+// Replayed probes and echoes move no session.
 func TestThreat17Rebinding(t *testing.T) {
 	l := newLab(t, Config{})
 	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
@@ -410,7 +411,7 @@ func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) 
 	return l, control, c
 }
 
-// Commands for many ticks at once, again and again, move nobody further than commands in time do.
+// Bursts of commands for many ticks move a player no further than commands in time do.
 func TestThreat19CommandFlood(t *testing.T) {
 	honest, hc, h := twin(t, manyPackages())
 	hack, kc, k := twin(t, manyPackages())
@@ -523,8 +524,8 @@ func TestThreat21BadValues(t *testing.T) {
 	}
 }
 
-// There is no way to say where one is or whom one hit: sections and events that a client may not
-// send are dropped or ignored, and counted.
+// A client cannot assert its position or its hits: sections and messages that a client may not send
+// are dropped or ignored, and counted.
 func TestThreat22AssertedState(t *testing.T) {
 	clean, ac, a := twin(t, labGate())
 	l, control, c := twin(t, labGate())
@@ -610,9 +611,8 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	return at, l.count(metrics.ShotsClamped)
 }
 
-// A client looks as far back as it pledged: what else it claims is counted and makes no difference.
-// Who pledges to look further back than a client can have seen is taken to look as far back as it
-// can have.
+// Shots rewind by the announced view delay: other claims are counted and have no effect. An
+// announced delay beyond what a client can have seen is clamped to that.
 func TestThreat23Backtrack(t *testing.T) {
 	honest, none := views(t, 6, false)
 	liar, all := views(t, 6, true)
@@ -638,8 +638,8 @@ func TestThreat23Backtrack(t *testing.T) {
 	}
 }
 
-// Who is silent and then sends all at once has its last move repeated for three ticks, then stands;
-// the burst is stale, and for ten acks its shots look at the present.
+// A client that is silent and then sends a burst has its last input repeated for three ticks, then
+// stands. The burst is late and dropped, and for ten acks its shots are not rewound.
 func TestThreat24LagSwitch(t *testing.T) {
 	l, control, c := twin(t, labGate())
 	for range 60 {
@@ -695,7 +695,7 @@ func TestThreat24LagSwitch(t *testing.T) {
 	control.unharmed()
 }
 
-// Who has acknowledged no snapshot has seen nobody: its shots hit nothing.
+// Shots of a client without an acknowledged snapshot hit nothing.
 func TestThreat25Unseen(t *testing.T) {
 	for _, acks := range []bool{false, true} {
 		l, control, c := twin(t, labGate())
@@ -769,8 +769,8 @@ func TestThreat28ForgedAcks(t *testing.T) {
 	control.unharmed()
 }
 
-// Who acknowledges no snapshot gets in full what it needs, but four times a second: to withhold
-// acks buys no bytes.
+// A client that acknowledges no snapshot gets full ones, but only four times a second, so that
+// withholding acks gains no bytes.
 func TestThreat29AckWithholding(t *testing.T) {
 	sent := func(acks int) (bytes, snapshots int, l *lab) { // 0 none, 1 of the Welcome alone, 2 all
 		l, control, c := twin(t, labGate())

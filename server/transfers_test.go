@@ -54,7 +54,8 @@ func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	return file
 }
 
-// Who asks is sent the very files, packed once for all, and gets in with them; nobody else notices.
+// Requested content is sent unchanged, is compressed once for all requests, and lets its client
+// join. Other clients are not affected.
 func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
 	l.lobby.PackContent()
@@ -107,9 +108,8 @@ func TestContentIsSent(t *testing.T) {
 	all[0].unharmed()
 }
 
-// Who asks for the same again and again, for what there is not, or after its Ready, is sent each
-// content once: the bytes of a session are those of one transfer. It stays a connection like any
-// other.
+// Repeated requests, requests for missing content and requests after the Ready cost one transfer of
+// each content per session. The connection stays open.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Netcode: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
@@ -126,7 +126,7 @@ func TestHostileFetches(t *testing.T) {
 			case 3:
 				e = append(e, 0)
 			}
-			if c.peer.ReliablePending() < packet.MaxReliable-4 { // nobody acks what says nothing
+			if c.peer.ReliablePending() < packet.MaxReliable-4 { // packets without messages are not acked
 				c.queue(e)
 			}
 		}
@@ -154,8 +154,8 @@ func TestHostileFetches(t *testing.T) {
 	}
 }
 
-// Whoever asks and then acks nothing, or has all and never gets ready, or goes, holds its place for
-// no longer than it may, and the lobby's account of who waits is right.
+// A client that never acks its transfer, never gets ready or leaves keeps its slot no longer than
+// the timeout, and the lobby's count of transfers stays right.
 func TestFetchersThatDoNotEnter(t *testing.T) {
 	for i, c := range []struct {
 		name   string
@@ -216,8 +216,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	}
 }
 
-// However many fetch at once, a tick sends no more content than its share of ContentKbps, each of
-// them gets its turn, and who plays gets every snapshot.
+// However many clients fetch at once, a tick sends no more content than its share of ContentKbps.
+// Each client gets its turn, and players get every snapshot.
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)

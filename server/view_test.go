@@ -21,7 +21,7 @@ func TestViewCountsLoss(t *testing.T) {
 	before := seen()
 	for n := range 60 {
 		if n%4 == 3 {
-			_ = c.pack() // sealed by nobody: it is lost
+			_ = c.pack() // never sealed: it is lost
 		}
 		c.plays(1)
 	}

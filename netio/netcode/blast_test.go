@@ -19,6 +19,9 @@ const (
 	blastControl = 4
 )
 
+// blaster sends damaged, recorded, misplaced and oddly sealed datagrams to a server, next to
+// control clients that must not be affected. A round is blastRound datagrams in a millisecond. It
+// allocates nothing.
 type blaster struct {
 	t        testing.TB
 	s        *Server
@@ -101,7 +104,7 @@ func (b *blaster) receive(from int, datagram []byte) (Event, error) {
 	return b.s.Receive(b.now, testUnix, host(from), b.work, &b.out)
 }
 
-// blastKinds are the ways to make a bad datagram; each returns whom it seems to come from. All
+// blastKinds are the ways to make a bad datagram; each returns its apparent source. All
 // but the last are refused in silence, or, of a request that is repeated, answered with another
 // challenge.
 var blastKinds = [...]struct {

@@ -107,8 +107,8 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-// FuzzDatagram throws raw bytes at a server and a client, from an unknown address and from a
-// player's address: one counter moves, nothing is sent, nobody comes or goes.
+// FuzzDatagram feeds raw bytes to a server and a client, from an unknown address and from a
+// player's: one counter moves, nothing is sent, and no session begins or ends.
 func FuzzDatagram(f *testing.F) {
 	s := newServer(f, nil)
 	p := connected(f, s, 1)

@@ -352,7 +352,7 @@ func TestThreat08Budget(t *testing.T) {
 	if b.pressure() < 0.1 || b.pressure() > 1 {
 		t.Errorf("pressure %v", b.pressure())
 	}
-	// Afterwards everybody is welcome again, and after a while the friend is unproven.
+	// Afterwards all sources are accepted again, and later the verified address is unverified.
 	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
@@ -623,7 +623,7 @@ func TestThreat06ClockSetBack(t *testing.T) {
 }
 
 // A token that expires in the middle of its handshake, and whose place another has taken, opens
-// no session: nobody would remember that it had one.
+// no session: no journal would have a record of it.
 func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 1 })
 	response := respond(t, s, 0, 1, 1)

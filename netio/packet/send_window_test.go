@@ -143,8 +143,8 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	}
 }
 
-// Who ignores Ready while nobody answers is told that his ack tags are not taken, and gets those
-// that were taken once.
+// A sender that ignores Ready while acks stall is told that its ack tags are not stored. Stored
+// tags come back once.
 func TestRow20PacketInfoOverwritten(t *testing.T) {
 	server, client := pair()
 	hello, _ := client.Append(0, nil)
@@ -217,7 +217,7 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n%1000 < 100 && n < packages-1000 { // stalled: nobody acks
+		if n%1000 < 100 && n < packages-1000 { // stalled: no acks
 			continue
 		}
 		a, _ := client.Append(now, nil)

@@ -411,8 +411,8 @@ func TestTransferAllocatesNothing(t *testing.T) {
 	}
 }
 
-// An end that has what it waited for takes no more, skips what is still on its way of it, and
-// keeps none of its memory. Whoever sends knows when it has something to send.
+// A receiver with a complete transfer accepts no more of it, skips fragments that still arrive, and
+// keeps none of its memory. A sender reports whether it has fragments to send.
 func TestTakeTransfers(t *testing.T) {
 	server, client := blobPair(0)
 	blob := noise(5, 2500)

@@ -67,8 +67,8 @@ func post(t *testing.T, h *Host, line string, header ...string) (status int, r h
 	return res.StatusCode, r, strings.TrimSpace(string(raw))
 }
 
-// Lines over HTTP run between ticks with the rank of an admin; who is a stranger, or does not bring
-// the secret, runs none.
+// Lines over HTTP run between ticks with the rank of an admin. A request from another address, or
+// without the secret, runs none.
 func TestConsoleOverHTTP(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Name, cfg.HTTP.Secret, cfg.Query.Listen = "here", "sesame", "127.0.0.1:0"

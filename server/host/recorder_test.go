@@ -84,7 +84,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := films(t, recorderQueue+6)
-	for _, f := range all[:recorderQueue+2] { // nobody writes: the disk hangs
+	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
 	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {

@@ -43,7 +43,7 @@ func knock(h http.Handler, method, body string, header ...string) *httptest.Resp
 	return w
 }
 
-// Whoever may not ask, or asks for nonsense, is told why in JSON and gets no token.
+// Requests without access and malformed ones get their reason in JSON and no token.
 func TestConnectRefuses(t *testing.T) {
 	const asJSON = "Content-Type: application/json"
 	for i, c := range []struct {

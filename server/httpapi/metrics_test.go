@@ -229,7 +229,7 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	}
 }
 
-// Prometheus gets native histograms, and who reads text gets buckets.
+// Prometheus gets native histograms, and readers of the text format get buckets.
 func TestMetricsInBothFormats(t *testing.T) {
 	pages := busy(t, server.Config{Players: 4}, 2, 60).pages("")
 	get := func(accept string) *httptest.ResponseRecorder {
@@ -250,7 +250,7 @@ func TestMetricsInBothFormats(t *testing.T) {
 	}
 }
 
-// stuck is a reader who takes nothing.
+// stuck is a reader that never reads.
 type stuck struct {
 	header http.Header
 	began  chan<- string
@@ -270,8 +270,8 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Readers who ask for every page and take nothing cost the tick nothing: it goes on without
-// waiting, and others are still answered.
+// Readers that request every page and never read do not block the tick, and other requests are
+// still answered.
 func TestStuckReadersCostTheTickNothing(t *testing.T) {
 	l := busy(t, server.Config{Players: 8}, 4, 60)
 	pages := l.pages("")
