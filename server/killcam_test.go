@@ -27,9 +27,9 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		9:  {Config{Killcam: KillcamOff}, false},
 		10: {Config{Players: killcamPlayers + 1}, false},
 	} {
-		l := newLab(t, c.cfg)
-		ann := l.called("Ann")
-		l.settle(5)
+		l := newTestLobby(t, c.cfg)
+		ann := l.namedClient("Ann")
+		l.playTicks(5)
 		l.lobby.recording.request(l.now, ann.state())
 		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
@@ -40,15 +40,15 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 // A session that is taken over no longer counts as one that wants killcams, so a lobby stops
 // recording for it.
 func TestTakeoverForgetsKillcams(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.called("Ann")
-	l.settle(5)
+	l := newTestLobby(t, Config{})
+	c := l.namedClient("Ann")
+	l.playTicks(5)
 	l.lobby.recording.request(l.now, c.state())
 	if n := l.lobby.recording.killcams.viewers; n != 1 {
 		t.Fatalf("%d viewers, want 1", n)
 	}
 	l.ticks(90) // silent
-	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
+	c.connect(func(m *netcode.Mint) { m.ClientID = c.user })
 	if n := l.lobby.recording.killcams.viewers; l.count(metrics.Takeovers) != 1 || n != 0 {
 		t.Errorf("%d takeovers, %d viewers: want 1 and 0", l.count(metrics.Takeovers), n)
 	}

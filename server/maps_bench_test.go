@@ -13,7 +13,7 @@ import (
 func BenchmarkChange(b *testing.B) {
 	for _, n := range []int{64, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			l := newLab(b, Config{Players: n, Relevance: RelevanceGrid, ViewDistance: 50})
+			l := newTestLobby(b, Config{Players: n, Relevance: RelevanceGrid, ViewDistance: 50})
 			a, err := arena.Open("arena-64")
 			if err != nil {
 				b.Fatal(err)

@@ -27,8 +27,7 @@ func watched(cfg server.Config) server.Config {
 	return cfg
 }
 
-// A tick that is observed in all ways, and of which every eighth datagram is accounted for,
-// allocates nothing.
+// A tick with all observers, and with every eighth datagram sampled, allocates nothing.
 func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -80,9 +79,9 @@ func TestObservingChangesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkObserved is what metrics, ledger, labels and clocks cost a tick: one lobby is observed
-// for 12 ticks, and then for 12 it is not, in turns, and CPU times are compared pair by pair; low
-// and high are the ends of the 95 % interval. Twelve are four snapshots to everybody.
+// BenchmarkObserved measures what metrics, bandwidth account, labels and clocks cost a tick: one
+// lobby is observed for 12 ticks and then not for 12, in turns, and CPU times are compared pair by
+// pair; low and high bound the 95 % interval. Twelve ticks are four snapshots to each client.
 func BenchmarkObserved(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -96,7 +95,7 @@ func BenchmarkObserved(b *testing.B) {
 			if !c.labels { // as a host while no profile is taken
 				cfg.EnterStage = nil
 			}
-			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
+			l := newFullLobbyWith(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()

@@ -71,7 +71,7 @@ func newBlaster(t testing.TB) *blaster {
 	for i := range 20 * blastVictims {
 		p := b.victims[i%blastVictims]
 		body := b.payload[:1+i*3%200]
-		b.recorded = append(b.recorded, p.grab(KindPayload, body))
+		b.recorded = append(b.recorded, p.seal(KindPayload, body))
 		b.receive(i%blastVictims, b.recorded[i])
 		// Far on, so that no later datagram leaves it behind the window for good.
 		switch i / blastVictims {

@@ -33,8 +33,8 @@ type actor struct {
 	promised map[uint32]bool // payloads sealed for it
 }
 
-// flying is a datagram on its way.
-type flying struct {
+// inFlight is a datagram on its way.
+type inFlight struct {
 	from, to netip.AddrPort
 	by       *actor // whose keys sealed it; of a request, whose token it carries
 	data     []byte
@@ -50,8 +50,8 @@ type script struct {
 	actors  [actors]*actor
 	all     []*actor         // also those whose place another has taken
 	slots   map[int]*actor   // connected clients
-	air     []flying         // in both directions
-	history []flying         // what was sent to the server
+	air     []inFlight       // in both directions
+	history []inFlight       // what was sent to the server
 	nonces  map[sealing]bool // what was sealed
 	bytes   map[netip.AddrPort][2]int
 	counts  scriptCounts
@@ -217,7 +217,7 @@ func (w *script) step(op byte, who int, how byte) error {
 			if bodyFits(kind, len(body)) && kind == KindPayload {
 				return nil // that would be a payload that says nothing; its sequence is lost
 			}
-			return w.send(flying{a.at, testServer, a, b})
+			return w.send(inFlight{a.at, testServer, a, b})
 		}
 	case 21: // a client leaves
 		if how&1 == 0 {

@@ -229,7 +229,7 @@ func TestThreat12Takeover(t *testing.T) {
 			p := connected(t, s, 9)
 			p.run(100 * time.Millisecond)
 			slot := p.last.Client
-			old := p.grab(KindPayload, []byte("late"))
+			old := p.seal(KindPayload, []byte("late"))
 			q := &pair{t: t, s: s, c: NewClient(mint(t, 1009, nil), ClientConfig{}), at: c.from, now: p.now}
 			q.run(700 * time.Millisecond)
 			if q.c.State() != SendingRequest {
@@ -255,7 +255,7 @@ func TestThreat12Takeover(t *testing.T) {
 func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
-	p := roamer(t, s, token, host(1))
+	p := newRebindingClient(t, s, token, host(1))
 	var recorded [][]byte
 	p.record = &recorded
 	p.run(300 * time.Millisecond)
@@ -385,7 +385,7 @@ func TestThreat18SessionRate(t *testing.T) {
 	p := connected(t, s, 9)
 	taken := 0
 	for range 3000 { // 1000 a second
-		if e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")),
+		if e, _ := s.Receive(p.now, testUnix, p.at, p.seal(KindPayload, []byte("x")),
 			&Outbox{}); e.Kind == EventPayload {
 			taken++
 		}
@@ -403,7 +403,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	var kicked time.Duration
 	start := p.now
 	for kicked == 0 && p.now < start+20*time.Second {
-		e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")), &out)
+		e, _ := s.Receive(p.now, testUnix, p.at, p.seal(KindPayload, []byte("x")), &out)
 		if e.Kind == EventKick {
 			kicked = p.now - start
 		}
@@ -413,7 +413,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 		t.Errorf("its owner has no time to say why")
 	}
 	control.now = p.now
-	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropRate)
+	control.refuse(p.at, p.seal(KindPayload, []byte("x")), DropRate)
 	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
 		t.Errorf("an owner who does nothing: %v", ended)
 	}
@@ -422,7 +422,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 		t.Errorf("kicked after %v, %d disconnects", kicked, out.Len())
 	}
 	control.now = p.now
-	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropUnknown)
+	control.refuse(p.at, p.seal(KindPayload, []byte("x")), DropUnknown)
 }
 
 // respond brings a new client to the point where its response is made, and not yet sent.
