@@ -2,7 +2,6 @@ package lagcomp
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ClampLimits is what the server itself has measured of a connection. A claimed view is held
@@ -44,11 +43,11 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //
 // For other clients the latest instant allowed is Newest. The earliest is the latest of
 //
-//	now - (RTT + interp + slack)       a snapshot takes half the round trip, its command the other half
-//	NewestAcked - (interp + slack)     a client does not look at snapshots older than those it acknowledged
+//	now - (RTT + interp + slack)       snapshot and command take half the round trip each
+//	NewestAcked - (interp + slack)     a client does not render snapshots older than its acks
 //	now - cap                          victims must not pay for more
 //	Oldest                             there is no history before
-//	LastInstant - 1 tick               views do not run backwards; one tick allows for command redundancy
+//	LastInstant - 1 tick               views do not run backwards; a tick for command redundancy
 //
 // but never later than Newest. A claim within these limits is returned unchanged, which keeps hits
 // exact. A claim outside moves to the nearest instant allowed, between neighbouring ticks. So does
@@ -65,17 +64,11 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 	}
 	know = know.withDefaults()
 	latest := int64(know.Newest) << 8
-	if planted.On(planted.ClampBackwards) {
-		know.LastInstant = 0
-	}
 	if know.AnnouncedInstant != 0 {
 		used := know.announcedView(now, latest)
 		return used, used != v
 	}
 	earliest := min(latest, know.earliestInstant(now))
-	if planted.On(planted.ClampOpen) {
-		earliest = 1 << 8
-	}
 	if !v.Valid() {
 		return viewAt(latest), true
 	}
@@ -90,9 +83,6 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 // announcedView is the view of a client that announces its view delay.
 func (k ClampLimits) announcedView(now tick.Tick, latest int64) tick.View {
 	earliest := min(latest, k.earliestByCap(now))
-	if planted.On(planted.ClampOpen) {
-		earliest = 1 << 8
-	}
 	at := min(max(k.AnnouncedInstant, earliest), latest)
 	shown := k.From >= max(k.Oldest, 1) && k.To <= k.Newest && k.From <= k.To && k.To-k.From <= k.CapTicks
 	if shown && at == k.AnnouncedInstant {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -97,16 +96,6 @@ func (j *join) forgetArrival(client int) {
 // has as many slots as the match, so an arrival for which no player is free waits for the end of a
 // tick, at which one is.
 func (j *join) admit(now time.Duration) {
-	if planted.On(planted.JoinOrder) {
-		all := map[int32]bool{}
-		for _, client := range j.arrivals {
-			all[client] = true
-		}
-		j.arrivals = j.arrivals[:0]
-		for client := range all {
-			j.arrivals = append(j.arrivals, client)
-		}
-	}
 	for len(j.arrivals) > 0 {
 		client := int(j.arrivals[0])
 		if !j.admitOne(now, client) {

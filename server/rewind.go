@@ -1,13 +1,11 @@
 package server
 
 import (
-	"math"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -79,7 +77,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	if c.id != shooter || planted.On(planted.UnseenHit) {
+	if c.id != shooter {
 		return true
 	}
 	if c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) {
@@ -222,9 +220,6 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	t := w.match.Tick() + 1
 	limit := k.MaxDelay(t)
-	if planted.On(planted.ClampOpen) {
-		limit = math.MaxInt64
-	}
 	clamped, unclamped, ok := c.rewind.announced.InstantAt(t, limit)
 	if !ok {
 		k.AnnouncedInstant = int64(k.Newest) << 8

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // CommandBuffer holds the commands of one player that have arrived and are not yet used: a ring by
@@ -42,7 +41,7 @@ func (b *CommandBuffer) Offer(c Command) {
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
 		return
-	case c.Tick > b.taken+bufferTicks && !planted.On(planted.InputFar):
+	case c.Tick > b.taken+bufferTicks:
 		b.Count.Future++
 		return
 	}
@@ -77,12 +76,6 @@ func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 		*at = Command{}
 		b.repeats = 0
 		b.Count.Used++
-		return true
-	}
-	if planted.On(planted.InputTwice) && b.last.Tick != 0 {
-		b.last.Tick = t
-		b.Count.Used++
-		*c = b.last
 		return true
 	}
 	*c = b.last.Substitute(t)

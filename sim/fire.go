@@ -7,7 +7,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -162,9 +161,6 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
-		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
-			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
-		}
 		// of several in a tick the head counts
 		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead {
 			*part = h.Part

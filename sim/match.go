@@ -120,7 +120,7 @@ type Shot struct {
 	ClampReason lagcomp.ClampReason // why View is another, if shot records are written
 	Clamped     bool                // View is not the claimed view
 	Judged      tick.View           // the view by which its hit was judged: View, or the view of that target
-	// its shooter saw a target so long ago that the target was judged at a later instant
+	// the shooter's view of a target was older than the history, and a later instant was used
 	ViewExpired bool
 }
 

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/parallel"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -179,9 +178,6 @@ func movePlayersOf(c *columns, p parallel.Part) {
 	}
 	move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 	for range 3 {
-		if planted.On(planted.BodiesHurry) && c.clock.Tick%64 == 0 {
-			move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
-		}
 	}
 }
 

@@ -210,7 +210,7 @@ var systems = []System{
 //	a datum that is not in Data, or a duplicate name
 //	a PerTick or Output datum is read before it is written
 //	a PerTick datum is written and not read afterwards
-//	a datum is written twice by systems that do not read it, and not read in between: the first write is lost
+//	a datum is written twice without a read in between: the first write is lost
 func Conflicts(table []System) (out []string) {
 	sorts := map[Datum]Lifetime{}
 	for _, d := range data {

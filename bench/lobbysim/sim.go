@@ -316,13 +316,3 @@ func (b *Sim) lookAround() {
 		}
 	}
 }
-
-// Delivered counts the datagrams delivered to the server, injected ones included, and to the
-// addresses of clients, earlier ones included.
-func (b *Sim) Delivered() (toServer, toClients uint64) {
-	for i := range b.links.up {
-		toServer += b.links.up[i].Stats().Delivered
-		toClients += b.links.down[i].Stats().Delivered
-	}
-	return toServer + b.wire.injectedCount, toClients
-}

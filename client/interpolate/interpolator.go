@@ -6,7 +6,6 @@ import (
 	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -88,7 +87,7 @@ func (p *Interpolator) FollowCommands(t tick.Tick, clocks *clock.Clocks) {
 	}
 	clocks.Render.Follow(clocks.Rate, at, p.ticks.newest())
 	v := p.ticks.viewAt(at)
-	if lagcomp.Instant(v) >= lagcomp.Instant(p.View) || planted.On(planted.RenderBack) {
+	if lagcomp.Instant(v) >= lagcomp.Instant(p.View) {
 		p.View = v
 	}
 	p.UpdateAge(clocks)

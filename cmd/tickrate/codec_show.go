@@ -70,7 +70,8 @@ func showModel(w io.Writer, m *schema.Model) error {
 	return t.Flush()
 }
 
-// changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's range allows them.
+// changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's
+// range allows them.
 func changeBits(c *schema.Coder, f schema.Field, class uint8) string {
 	lo, hi := f.Range()
 	var out []string

@@ -1,7 +1,7 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
-// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be, 3 bench compare found something
-// that takes longer.
+// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot
+// be, 3 bench compare found something that takes longer.
 package main
 
 import (

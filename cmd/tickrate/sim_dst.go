@@ -108,7 +108,8 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	return nil
 }
 
-// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real time only.
+// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real
+// time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }

@@ -13,26 +13,27 @@ import (
 
 // swarmSummary is what swarm prints.
 type swarmSummary struct {
-	Version        int       `json:"version"`
-	Players        int       `json:"players"`
-	Seconds        float64   `json:"seconds"`
-	TicksPerPlayer float64   `json:"ticks_per_player"`
-	KbpsDown       float64   `json:"kbps_down_per_client"`
-	KbpsUp         float64   `json:"kbps_up_per_client"`
-	AgeP50         float64   `json:"snapshot_age_ms_p50"`
-	AgeP99         float64   `json:"snapshot_age_ms_p99"`
-	RTTP50         float64   `json:"rtt_ms_p50"`
-	RTTP99         float64   `json:"rtt_ms_p99"`
-	Mispredictions uint64    `json:"mispredictions"`
-	Shots          uint64    `json:"shots"`
-	Said           uint64    `json:"chat_lines"`
-	LateP999       float64   `json:"swarm_late_ms_p999"`
-	OnSchedule     bool      `json:"swarm_on_schedule"`  // that is less than 2 ms
-	ByBackup       float64   `json:"swarm_backup_share"` // of turns that a second thread played because the first was stalled
-	RunDelay       *runDelay `json:"swarm_run_delay"`    // null where the system does not tell
-	CPU            float64   `json:"swarm_cores"`
-	CPUPerTick     float64   `json:"swarm_us_per_client_tick"`
-	Void           string    `json:"void,omitempty"`
+	Version        int     `json:"version"`
+	Players        int     `json:"players"`
+	Seconds        float64 `json:"seconds"`
+	TicksPerPlayer float64 `json:"ticks_per_player"`
+	KbpsDown       float64 `json:"kbps_down_per_client"`
+	KbpsUp         float64 `json:"kbps_up_per_client"`
+	AgeP50         float64 `json:"snapshot_age_ms_p50"`
+	AgeP99         float64 `json:"snapshot_age_ms_p99"`
+	RTTP50         float64 `json:"rtt_ms_p50"`
+	RTTP99         float64 `json:"rtt_ms_p99"`
+	Mispredictions uint64  `json:"mispredictions"`
+	Shots          uint64  `json:"shots"`
+	Said           uint64  `json:"chat_lines"`
+	LateP999       float64 `json:"swarm_late_ms_p999"`
+	OnSchedule     bool    `json:"swarm_on_schedule"` // that is less than 2 ms
+	// Of turns that a second thread played because the first was stalled.
+	ByBackup   float64   `json:"swarm_backup_share"`
+	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not tell
+	CPU        float64   `json:"swarm_cores"`
+	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
+	Void       string    `json:"void,omitempty"`
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
@@ -45,15 +46,17 @@ const summaryVersion = 2
 // runDelay is the time that the machine took from the swarm while it was runnable, and the lateness
 // without that.
 type runDelay struct {
-	LateP999   float64  `json:"corrected_late_ms_p999"`
-	OnSchedule bool     `json:"corrected_on_schedule"`
-	Millis     float64  `json:"ms"`
-	Bursts     uint64   `json:"bursts"` // of half a millisecond or more
-	InBursts   float64  `json:"bursts_ms"`
-	LongestMs  float64  `json:"longest_ms"`
-	LateWakes  uint64   `json:"late_wakes"` // late timers by half a millisecond or more; not corrected for
-	Overslept  float64  `json:"late_wakes_ms"`
-	Stolen     *float64 `json:"stolen_ms"` // by a hypervisor, not corrected for; null where the system does not tell
+	LateP999   float64 `json:"corrected_late_ms_p999"`
+	OnSchedule bool    `json:"corrected_on_schedule"`
+	Millis     float64 `json:"ms"`
+	Bursts     uint64  `json:"bursts"` // of half a millisecond or more
+	InBursts   float64 `json:"bursts_ms"`
+	LongestMs  float64 `json:"longest_ms"`
+	// Late timers by half a millisecond or more; not corrected for.
+	LateWakes uint64  `json:"late_wakes"`
+	Overslept float64 `json:"late_wakes_ms"`
+	// By a hypervisor, not corrected for; null where the system does not tell.
+	Stolen *float64 `json:"stolen_ms"`
 }
 
 func runDelayOf(g *swarm.Figures) *runDelay {

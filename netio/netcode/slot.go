@@ -4,8 +4,6 @@ import (
 	"crypto/cipher"
 	"net/netip"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // slot is one session. Its number is the client's index on the wire. What each datagram needs
@@ -84,9 +82,6 @@ func (t *slotTable) freeSlot(i int) {
 	t.slotOfClient.remove(numberKey(c.clientID))
 	*c = slot{}
 	t.updateAt[i] = never
-	if planted.On(planted.SlotKept) {
-		return
-	}
 	t.freeSlots = append(t.freeSlots, int32(i))
 }
 

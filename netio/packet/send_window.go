@@ -3,8 +3,6 @@ package packet
 import (
 	"math/bits"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 const (
@@ -86,9 +84,6 @@ func (o *sendWindow) clearResults() {
 // was never sent.
 func (o *sendWindow) expand(ack uint16, mask uint64) (uint64, bool) {
 	back := uint64(uint16(o.newest) - ack)
-	if planted.On(planted.AckUnchecked) && back >= 1<<15 {
-		return o.newest, true
-	}
 	if back > o.newest || back >= 1<<15 {
 		return 0, false
 	}
@@ -165,9 +160,6 @@ func (o *sendWindow) lose(r *sentPacket) {
 		return
 	}
 	r.pending = false
-	if planted.On(planted.EventForgotten) {
-		o.reliable.delivered(r)
-	}
 	o.reliable.lost(r)
 	if r.fragment != 0 {
 		o.transfers.lost(r)

@@ -168,7 +168,7 @@ func TestLivePageFollowsTheMap(t *testing.T) {
 // BenchmarkLivePage prices a page with a reader: four frames a second, each with its ticks and
 // players, beside the lobby's own ticks.
 func BenchmarkLivePage(b *testing.B) {
-	for _, players := range []int{32, 256} {
+	for _, players := range []int{256} {
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
 			s, f := windowed(b, players, nil)
 			runtime.LockOSThread()

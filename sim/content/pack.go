@@ -26,6 +26,7 @@ func (s Side) String() string {
 	return "none"
 }
 
+// sides are the names of sides in files, by value.
 var sides = []string{"both", "server", "client"}
 
 // needs reports whether a reader of side s needs what is marked m.
@@ -163,8 +164,8 @@ func (p *Pack) Side() Side { return p.side }
 // Hash is the SHA-256 of the canonical text of all that was read.
 func (p *Pack) Hash() [32]byte { return p.hash }
 
-// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays
-// another game. It is the same whichever side the pack was read for.
+// Shared is the SHA-256 of the canonical text of the keys that both ends need: peers with different
+// hashes cannot share a match. It does not depend on the side that the pack was read for.
 func (p *Pack) Shared() [32]byte { return p.shared }
 
 // Asset returns the bytes of an asset, which are the pack's; false if there is none of that name,

@@ -16,9 +16,10 @@ import (
 // which was written by the arithmetic that the first releases spelled out by hand. The file is not
 // to be made anew.
 //
-//	public  x y z  yaw pitch flags  health shots kills deaths = row, which goes on; the last two now share a field
-//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row, of which the
-//	        rifle's three are gone
+//	public  x y z  yaw pitch flags  health shots kills deaths = row
+//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row
+//
+// Rows have more fields by now: kills and deaths share one, and the rifle's three are gone.
 func TestRowsOfTheFirstFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/rows.txt")
 	if err != nil {

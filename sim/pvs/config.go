@@ -39,7 +39,7 @@ const (
 	MaxLevels        = 3 // of Config; the level of any height comes on top
 )
 
-// Fit returns the grid that covers an arena with cells of so many metres, and defaults.
+// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults.
 func Fit(a *arena.Arena, cell float32) Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	return Config{

@@ -187,7 +187,7 @@ func (g *ground) reachable(r area, now float32, c *Config, solids []arena.Solid)
 			}
 		}
 	}
-	// A path of this length crosses at most so many patch borders.
+	// The bound is the number of patch borders that a path of this length can cross.
 	for range int(c.reach()*math.Sqrt2/g.size) + 2 {
 		p.spread(free)
 	}

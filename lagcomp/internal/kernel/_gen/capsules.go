@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Offsets of a MovingSphere's fields, of the columns of Capsules and of Radii, in bytes; capsules.go pins
-// them.
+// Offsets of a MovingSphere's fields, of the columns of Capsules and of Radii, in bytes;
+// capsules.go pins them.
 const (
 	flightO, flightD               = 0, 12
 	flightMax, flightRadius        = 24, 28

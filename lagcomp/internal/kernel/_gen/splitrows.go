@@ -38,7 +38,7 @@ func (u *unzip) signature(name string) {
 	XORL(u.i.As32(), u.i.As32())
 }
 
-// turn ends the loop over so many rows.
+// turn closes a loop that takes the given number of rows per iteration.
 func (u *unzip) turn(rows int) {
 	ADDQ(U32(uint32(rows*rowWords*4)), u.src)
 	ADDQ(U32(uint32(rows*rowWords*4)), u.kept)
@@ -60,9 +60,9 @@ func words32(name string, words ...uint32) Mem {
 	return m
 }
 
-// writeSplitRowsAVX512 takes 16 rows at a time: two lie in a register, two permutations of each pair of
-// registers bring like words of four rows together, and shuffles of quarters put them behind each
-// other.
+// writeSplitRowsAVX512 takes 16 rows at a time: two lie in a register, two permutations of each
+// pair of registers bring like words of four rows together, and shuffles of quarters put them
+// behind each other.
 func writeSplitRowsAVX512() {
 	var first, second [16]uint32
 	for row := range uint32(4) { // rows 0 and 1 are in the first register, 2 and 3 in the second
