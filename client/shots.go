@@ -19,7 +19,7 @@ type Shot struct {
 	Radius float32   // metres
 	View   tick.View // that the command carries
 
-	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for nobody.
+	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for none.
 	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part

@@ -76,7 +76,7 @@ func (g *gated) OnTraffic(c gnet.Conn) gnet.Action {
 
 // rounds prefills the loop's socket again and again until b.N datagrams have passed.
 func (g *gated) rounds(b *testing.B, to netip.AddrPort) {
-	from := newCrowd(b, to, 64)
+	from := newSenders(b, to, 64)
 	var sum tally
 	for sum.datagrams < int64(b.N) {
 		g.want = prefill + BatchSize
@@ -183,7 +183,7 @@ func (h bootOnly) OnBoot(e gnet.Engine) gnet.Action { return h.boot.OnBoot(e) }
 func prefilled(b *testing.B, to netip.AddrPort, receive func() int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	from := newCrowd(b, to, 64)
+	from := newSenders(b, to, 64)
 	var sum tally
 	for sum.datagrams < int64(b.N) {
 		from.send(b, prefill)

@@ -7,14 +7,14 @@ import (
 )
 
 // busy is a lab with connections that play for so many ticks.
-func busy(t testing.TB, cfg Config, clients, ticks int) *lab {
+func busy(t testing.TB, cfg Config, clients, ticks int) *testLobby {
 	t.Helper()
-	l := newLab(t, cfg)
+	l := newTestLobby(t, cfg)
 	for range clients {
-		l.joined()
+		l.joinedClient()
 	}
 	for range ticks {
-		for _, c := range l.callers {
+		for _, c := range l.clients {
 			c.play()
 		}
 		l.tick()

@@ -207,7 +207,7 @@ func (j *join) forgetSlot(slot int) {
 	j.l.idle.disconnect(slot)
 }
 
-// welcome is what a client is told of the match that it joins.
+// welcome returns the Welcome of a client that joins the match.
 func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),

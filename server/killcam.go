@@ -27,7 +27,7 @@ const (
 type Killcam uint8
 
 const (
-	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody.
+	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides no player.
 	// The inputs of more players in twelve seconds are longer than a transfer. A killcam has
 	// everybody's last seconds and the seed of the spread in it, which RelevanceGrid keeps from
 	// clients.

@@ -33,16 +33,16 @@ var ground = sync.OnceValue(func() *arena.Arena {
 	return a
 })
 
-const labUnix = 1_800_000_000 // the wall clock when a lab's begins
+const testUnix = 1_800_000_000 // Unix seconds at the start of a test
 
 var (
-	labAddr = netip.MustParseAddrPort("10.0.0.1:7913")
-	labKey  = netcode.Key{0: 29, 1: 7, 31: 9}
+	testAddr = netip.MustParseAddrPort("10.0.0.1:7913")
+	testKey  = netcode.Key{0: 29, 1: 7, 31: 9}
 )
 
-// labGate is what lets clients into a lab.
-func labGate() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
+// testNetcodeConfig is what lets clients into a lab.
+func testNetcodeConfig() netcode.ServerConfig {
+	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // operator is the caller of console lines that the owner of the process types.
@@ -57,26 +57,26 @@ func alone(t *testing.T) {
 	}
 }
 
-// brief is how much of something a test plays: all, or less where tests are short.
-func brief(all, short int) int {
+// fullOrShort returns all, or short with go test -short.
+func fullOrShort(all, short int) int {
 	if testing.Short() {
 		return short
 	}
 	return all
 }
 
-// lab is a lobby on a network in memory and in virtual time.
-type lab struct {
+// testLobby is a lobby on a network in memory and in virtual time.
+type testLobby struct {
 	t       testing.TB
 	lobby   *Lobby
 	net     *netio.Memory
 	conn    netio.Conn
 	now     time.Duration
 	random  *rand.ChaCha8 // of tokens
-	callers []*caller
+	clients []*testClient
 }
 
-func newLab(t testing.TB, cfg Config) *lab {
+func newTestLobby(t testing.TB, cfg Config) *testLobby {
 	t.Helper()
 	if cfg.Arena == nil {
 		cfg.Arena, cfg.ArenaName = ground(), "arena-16"
@@ -84,35 +84,35 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := labGate(); cfg.Netcode.Addresses == nil {
+	if gate := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
 		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
 		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
 	}
-	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
+	l := &testLobby{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
 	if l.lobby, err = NewLobby(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if l.conn, err = l.net.Listen(labAddr, netio.Config{}); err != nil {
+	if l.conn, err = l.net.Listen(testAddr, netio.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
+func (l *testLobby) unix() int64 { return testUnix + int64(l.now/time.Second) }
 
 // tick plays one tick and checks the accounts: what came in was accepted, or refused or dropped for
 // one reason.
-func (l *lab) tick() {
+func (l *testLobby) tick() {
 	l.t.Helper()
 	l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
 	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil {
 		l.t.Fatal(err)
 	}
-	l.balanced()
+	l.checkBalance()
 }
 
-func (l *lab) balanced() {
+func (l *testLobby) checkBalance() {
 	l.t.Helper()
 	sections, n := uint64(0), l.lobby.account.bandwidth.Total()
 	for _, bytes := range n.Sections {
@@ -138,14 +138,14 @@ func (l *lab) balanced() {
 	}
 }
 
-func (l *lab) ticks(n int) {
+func (l *testLobby) ticks(n int) {
 	l.t.Helper()
 	for range n {
 		l.tick()
 	}
 }
 
-func (l *lab) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
+func (l *testLobby) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
 // tally is what has become of all datagrams so far.
 type tally struct {
@@ -154,7 +154,7 @@ type tally struct {
 	drops    [packet.NumDrops]uint64
 }
 
-func (l *lab) tally() (a tally) {
+func (l *testLobby) tally() (a tally) {
 	a.accepted = l.count(metrics.Accepted)
 	for i := range a.refused {
 		a.refused[i] = l.lobby.Stats.AuthDrops[i].Load()
@@ -193,91 +193,91 @@ func (a tally) String() string {
 	return s
 }
 
-func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
-func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
+func (l *testLobby) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
+func (l *testLobby) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
 
 // mint makes a good token; change may make it a bad one.
-func (l *lab) mint(user uint64, change func(*netcode.Mint)) []byte {
+func (l *testLobby) mint(user uint64, change func(*netcode.Mint)) []byte {
 	l.t.Helper()
 	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
-		TimeoutSeconds: 5, Servers: []netip.AddrPort{labAddr}}
+		TimeoutSeconds: 5, Servers: []netip.AddrPort{testAddr}}
 	if change != nil {
 		change(&m)
 	}
-	token, err := m.Append(nil, &labKey, l.random)
+	token, err := m.Append(nil, &testKey, l.random)
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	return token
 }
 
-// caller is one address, and a session once it has joined: a client without a game.
-type caller struct {
-	lab     *lab
-	conn    netio.Conn
-	in, out netio.Batch
-	post    netcode.Outbox
-	user    uint64
-	dial    *netcode.Client
-	peer    *packet.Peer
-	welcome protocol.Welcome
-	events  [][]byte // all that came, the Welcome first
-	words   int      // packages without a snapshot
-	closes  int      // packages that close the session
-	bytes   int      // of datagrams that came
-	lost    func() bool
-	blob    []byte // the last that came whole
+// testClient is one address, and a session once it has joined: netcode and a peer without a game.
+type testClient struct {
+	host           *testLobby
+	conn           netio.Conn
+	in, out        netio.Batch
+	outbox         netcode.Outbox
+	user           uint64
+	netcode        *netcode.Client
+	peer           *packet.Peer
+	welcome        protocol.Welcome
+	messages       [][]byte // all that came, the Welcome first
+	controlPackets int      // packages without a snapshot
+	closes         int      // packages that close the session
+	bytes          int      // of datagrams that came
+	lost           func() bool
+	transfer       []byte // the last that came whole
 }
 
-// caller opens an address; "" takes a new one. Its user is its number, from 1.
-func (l *lab) caller(addr string) *caller {
+// newClient opens an address; "" takes a new one. Its user is its number, from 1.
+func (l *testLobby) newClient(addr string) *testClient {
 	l.t.Helper()
-	n := len(l.callers)
+	n := len(l.clients)
 	if addr == "" {
 		addr = fmt.Sprintf("10.%d.%d.%d:1000", 1+n/62500, 1+n/250%250, 1+n%250)
 	}
-	c := &caller{lab: l, user: uint64(n + 1)}
-	c.move(addr)
-	l.callers = append(l.callers, c)
+	c := &testClient{host: l, user: uint64(n + 1)}
+	c.rebind(addr)
+	l.clients = append(l.clients, c)
 	return c
 }
 
-// move gives the caller another address, as a router does that has forgotten it.
-func (c *caller) move(addr string) {
-	c.lab.t.Helper()
-	sock, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
+// rebind gives the client another address, as a router does after a timeout.
+func (c *testClient) rebind(addr string) {
+	c.host.t.Helper()
+	sock, err := c.host.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
 	if err != nil {
-		c.lab.t.Fatal(err)
+		c.host.t.Fatal(err)
 	}
 	c.conn = sock
 }
 
-func (c *caller) addr() netip.AddrPort { return c.conn.LocalAddr() }
+func (c *testClient) addr() netip.AddrPort { return c.conn.LocalAddr() }
 
-// conn opens a new address and joins.
-func (l *lab) joined() *caller {
+// joinedClient returns a client at a new address that has joined.
+func (l *testLobby) joinedClient() *testClient {
 	l.t.Helper()
-	c := l.caller("")
+	c := l.newClient("")
 	c.join()
 	return c
 }
 
-func (c *caller) send(datagram []byte) {
-	c.lab.t.Helper()
+func (c *testClient) send(datagram []byte) {
+	c.host.t.Helper()
 	c.out.Reset()
-	c.out.Add(datagram, labAddr)
+	c.out.Add(datagram, testAddr)
 	if err := c.conn.Send(&c.out); err != nil {
-		c.lab.t.Fatal(err)
+		c.host.t.Fatal(err)
 	}
 }
 
-// received empties the caller's socket and takes nothing of it in.
-func (c *caller) received() (all [][]byte) {
-	c.lab.t.Helper()
+// received empties the client's socket without processing the datagrams.
+func (c *testClient) received() (all [][]byte) {
+	c.host.t.Helper()
 	for {
 		n, err := c.conn.Receive(&c.in)
 		if err != nil {
-			c.lab.t.Fatal(err)
+			c.host.t.Fatal(err)
 		}
 		if n == 0 {
 			return all
@@ -292,68 +292,68 @@ func (c *caller) received() (all [][]byte) {
 	}
 }
 
-// ask begins an attempt with a fresh token.
-func (c *caller) ask(change func(*netcode.Mint)) {
-	c.lab.t.Helper()
-	c.start(c.lab.mint(c.user, change), netcode.ClientConfig{})
+// beginConnect starts a connect with a fresh token.
+func (c *testClient) beginConnect(change func(*netcode.Mint)) {
+	c.host.t.Helper()
+	c.start(c.host.mint(c.user, change), netcode.ClientConfig{})
 }
 
-func (c *caller) start(token []byte, cfg netcode.ClientConfig) {
-	c.dial, c.peer = netcode.NewClient(token, cfg), nil
-	c.welcome, c.events, c.words, c.closes = protocol.Welcome{}, nil, 0, 0
+func (c *testClient) start(token []byte, cfg netcode.ClientConfig) {
+	c.netcode, c.peer = netcode.NewClient(token, cfg), nil
+	c.welcome, c.messages, c.controlPackets, c.closes = protocol.Welcome{}, nil, 0, 0
 }
 
-// update lets the gate's client say what is due.
-func (c *caller) update() {
-	c.lab.t.Helper()
-	c.dial.Update(c.lab.now, &c.post)
-	c.mail()
+// update lets the netcode client send what is due.
+func (c *testClient) update() {
+	c.host.t.Helper()
+	c.netcode.Update(c.host.now, &c.outbox)
+	c.flushOutbox()
 }
 
-func (c *caller) mail() {
-	c.lab.t.Helper()
-	for i := range c.post.Len() {
-		_, d := c.post.At(i)
+func (c *testClient) flushOutbox() {
+	c.host.t.Helper()
+	for i := range c.outbox.Len() {
+		_, d := c.outbox.At(i)
 		c.send(d)
 	}
-	c.post.Reset()
+	c.outbox.Reset()
 }
 
-// hear takes in what has come, answers the gate, and returns the snapshots' sections, their section
-// byte included. What is of an earlier session, or comes behind the end of one, is left.
-func (c *caller) hear() (snapshots [][]byte) {
-	c.lab.t.Helper()
+// receive processes arrived datagrams, lets netcode answer, and returns the snapshots' sections
+// with their section bytes. It skips datagrams of an earlier session or after the end of one.
+func (c *testClient) receive() (snapshots [][]byte) {
+	c.host.t.Helper()
 	for _, d := range c.received() {
-		pack, err := c.dial.Receive(c.lab.now, labAddr, d, &c.post)
+		pack, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox)
 		if err == netcode.DropState {
 			continue
 		}
 		if err != nil {
-			c.lab.t.Fatalf("%x: %v, %v", d[:min(len(d), 40)], err, c.dial.State())
+			c.host.t.Fatalf("%x: %v, %v", d[:min(len(d), 40)], err, c.netcode.State())
 		}
 		if pack == nil {
 			continue
 		}
-		if s := c.take(pack); s != nil {
+		if s := c.receivePacket(pack); s != nil {
 			snapshots = append(snapshots, s)
 		}
 	}
-	c.mail()
+	c.flushOutbox()
 	return snapshots
 }
 
-// take takes in a package and returns its snapshot, nil if it has none.
-func (c *caller) take(pack []byte) []byte {
-	t := c.lab.t
+// receivePacket processes a packet and returns its snapshot, nil without one.
+func (c *testClient) receivePacket(pack []byte) []byte {
+	t := c.host.t
 	t.Helper()
 	if c.peer == nil {
-		c.peer = packet.NewPeer(c.lab.now, packet.Config{})
+		c.peer = packet.NewPeer(c.host.now, packet.Config{})
 	}
 	if _, closed := c.peer.Closed(); closed { // the repetitions
 		c.closes++
 		return nil
 	}
-	rest, err := c.peer.Receive(c.lab.now, pack)
+	rest, err := c.peer.Receive(c.host.now, pack)
 	if err == nil {
 		rest, err = c.peer.Sections(rest)
 	}
@@ -361,20 +361,20 @@ func (c *caller) take(pack []byte) []byte {
 		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
 	}
 	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
-		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
+		if c.messages = append(c.messages, bytes.Clone(e)); len(c.messages) == 1 {
 			if c.welcome, err = protocol.ParseWelcome(e); err != nil {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
 	}
 	if blob, ok := c.peer.NextTransfer(); ok {
-		c.blob = bytes.Clone(blob)
+		c.transfer = bytes.Clone(blob)
 	}
 	if _, closed := c.peer.Closed(); closed {
 		c.closes++
 	}
 	if packet.SectionOf(rest) != packet.SectionSnapshot {
-		c.words++
+		c.controlPackets++
 		if len(rest) > 0 {
 			t.Fatalf("section %d", rest[0])
 		}
@@ -383,102 +383,102 @@ func (c *caller) take(pack []byte) []byte {
 	return rest
 }
 
-// knock goes through the handshake until the gate has let the caller in. False: it will not within
-// ten ticks.
-func (c *caller) knock() bool {
-	c.lab.t.Helper()
+// handshake runs until netcode has connected the client, and reports whether that took at most ten
+// ticks.
+func (c *testClient) handshake() bool {
+	c.host.t.Helper()
 	for range 10 {
 		c.update()
-		c.lab.tick()
-		c.hear()
-		if c.dial.State() == netcode.Connected {
+		c.host.tick()
+		c.receive()
+		if c.netcode.State() == netcode.Connected {
 			return true
 		}
 	}
 	return false
 }
 
-// enter begins an attempt and goes on until there is a Welcome.
-func (c *caller) enter(change func(*netcode.Mint)) {
-	c.lab.t.Helper()
-	c.ask(change)
-	if !c.knock() {
-		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.tally())
+// connect runs a connect until the client has its Welcome.
+func (c *testClient) connect(change func(*netcode.Mint)) {
+	c.host.t.Helper()
+	c.beginConnect(change)
+	if !c.handshake() {
+		c.host.t.Fatalf("not let in: %v; %v", c.netcode.State(), c.host.tally())
 	}
 	for range 5 {
 		if c.welcome.Version != 0 {
 			return
 		}
-		c.lab.tick()
-		c.hear()
+		c.host.tick()
+		c.receive()
 	}
-	c.lab.t.Fatalf("no welcome")
+	c.host.t.Fatalf("no welcome")
 }
 
-// join comes in, with a Ready that leaves with the next package.
-func (c *caller) join() {
-	c.lab.t.Helper()
-	c.enter(nil)
+// join connects and queues a Ready for the next packet.
+func (c *testClient) join() {
+	c.host.t.Helper()
+	c.connect(nil)
 	c.ready()
 }
 
-// good is the Ready that this lobby wants to hear.
-func (l *lab) good() protocol.Ready {
+// goodReady is the Ready that this lobby expects.
+func (l *testLobby) goodReady() protocol.Ready {
 	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
 }
 
-func (c *caller) ready() {
-	c.lab.t.Helper()
-	r := c.lab.good()
-	c.queue(r.Append(nil))
+func (c *testClient) ready() {
+	c.host.t.Helper()
+	r := c.host.goodReady()
+	c.queueReliable(r.Append(nil))
 }
 
-func (c *caller) queue(event []byte) {
-	c.lab.t.Helper()
+func (c *testClient) queueReliable(event []byte) {
+	c.host.t.Helper()
 	if err := c.peer.QueueReliable(event); err != nil {
-		c.lab.t.Fatal(err)
+		c.host.t.Fatal(err)
 	}
 }
 
-func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
+func (c *testClient) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
-// state is what the lobby knows of the caller, if its player is still there.
-func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
+// state is the lobby's connection of the client, if its player is still there.
+func (c *testClient) state() *conn { return &c.host.lobby.conns[c.id().Index()] }
 
-// pack is a package of the session with the given sections.
-func (c *caller) pack(sections ...byte) []byte {
-	p, _ := c.peer.Append(c.lab.now, nil)
+// packet returns a packet of the session with the given sections.
+func (c *testClient) packet(sections ...byte) []byte {
+	p, _ := c.peer.Append(c.host.now, nil)
 	p = c.peer.AppendReliable(p, 512)
 	return append(p, sections...)
 }
 
-// seal makes a package a datagram.
-func (c *caller) seal(pack []byte) []byte {
-	c.lab.t.Helper()
-	d, err := c.dial.Seal(c.lab.now, pack, nil)
+// seal returns a packet as a datagram.
+func (c *testClient) seal(pack []byte) []byte {
+	c.host.t.Helper()
+	d, err := c.netcode.Seal(c.host.now, pack, nil)
 	if err != nil {
-		c.lab.t.Fatal(err)
+		c.host.t.Fatal(err)
 	}
 	return d
 }
 
-// say sends a package with the given sections.
-func (c *caller) say(sections ...byte) {
-	c.lab.t.Helper()
-	c.send(c.seal(c.pack(sections...)))
+// sendSections sends a packet with the given sections.
+func (c *testClient) sendSections(sections ...byte) {
+	c.host.t.Helper()
+	c.send(c.seal(c.packet(sections...)))
 }
 
-// leave says goodbye.
-func (c *caller) leave() {
-	c.lab.t.Helper()
-	c.dial.Disconnect(c.lab.now, &c.post)
-	c.mail()
+// leave sends a disconnect.
+func (c *testClient) leave() {
+	c.host.t.Helper()
+	c.netcode.Disconnect(c.host.now, &c.outbox)
+	c.flushOutbox()
 }
 
-// commands is a section with a window up to the tick that is simulated next.
-func (c *caller) commands(n int) []byte {
+// commands is a section with a window up to the next simulated tick.
+func (c *testClient) commands(n int) []byte {
 	var cmds []sim.Command
-	next := c.lab.lobby.match.Tick() + 1
+	next := c.host.lobby.match.Tick() + 1
 	for i := range n {
 		cmds = append(cmds, sim.Command{Tick: next - tick.Tick(n-1-i), Yaw: 100, MoveMag: 255})
 	}
@@ -490,43 +490,44 @@ func section(cmds ...sim.Command) []byte {
 	return sim.AppendCommands([]byte{byte(packet.SectionCommands)}, cmds)
 }
 
-// play lets a caller send a command for the coming tick, and hears what has come for it.
-func (c *caller) play() (snapshots int) {
-	c.lab.t.Helper()
-	snapshots = len(c.hear())
-	c.say(c.commands(1)...)
+// play sends a command for the coming tick, runs the tick and receives, and returns the number of
+// snapshots.
+func (c *testClient) play() (snapshots int) {
+	c.host.t.Helper()
+	snapshots = len(c.receive())
+	c.sendSections(c.commands(1)...)
 	return snapshots
 }
 
-// plays lets a caller play n ticks.
-func (c *caller) plays(n int) (snapshots int) {
-	c.lab.t.Helper()
+// playTicks lets a caller play n ticks.
+func (c *testClient) playTicks(n int) (snapshots int) {
+	c.host.t.Helper()
 	for range n {
 		snapshots += c.play()
-		c.lab.tick()
+		c.host.tick()
 	}
 	return snapshots
 }
 
-// inputs is what has become of the caller's commands.
-func (c *caller) inputs() sim.CommandCounts {
-	c.lab.t.Helper()
-	inbox := c.lab.lobby.match.CommandBuffer(c.id())
+// commandCounts counts what became of the client's commands.
+func (c *testClient) commandCounts() sim.CommandCounts {
+	c.host.t.Helper()
+	inbox := c.host.lobby.match.CommandBuffer(c.id())
 	if inbox == nil {
-		c.lab.t.Fatalf("%v is gone", c.id())
+		c.host.t.Fatalf("%v is gone", c.id())
 	}
 	return inbox.Count
 }
 
-// unharmed plays a second with the caller and fails unless each of its commands is used and each
-// snapshot comes.
-func (c *caller) unharmed() {
-	t := c.lab.t
+// checkUnharmed plays a second with the client and fails unless every command is used and every
+// snapshot arrives.
+func (c *testClient) checkUnharmed() {
+	t := c.host.t
 	t.Helper()
-	used := c.inputs().Used
-	n := int(c.lab.lobby.cfg.Rules.Rate)
-	snapshots := c.plays(n)
-	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.SendInterval-1 {
+	used := c.commandCounts().Used
+	n := int(c.host.lobby.cfg.Rules.Rate)
+	snapshots := c.playTicks(n)
+	if got := c.commandCounts().Used - used; got != uint64(n) || snapshots < n/c.host.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

@@ -26,7 +26,7 @@ func BenchmarkBudget(b *testing.B) {
 }
 
 func benchmarkBudget(b *testing.B, n int, cfg Config) {
-	c := newTable(b, n, cfg)
+	c := newClientLobby(b, n, cfg)
 	c.firing(1)
 	c.play(3)
 	runtime.LockOSThread()
@@ -50,9 +50,9 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 }
 
 // firing makes all clients run, look about and use all their abilities.
-func (b *table) firing(seed uint64) {
+func (b *clientLobby) firing(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 4))
-	b.think = func(int) client.Intent {
+	b.brain = func(int) client.Intent {
 		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.Uint32())}
 	}
 }

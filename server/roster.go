@@ -117,8 +117,8 @@ func (r *roster) markDirty(slot int) {
 	}
 }
 
-// newMatch gives the rows the ids of a new match and empties those of players that are gone. Nobody
-// is sent anything: each connection gets all rows with its Ready.
+// newMatch gives the rows the ids of a new match and empties those of players that are gone. It
+// sends nothing: each connection gets all rows with its Ready.
 func (r *roster) newMatch() {
 	for slot := range r.rows {
 		row, muted := &r.rows[slot], r.players[slot].Muted

@@ -43,8 +43,8 @@ func TestStandingIsDue(t *testing.T) {
 
 // To tell of a round allocates nothing.
 func TestRoundAllocatesNothing(t *testing.T) {
-	l := newLab(t, Config{})
-	l.joined()
+	l := newTestLobby(t, Config{})
+	l.joinedClient()
 	r := &l.lobby.outbound.round
 	r.sent = sim.RoundStatus{}
 	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {

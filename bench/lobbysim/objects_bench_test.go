@@ -17,8 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// gunner walks about and, if it is one of those who fire, lets a rocket go into the sky whenever it
-// can.
+// gunner walks about and, if it is one that shoots, fires a rocket into the sky whenever it can.
 type gunner struct {
 	swarm.Brain
 	fires bool

@@ -27,8 +27,7 @@ func watched(cfg server.Config) server.Config {
 	return cfg
 }
 
-// A tick that is observed in all ways, and of which every eighth datagram is accounted for,
-// allocates nothing.
+// A tick with all observers, and with every eighth datagram sampled, allocates nothing.
 func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -140,7 +139,7 @@ func BenchmarkObserved(b *testing.B) {
 			if !c.labels { // as a host while no profile is taken
 				cfg.EnterStage = nil
 			}
-			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
+			l := newFullLobbyWith(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()

@@ -66,7 +66,7 @@ type Sim struct {
 	tickFn    func() error // tick
 	vision    vision
 	mint      tokenMint
-	suspended []bool // clients whose machines stand still
+	suspended []bool // clients that do not run
 	stall     int    // ticks that the server stands still
 }
 

@@ -18,15 +18,15 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two
-// seconds.
-func crowd(t testing.TB, n int, around func(func() error) error) *Sim {
+// newFullLobby returns a lobby of n joined players that all see each other, after two seconds of
+// warm-up.
+func newFullLobby(t testing.TB, n int, around func(func() error) error) *Sim {
 	t.Helper()
-	return crowdOf(t, n, server.Config{}, around)
+	return newFullLobbyWith(t, n, server.Config{}, around)
 }
 
-// crowdOf is crowd in a lobby of another configuration.
-func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Sim {
+// newFullLobbyWith is crowd in a lobby of another configuration.
+func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Sim {
 	t.Helper()
 	if _, bench := t.(*testing.B); bench && kept.name == t.Name() {
 		*kept.around = around
@@ -90,7 +90,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	}
 }
 
-// relevances are the ways of a lobby to tell who is where.
+// relevances are the configurations of relevance that benchmarks compare.
 var relevances = []server.Config{
 	{Relevance: server.RelevanceOff},
 	{Relevance: server.RelevanceAll, ChecksumEvery: -1},
@@ -140,7 +140,7 @@ func inSight(b *Sim) float64 {
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
 			o := oracle{cfg: cfg, id: id, far: far, left: map[netid.ID]int{}}
-			all += len(o.look(f))
+			all += len(o.visibleTo(f))
 			viewers++
 		}
 	}
@@ -150,7 +150,7 @@ func inSight(b *Sim) float64 {
 func steadyTick(t *testing.T, cfg server.Config) {
 	var before, after runtime.MemStats
 	ticks, allocs := 0, uint64(0)
-	b := crowdOf(t, 500, cfg, func(tick func() error) error {
+	b := newFullLobbyWith(t, 500, cfg, func(tick func() error) error {
 		runtime.ReadMemStats(&before)
 		err := tick()
 		runtime.ReadMemStats(&after)
@@ -171,15 +171,15 @@ func steadyTick(t *testing.T, cfg server.Config) {
 	}
 }
 
-// BenchmarkTick is a whole tick of a lobby where everybody sees everybody: CPU time from datagrams
-// in to datagrams out, without the system calls. The limit it stands beside is the tick's period.
-// What one sealed datagram costs, to open and to seal, is beside it: all but the handshakes' part
-// of the stages of these names.
+// BenchmarkTick measures a whole tick of a lobby in which all players see each other: CPU time from
+// datagrams in to datagrams out, without the system calls, beside the tick's period as its limit.
+// The cost of opening and sealing one datagram is beside it: all but the handshakes' part of the
+// stages of these names.
 func BenchmarkTick(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
 			var spent time.Duration
-			c := crowd(b, n, func(tick func() error) error {
+			c := newFullLobby(b, n, func(tick func() error) error {
 				from := clock.ThreadCPU()
 				err := tick()
 				spent += clock.ThreadCPU() - from
@@ -229,7 +229,7 @@ func BenchmarkRelevance(b *testing.B) {
 		cfg := way.cfg
 		b.Run(way.name, func(b *testing.B) {
 			var spent time.Duration
-			c := crowdOf(b, n, cfg, func(tick func() error) error {
+			c := newFullLobbyWith(b, n, cfg, func(tick func() error) error {
 				from := clock.ThreadCPU()
 				err := tick()
 				spent += clock.ThreadCPU() - from

@@ -100,9 +100,9 @@ func BenchmarkSeal(b *testing.B) {
 func BenchmarkReject(b *testing.B) {
 	s := newServer(b, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24 })
 	p := connected(b, s, 1)
-	payload := p.grab(KindPayload, make([]byte, 64))
+	payload := p.seal(KindPayload, make([]byte, 64))
 	payload[len(payload)-1] ^= 1
-	replayed := p.grab(KindPayload, make([]byte, 64))
+	replayed := p.seal(KindPayload, make([]byte, 64))
 	var out Outbox
 	s.Receive(p.now, testUnix, p.at, append([]byte(nil), replayed...), &out)
 	junk := request(mint(b, 2, nil))

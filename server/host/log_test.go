@@ -48,8 +48,8 @@ func TestLogbook(t *testing.T) {
 	check(34*s, "a 2002", "c (and 4 more like it in 2 s)")
 }
 
-// A client's goodbyes after the first are nobody's, and no line is written of them; whatever comes
-// beyond them is.
+// Repeats of a client's disconnect belong to no session and are not logged. Datagrams beyond them
+// are.
 func TestTails(t *testing.T) {
 	var l disconnectRepeats
 	for i, c := range []struct{ unknown, goodbyes, want uint64 }{

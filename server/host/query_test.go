@@ -107,7 +107,7 @@ func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 	}
 }
 
-// A port that somebody has is said so, and nothing stays open.
+// A query port in use is an error that says so, and no socket stays open.
 func TestQueryPortInUse(t *testing.T) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

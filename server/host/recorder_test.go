@@ -65,8 +65,8 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 	return out
 }
 
-// films are chunks of a lobby, as many as are wanted.
-func films(t *testing.T, n int) (out []server.RecordingChunk) {
+// testChunks are chunks of a lobby, as many as are wanted.
+func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
 	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
 	for len(out) < n {
@@ -83,8 +83,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := films(t, recorderQueue+6)
-	for _, f := range all[:recorderQueue+2] { // nobody writes: the disk hangs
+	all := testChunks(t, recorderQueue+6)
+	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
 	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {
@@ -115,7 +115,7 @@ func TestRecorderByRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.run(nil)
-	for i, f := range films(t, 6) {
+	for i, f := range testChunks(t, 6) {
 		f.First = i == 0 || i == 4
 		a.take(f)
 		for deadline := 0; deadline < 5000; deadline++ {

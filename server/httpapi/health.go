@@ -14,7 +14,7 @@ const (
 	stateStarting lobbyState = iota // no tick was played yet
 	stateOpen                       // players may join
 	stateFull                       // no slot is free
-	stateShedding                   // overloaded: nobody may join
+	stateShedding                   // overloaded: new players are rejected
 	stateStuck                      // no tick has begun for stuckAfter
 	stateEnded                      // stopped, or ended by a fault
 	numStates

@@ -317,8 +317,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 	})
 }
 
-// A client whose datagrams get lost says them again, and takes nobody's word but that for its
-// token.
+// A client repeats lost datagrams, and accepts only answers with its token.
 func TestClientInsists(t *testing.T) {
 	r, s := newResponder(), sheetOf(lobby(300))
 	c := NewClient(ChunkInfo | ChunkPlayers)

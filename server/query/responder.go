@@ -31,7 +31,7 @@ func (d Drop) String() string { return dropNames[d] }
 // Limits bound what is answered. Zero fields mean the defaults named.
 type Limits struct {
 	Challenges int // a second to one network (/24, IPv6 /48), and at once; default 64
-	// Of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones.
+	// Responses per second to all sources; default 1024, about 12 Mbit/s at full size.
 	Packets        int
 	NetworkPackets int // likewise to one network; default 128
 }

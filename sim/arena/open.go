@@ -57,6 +57,7 @@ func Open(name string) (*Arena, error) {
 	return a, nil
 }
 
+// openGenerated parses PLAYERS:SEED and runs a generator. kind is the prefix for errors.
 func openGenerated(name, kind, spec string, generate func(players int, seed uint64) *Arena) (*Arena, error) {
 	count, seedText, ok := strings.Cut(spec, ":")
 	players, err := strconv.Atoi(count)

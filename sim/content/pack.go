@@ -26,6 +26,7 @@ func (s Side) String() string {
 	return "none"
 }
 
+// sides are the names of sides in files, by value.
 var sides = []string{"both", "server", "client"}
 
 // needs reports whether a reader of side s needs what is marked m.
