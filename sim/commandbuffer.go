@@ -69,6 +69,8 @@ func (b *CommandBuffer) Take(t tick.Tick) (c Command, own bool) {
 	return c, own
 }
 
+// take writes the command for tick t to c and reports whether it is the player's own. Otherwise it
+// is a substitute.
 func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 	b.taken = t
 	if at := &b.ring[t%bufferTicks]; at.Tick == t {

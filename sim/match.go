@@ -297,8 +297,10 @@ func (m *Match) JoinSpectator() netid.ID { return m.spawnPlayer(spectator) }
 // joinKind is how a player joins: 0 as the rules say, spectator, or 1 + hero.
 type joinKind uint8
 
+// spectator is the joinKind of players without a body; other values are heroes.
 const spectator joinKind = 255
 
+// spawnPlayer adds a row for a new player; it is part of ticks after the next.
 func (m *Match) spawnPlayer(as joinKind) netid.ID {
 	return m.addPlayer(m.World.Spawn(m.player), as)
 }

@@ -214,6 +214,7 @@ func (h *Hero) addWeapon(i int) {
 	}
 }
 
+// mask is the slots with some names, without the slot self. "*" is all slots.
 func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
 	for _, name := range names {
 		if name == "*" {
@@ -232,6 +233,7 @@ func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
 // ticks converts milliseconds to ticks, rounded up.
 func (h *Hero) ticks(millis int32) int16 { return int16((int64(millis)*int64(h.rate) + 999) / 1000) }
 
+// gun checks and compiles a gun. Only one of spin and spread may use Heat.
 func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 0, float64(Projectiles - 1)},
@@ -276,6 +278,7 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	return nil
 }
 
+// launcher checks and compiles a launcher.
 func (c *compiledSlot) launcher(p *LauncherParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 1, float64(Projectiles - 1)},
@@ -295,6 +298,7 @@ func (c *compiledSlot) launcher(p *LauncherParams, h *Hero) error {
 	return c.times(0, p.ActiveMillis, p.CooldownMillis, h)
 }
 
+// melee checks and compiles a melee attack; it hits at least a tick before it ends.
 func (c *compiledSlot) melee(p *MeleeParams, h *Hero) error {
 	for _, f := range []field{
 		{"Damage", float64(p.Damage), 0, 10000},
@@ -327,11 +331,13 @@ func (c *compiledSlot) times(impact, active, cooldown int32, h *Hero) error {
 	return nil
 }
 
+// field is a number with its allowed range, for errors.
 type field struct {
 	name      string
 	v, lo, hi float64
 }
 
+// within returns an error that names the field if v is outside [lo, hi] or NaN.
 func within(name string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
 		return fmt.Errorf("%s: %v, want %v to %v", name, v, lo, hi)

@@ -20,6 +20,7 @@ type unzip struct {
 	x, y, z, nr2, i, n reg.GPVirtual
 }
 
+// signature begins the function and loads its arguments and the addresses of the columns.
 func (u *unzip) signature(name string) {
 	TEXT(name, NOSPLIT, "func(src, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)")
 	Doc(name + " copies n rows of 32 bytes, and splits them into columns; n is a multiple of its lanes.")
@@ -49,6 +50,7 @@ func (u *unzip) turn(rows int) {
 	RET()
 }
 
+// column is the address of row i of a column.
 func (u *unzip) column(base reg.GPVirtual) Mem { return Mem{Base: base, Index: u.i, Scale: 4} }
 
 // words32 puts up to 16 words into the read-only data.
