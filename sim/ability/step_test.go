@@ -342,8 +342,6 @@ func BenchmarkStep(b *testing.B) {
 		in   Input
 	}{
 		{"idle", TerraformerParams(), Input{Alive: true, Grounded: true}},
-		{"run", TerraformerParams(), Input{Alive: true, Grounded: true, MoveMag: 255}},
-		{"sprint", TerraformerParams(), Input{Alive: true, Grounded: true, MoveMag: 255, Buttons: SprintKey}},
 		{"rifle", TerraformerParams(), Input{Alive: true, Grounded: true, MoveMag: 255, Buttons: Primary}},
 		{"chaingun", RobotParams(), Input{Alive: true, Grounded: true, MoveMag: 255, Buttons: Primary}},
 	} {
