@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 6
-BENCHTIME ?= 0.1s
+BENCHTIME ?= 1s
 PKG       ?= ./...
 ARGS      ?=
 

@@ -147,7 +147,7 @@ func (c *Chat) send(tag byte, line string) error {
 	peer := c.conn.peer
 	var message [packet.MaxMessageSize]byte
 	part, rest, more := protocol.AppendLine(message[:0], tag, []byte(line))
-	if more && peer.ReliablePending() == packet.MaxReliable-1 { // there is room for half of the line only
+	if more && peer.ReliablePending() == packet.MaxReliable-1 { // room for half of the line
 		return packet.ErrReliableFull
 	}
 	err := peer.QueueReliable(part)

@@ -22,7 +22,7 @@ type Config struct {
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
 	Models     netstate.Models                       // compression; default netstate.Trained
-	FindModels func(hash uint64) (m netstate.Models) // finds others that the server names; default none
+	FindModels func(hash uint64) (m netstate.Models) // finds another that the server names
 
 	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of
 	// up to protocol.MaxContent. Without it the client is Denied.

@@ -15,7 +15,7 @@ import (
 // Shot is a predicted shot.
 type Shot struct {
 	Tick   tick.Tick // of the command
-	Ray    geom.Ray  // as the server computes it if it agrees; with Config.PredictHits up to the first wall
+	Ray    geom.Ray  // as on the server; with Config.PredictHits up to the first wall
 	Radius float32   // metres
 	View   tick.View // that the command carries
 

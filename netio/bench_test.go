@@ -246,7 +246,7 @@ func processCPU() int64 {
 // BenchmarkSend sends 400 bytes to each of 512 clients in turn; on loopback the sender's thread
 // also pays for the delivery. The clients' sockets are emptied between rounds, off the clock,
 // since a full one is cheaper to send to. With three datagrams to each client, as in a lobby
-// whose snapshot does not fit one, those of a client are a train.
+// whose snapshot does not fit one, those of a client are one GSO send.
 func BenchmarkSend(b *testing.B) {
 	const clients, bytes = 512, 400
 	rounds := func(b *testing.B, f *ClientPool, send func()) {
@@ -282,8 +282,8 @@ func BenchmarkSend(b *testing.B) {
 		}
 	}
 	b.Run("gnet-sendmmsg", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 1))
-	b.Run("gnet-sendmmsg-trains-of-2", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 2))
-	b.Run("gnet-sendmmsg-trains-of-4", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 4))
+	b.Run("gnet-sendmmsg-gso-of-2", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 2))
+	b.Run("gnet-sendmmsg-gso-of-4", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 4))
 	b.Run("mmsg-sendmmsg", batched(mustListen(b, ListenMmsg, "127.0.0.1:0", Config{}), 1))
 	b.Run("net-WriteToUDPAddrPort", batched(mustListen(b, ListenNet, "127.0.0.1:0", Config{}), 1))
 }

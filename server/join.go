@@ -30,7 +30,7 @@ const schemasWithin = 2 * time.Second
 type join struct {
 	*core
 	l        *Lobby
-	arrivals []int32      // clients of netcode without a player so far, in the order in which they came
+	arrivals []int32      // clients of netcode without a player, by arrival
 	rejecter *packet.Peer // writes the packets that reject an arrival
 }
 
@@ -128,7 +128,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		c = &j.conns[id.Index()]
 		c.assign(id, s.ClientID, r)
 	} else {
-		if j.leaving == 0 && len(j.reconnectable) > 0 { // a new player goes before one without a session
+		if j.leaving == 0 && len(j.reconnectable) > 0 { // a new player takes the slot
 			j.expireAt(0)
 		}
 		return false
@@ -183,7 +183,7 @@ func (j *join) reject(now time.Duration, client int, why packet.Reason) {
 	var buf [packet.HeaderSize + 2]byte
 	for range packet.CloseRepeats {
 		p, _ := j.rejecter.Append(now, buf[:0])
-		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // netcode's disconnects say it, too
+		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // before the disconnects
 	}
 	_ = j.netcode.Disconnect(now, client, &j.egress.outbox)
 	j.Stats.Count[metrics.RejectedFull].Inc()

@@ -40,7 +40,7 @@ const (
 // already.
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed
-//	some are hidden, no limit            all visible rows, in blocks where whole groups are visible
+//	some are hidden, no limit            all visible rows; blocks for whole visible groups
 //	byte limit                           as without one if that fits; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view

@@ -111,7 +111,7 @@ func (w *war) live() (n int) {
 // what they go through: a player, a round, a projectile, a grenade.
 func BenchmarkTick(b *testing.B) {
 	for _, players := range []int{32, 1000} {
-		for _, mix := range []bool{true, false} {
+		for _, mix := range []bool{true} {
 			b.Run(fmt.Sprintf("players=%d/mix=%v", players, mix), func(b *testing.B) {
 				w := newWar(b, players, mix)
 				sums := make([]time.Duration, len(systems)+1)

@@ -249,6 +249,7 @@ func BenchmarkRelevance(b *testing.B) {
 			b.StopTimer()
 			sent := s.Count[metrics.Snapshots].Load() - snapshots
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
+			b.ReportMetric(100*float64(spent)/float64(b.N)*60/1e9, "%core@60Hz")
 			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
 			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
 			b.ReportMetric(inSight(c), "rows")

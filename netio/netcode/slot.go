@@ -46,8 +46,8 @@ type Session struct {
 	LastReceived time.Duration       // when
 	Token        TokenTag            // of the client's token
 	Expire       uint64              // of that token
-	AuthFailures uint64              // datagrams from its address that failed; anybody can spoof those
-	AuthFlood    bool                // more than 100 of those a second for 5 s; no reason to end the session
+	AuthFailures uint64              // failed datagrams from its address; may be spoofed
+	AuthFlood    bool                // over 100 of them a second for 5 s; ends no session
 }
 
 // slotTable holds the sessions and finds them by address, client id and session id.
@@ -55,7 +55,7 @@ type slotTable struct {
 	slots        []slot
 	paths        []path
 	userData     [][UserDataSize]byte
-	updateAt     []time.Duration // when Update must look at a slot at the latest; never for free ones
+	updateAt     []time.Duration // deadline of a slot's next Update; never if free
 	freeSlots    []int32
 	slotAt       table // by address
 	slotOfClient table // by client id
