@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
+// newCodecShow returns the command that prints the Huffman codes of a model.
 func newCodecShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [FILE]",

@@ -20,6 +20,7 @@ import (
 // version is set by the linker.
 var version = "dev"
 
+// main runs the command line and exits with its status.
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run executes one command line and returns the exit code.
@@ -42,6 +43,7 @@ func run(args []string) int {
 	return 1
 }
 
+// newRoot returns the command tickrate with all its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tickrate",

@@ -59,6 +59,7 @@ type runDelay struct {
 	Stolen *float64 `json:"stolen_ms"`
 }
 
+// runDelayOf returns the run delay of g, nil where the system does not report it.
 func runDelayOf(g *swarm.Figures) *runDelay {
 	d := &g.RunDelay
 	if !d.Known {
@@ -76,8 +77,10 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 	return r
 }
 
+// millis converts nanoseconds to milliseconds.
 func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 
+// summarize collects the figures of s for the output as JSON.
 func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
 	return swarmSummary{
@@ -93,6 +96,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 	}
 }
 
+// printFigures prints the figures of s as text, or as JSON if f says so.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
 	if f.json {
