@@ -25,10 +25,10 @@ func full(*Config) {}
 // recording is what one client received and when it moved, for replay by another of the same
 // configuration.
 type recording struct {
-	cfg   Config
-	play  []recordedDatagram
-	packs [][]byte    // what was sealed in the datagrams, newest last
-	lab   *testServer // as it was in the end: its gate can seal for the client
+	cfg    Config
+	play   []recordedDatagram
+	packs  [][]byte    // what was sealed in the datagrams, newest last
+	server *testServer // in its last state, for sealing
 }
 
 // recordedDatagram is a frame: what arrived before it, and its instant.
@@ -45,7 +45,7 @@ func record(t testing.TB, players int, level func(*Config), d time.Duration, pat
 	cfg.PredictHits = false
 	level(&cfg)
 	s := l.addClient(cfg, path)
-	tp := &recording{cfg: cfg, lab: l}
+	tp := &recording{cfg: cfg, server: l}
 	l.onPacket = func(pack []byte) { tp.packs = append(tp.packs, slices.Clone(pack)) }
 	var frame recordedDatagram
 	s.onDatagram = func(now time.Duration, data []byte) {

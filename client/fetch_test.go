@@ -36,13 +36,13 @@ func transferOf(what protocol.Content, file []byte) []byte {
 	return p.Append(nil)
 }
 
-// withoutContent makes a client that has neither the lab's models nor its arena.
+// withoutContent makes a client that has neither the server's models nor its arena.
 func (l *testServer) withoutContent(cfg *Config) {
 	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
-// serveContent lets the lab answer each request with a blob: nil for none.
+// serveContent lets the server answer each request with a transfer: nil for none.
 func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
 	l.onRequest = func(g *serverConn, what protocol.Content) {
 		if blob := answer(what); blob != nil {
@@ -220,7 +220,7 @@ func TestHostileContent(t *testing.T) {
 		s := l.addClient(cfg, link{delay: 2 * time.Millisecond})
 		var before, after runtime.MemStats
 		worst := uint64(0)
-		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the lab's own memory is not the client's
+		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the client must copy the server's memory
 			runtime.ReadMemStats(&before)
 			l.run(labStep)
 			runtime.ReadMemStats(&after)

@@ -90,7 +90,7 @@ func TestRow37DivergenceIsDetected(t *testing.T) {
 			}
 		}
 		newest := s.client.Newest()
-		l.flipped = newest // and nothing wrong is shown of what comes later: see lab.compare
+		l.flipped = newest // later rows are right: see testServer.compare
 		l.run(3 * time.Second)
 		st := s.client.Stats()
 		if flipped == 0 || st.Diverged == 0 || l.conns[0].checksumResyncs == 0 || st.Undecoded != 0 {

@@ -48,7 +48,7 @@ func FuzzReceive(f *testing.F) {
 // sealed is a package in a datagram that the client opens.
 func (tp *recording) sealed(t testing.TB, pack []byte) []byte {
 	t.Helper()
-	data, err := tp.lab.netcode.Seal(tp.lab.now, 0, pack, nil)
+	data, err := tp.server.netcode.Seal(tp.server.now, 0, pack, nil)
 	if len(pack) < 1 || len(pack) > netcode.MaxPayload {
 		return pack
 	}

@@ -44,7 +44,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// welcomes lets a lab greet with another Welcome than its own.
+// welcomes lets a server send another Welcome than its own.
 func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	l.greet = func(w *protocol.Welcome) [][]byte {
 		change(w)

@@ -115,7 +115,7 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 // a second: predicted and render clock run between 5 % slower and faster than our own, render but
 // for what the pledged delay changes; it stops at the newest snapshot and nowhere else, nothing is
 // set anew, and a while after the path has changed last all commands are in time, and not much
-// earlier than wanted. What lab.check holds holds too: render never goes back nor past the newest
+// earlier than wanted. As in testServer.check, render never goes back nor past the newest
 // snapshot.
 func TestClocksOverRandomLinks(t *testing.T) {
 	for seed := range uint64(30) {

@@ -14,9 +14,9 @@ type ClampLimits struct {
 	InterpTicks float32 // how far behind the newest snapshot the client may draw
 	// jitter, command buffering and redundancy: what an honest client may be late besides
 	SlackTicks  float32
-	CapTicks    tick.Tick // no view is older than this, nor spans more; 0 means a quarter of a second
+	CapTicks    tick.Tick // most age and span of a view; 0 means a quarter of a second
 	NewestAcked tick.Tick // newest snapshot that the client has acknowledged, 0 for none
-	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
+	Newest      tick.Tick // newest snapshot sent; 0: none
 	Oldest      tick.Tick // History.Oldest
 	LastInstant int64     // Instant of the view that the last shot was judged by, 0 for none
 

@@ -20,7 +20,7 @@ const overflow = -1
 // Implementation constants of reach.
 const (
 	maxFastMovers = 32 // of a view
-	maxSummed     = 4  // metres that the sum of the ticks in between may reach; more is measured directly
+	maxSummed     = 4  // metres; a longer sum of ticks is measured directly
 )
 
 var (

@@ -34,7 +34,7 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 	h, slow, sweeps := field(t, 1500, 90, 900)
 	s := NewSweeper(h)
 	s.buildIndexAfter(0)
-	s.squareCost = 16 // or they would be for the largest lobbies only, and for the ticks that many ask for
+	s.squareCost = 16 // so that small lobbies walk the grid too
 	hits, strips := 0, 0
 	for i := range sweeps {
 		w := &sweeps[i]

@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/tick"
 
 // Constants of ViewDelayTrack. Both ends must have the same.
 const (
-	ViewDelaySpan = 16  // ticks from one announced delay to the next; in between it changes linearly
+	ViewDelaySpan = 16  // ticks between announced delays, linear in between
 	ViewDelayUnit = 128 // of an announced delay: half a tick, in 1/256 tick
 	// a packet whose newest command is of span n announces the delay at the end of span n+2
 	announceAhead  = 3

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// busy is a lab with connections that play for so many ticks.
+// busy is a lobby with clients that have played a number of ticks.
 func busy(t testing.TB, cfg Config, clients, ticks int) *testLobby {
 	t.Helper()
 	l := newTestLobby(t, cfg)

@@ -28,7 +28,7 @@ const (
 	modes
 )
 
-// scene is a lab with a control client and one that attacks, at the moment of the attack.
+// scene is a lobby with a control client and an attacker, at the moment of the attack.
 func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
 	gate := manyPackages()
 	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands

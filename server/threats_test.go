@@ -401,7 +401,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// controlAndClient is a lab with a player that moves, for comparing.
+// controlAndClient returns a lobby with a client and a moving control client to compare it with.
 func controlAndClient(t *testing.T, gate netcode.ServerConfig) (l *testLobby, control, c *testClient) {
 	l = newTestLobby(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
 	control, c = l.joinedClient(), l.joinedClient()

@@ -92,7 +92,7 @@ var (
 //	32  tick of the newest
 //	then from the newest to the oldest, the first against all zero:
 //	1   same inputs as the one before in this list; otherwise
-//	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (1: changed, value follows)
+//	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (1: value follows)
 //	1   a view follows: 32 view.From · 8 view.To-view.From · 8 view.Frac
 //	padded to a byte
 func AppendCommands(dst []byte, cmds []Command) []byte {

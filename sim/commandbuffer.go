@@ -26,8 +26,10 @@ const repeatTicks = 3
 // CommandCounts counts what happened to each command that was offered, and to each tick.
 type CommandCounts struct {
 	Accepted uint64 // commands stored
-	Duplicate, Stale, Future, Conflict,
-	Clamped uint64 // commands not stored, by reason; clamped ones were stored after a field was sanitized
+	// commands not stored: seen before, too old, too far ahead, different from the one stored
+	Duplicate, Stale, Future, Conflict uint64
+
+	Clamped uint64 // commands stored after a field was sanitized
 	Used    uint64 // ticks that ran with the player's own command
 	Missing uint64 // ticks that ran without, after the player's first command
 }

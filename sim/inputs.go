@@ -16,7 +16,7 @@ import (
 type TickInputs struct {
 	Tick     tick.Tick       // the tick that was played
 	Changes  []Change        // before the tick, in order
-	Commands []PlayerCommand // commands that were used, by slot; a missing player had none for this tick
+	Commands []PlayerCommand // commands in use, by slot; a player without one is left out
 	Limits   []PlayerLimits  // clamp limits of players whose actions were judged by a view
 	// targets that the hit filter denied, each once, ascending, and targets seen by another view
 	Hidden      []HiddenTarget

@@ -119,7 +119,7 @@ type Shot struct {
 	Claimed     tick.View           // the view that its command named
 	ClampReason lagcomp.ClampReason // why View is another, if shot records are written
 	Clamped     bool                // View is not the claimed view
-	Judged      tick.View           // the view by which its hit was judged: View, or the view of that target
+	Judged      tick.View           // view that decided the hit: View, or the target's own
 	// the shooter's view of a target was older than the history, and a later instant was used
 	ViewExpired bool
 }

@@ -52,7 +52,7 @@ func TestRow53Rivet(t *testing.T) {
 	for len(s.Outcome().Events) == 0 && s.Tick() < fired+60 {
 		s.step()
 	}
-	flown := s.Tick() - fired // 20 m less both radii and a body's, at 80 m/s, seen a tick or two late
+	flown := s.Tick() - fired // 20 m less the radii, at 80 m/s, one or two ticks late
 	want := Event{EventHit, 0, object.CauseProjectile, s.Tick(), s.ids[0], s.ids[1], 12}
 	if e := s.Outcome().Events; len(e) != 1 || e[0] != want || flown < 14 || flown > 17 {
 		t.Errorf("after %d ticks %+v, want %+v", flown, e, want)

@@ -21,7 +21,7 @@ func (s Side) String() string { return [...]string{"server", "both"}[s&1] }
 type System struct {
 	Name    string // also its name in profiles and stage tables
 	Purpose string
-	Reads   []Datum // what it depends on, besides the clock, the game and the arena, which are never written
+	Reads   []Datum // inputs besides clock, game and arena, which are never written
 	Writes  []Datum // what it may change
 	Side    Side
 	run     func(*columns)
@@ -217,7 +217,7 @@ func Conflicts(table []System) (out []string) {
 		sorts[d.Name] = d.Sort
 	}
 	names := map[string]bool{}
-	writer, fresh := map[Datum]string{}, map[Datum]bool{} // the last writer, and whether that value is unread
+	writer, fresh := map[Datum]string{}, map[Datum]bool{} // last writer; value unread
 	for i := range table {
 		s := &table[i]
 		if names[s.Name] {

@@ -169,7 +169,7 @@ type cachedPose struct {
 func (p poses) at(f *snapshot.Frame, slot int) (rig.Pose, bool) {
 	two := &p[slot]
 	e := &two[0]
-	if two[1].tick == f.Tick || two[0].tick != f.Tick && two[1].tick < two[0].tick { // f's or the older
+	if two[1].tick == f.Tick || two[0].tick != f.Tick && two[1].tick < two[0].tick {
 		e = &two[1]
 	}
 	if e.tick != f.Tick {

@@ -127,7 +127,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 			if !taking {
 				return 0
 			}
-			return upTo(2000) - 200*time.Microsecond // nonsense, too: more than there was, or less than none
+			return upTo(2000) - 200*time.Microsecond // invalid: above the total or below 0
 		}
 		check := func(raw time.Duration, what string) {
 			own := min(o.Late(), max(raw, 0))

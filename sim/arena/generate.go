@@ -14,7 +14,7 @@ const (
 	areaPerPlayer = 40 // square metres
 	minSide       = 24 // metres
 	tileSide      = 8  // metres, about: the ground is cut into whole tiles
-	laneWidth     = 5  // free ground along each tile's border, so that lanes of twice that join everything
+	laneWidth     = 5  // free ground along each tile's border; lanes are twice as wide
 	wallHeight    = 24
 	skyHeight     = 96
 )

@@ -33,7 +33,7 @@ type Solid struct {
 	Min, Max geom.Vec3
 	Grade    float32 // rise over run of a ramp, 0 for a box
 	Shape    Shape
-	Pass     uint8 // bit t: it is not there for bodies of team t; if any is set, nor for rays. 0 for most
+	Pass     uint8 // bit t: bodies of team t pass; any bit: rays pass too. Usually 0
 }
 
 var _ [32]byte = [unsafe.Sizeof(Solid{})]byte{}

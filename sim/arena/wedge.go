@@ -64,7 +64,7 @@ func (w *wedge) above(p geom.Vec3) float32 { return p.Dot(w.up) }
 // nearest is the vector, in the wedge's axes, from p to the nearest point of the wedge.
 func (w *wedge) nearest(p geom.Vec3) geom.Vec3 {
 	d := geom.Vec3{Z: min(max(p.Z, 0), w.wide) - p.Z}
-	q := geom.Vec3{X: min(max(p.X, 0), w.long), Y: max(p.Y, 0)} // below the slope: the box is near enough
+	q := geom.Vec3{X: min(max(p.X, 0), w.long), Y: max(p.Y, 0)} // below the slope the box is exact
 	if h := p.Dot(w.up); h > 0 {
 		// Above: the nearest of the slope's line, cut to its ends, and of the upright face behind
 		// it.

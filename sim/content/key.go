@@ -13,10 +13,10 @@ type key struct {
 	side    Side
 	may     bool // may be left out: 0
 	choices []string
-	first   int // value of choices[0]
-	when    func(row any) bool
-	at      func(row any) any
-	sub     table
+	first   int                // value of choices[0]
+	when    func(row any) bool // rows that have the key; nil: all
+	at      func(row any) any  // pointer to the field, or *rows
+	sub     table              // of a table or an array of tables
 	mark    func(row any) Side // of a row of an array: the sides that need it
 }
 

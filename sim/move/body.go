@@ -18,7 +18,7 @@ type Params struct {
 
 	WalkSpeed       float32 // m/s; 0 to 30, as all speeds here
 	SprintSpeed     float32 // m/s
-	Acceleration    float32 // on the ground, 1/s: gain per second in multiples of the speed; 0 to 1000
+	Acceleration    float32 // on the ground, 1/s, in multiples of the speed; 0 to 1000
 	Friction        float32 // on the ground, 1/s; 0 to 1000
 	AirAcceleration float32 // 1/s
 	AirFriction     float32 // 1/s

@@ -8,7 +8,7 @@ import (
 
 // Implementation constants of the walls.
 const (
-	shrink         = 1. / 512 // metres that each wall is reduced at each side, to cover all rounding
+	shrink         = 1. / 512 // metres taken off each side of a wall, to cover rounding
 	binSize        = 4        // metres; doubled until there are at most maxBins
 	maxBins        = 1 << 16
 	wideBins       = 64 // a wall over more bins is tested by every line

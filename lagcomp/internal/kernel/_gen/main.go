@@ -91,7 +91,7 @@ type kernel struct {
 
 	p, a, b, n, i, out reg.GPVirtual
 	ax, az             reg.GPVirtual  // columns of the wide loop
-	passed, sub, named reg.GPVirtual  // rows past the wide test; first row of their register; rows for out
+	passed, sub, named reg.GPVirtual  // past the wide test; first of a register; for out
 	sx, sz, lo, hi     reg.VecVirtual // what the wide loop compares with
 }
 

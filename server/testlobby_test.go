@@ -40,7 +40,7 @@ var (
 	testKey  = netcode.Key{0: 29, 1: 7, 31: 9}
 )
 
-// testNetcodeConfig is what lets clients into a lab.
+// testNetcodeConfig is the netcode configuration of a testLobby.
 func testNetcodeConfig() netcode.ServerConfig {
 	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }

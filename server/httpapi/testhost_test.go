@@ -63,7 +63,7 @@ type testHost struct {
 	ended chan struct{}
 }
 
-// newTestHost is a lab with clients that play for so many ticks.
+// newTestHost returns a lobby whose clients have played a number of ticks.
 func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost {
 	t.Helper()
 	l := &testHost{t: t, start: time.Now(), calls: make(chan func()), ended: make(chan struct{})}
