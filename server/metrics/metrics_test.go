@@ -26,8 +26,10 @@ func TestSamplerRate(t *testing.T) {
 			t.Errorf("one of %d: %d samples of %d events", every, n, events)
 		}
 	}
-	if s := NewSampler(-1, samplerSeed); s.Due() || s.Due() {
-		t.Error("a sampler of none selects an event")
+	for s, i := NewSampler(-1, samplerSeed), 0; i < 2; i++ {
+		if s.Due() {
+			t.Errorf("a sampler of none selects event %d", i)
+		}
 	}
 }
 
