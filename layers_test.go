@@ -26,7 +26,6 @@ const above = "*above*"
 // Only server's tick joins the stations; a station that imports its neighbour's neighbour is a mistake this table finds.
 var layers = []layer{
 	// Vocabulary: these know nothing of each other.
-	{pkg: "internal/planted"}, // bugs on purpose: nothing of them is in a binary, see cost_test.go there
 	{pkg: "ecs/geom"},
 	{pkg: "ecs/tick"},
 	{pkg: "ecs/netid"},
@@ -48,19 +47,19 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/planted internal/ratelimit crypto"},
-	{pkg: "netio/packet", may: "internal/planted"},
+	{pkg: "netio/netcode", may: "internal/ratelimit crypto"},
+	{pkg: "netio/packet"},
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
-	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche internal/planted", tests: "vek"},
+	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche"},
 	{pkg: "ecs/parallel", shell: "pool.go"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "internal/planted ecs/netid ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "ecs/interest", may: "internal/planted ecs/netid"},
+	{pkg: "ecs/snapshot", may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom"},
@@ -69,20 +68,20 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "internal/ringbuf ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
+	{pkg: "lagcomp", may: "internal/ringbuf ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig"},
 	{pkg: "lagcomp/shotsvg", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
+	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche"},
 	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
-	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
+	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
-	{pkg: "server/chat", may: "internal/planted internal/ratelimit", tests: "protocol"},
+	{pkg: "server/chat", may: "internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
@@ -94,7 +93,7 @@ var layers = []layer{
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
-	{pkg: "client/interpolate", may: "internal/planted client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
+	{pkg: "client/interpolate", may: "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
 	{pkg: "client/objects", may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
 	{pkg: "client", may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
 		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
@@ -111,8 +110,10 @@ var layers = []layer{
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
 	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/netstate ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
-	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
-		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
+	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
+	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
+	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
+		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock bench/dst/mutation"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
 	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
@@ -155,7 +156,6 @@ var outside = map[string]string{
 	"sys":          "golang.org/x/sys",
 	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
-	"vek":          "github.com/viterin/vek",
 }
 
 // testTools are outside modules that any test may import and no other code.

@@ -53,7 +53,7 @@ func TestWriteGolden(t *testing.T) {
 func TestWriteMeta(t *testing.T) {
 	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	got := page(t, in, Meta{Commit: "def", Seed: "7"})
-	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run "} {
+	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("page lacks %q:\n%s", want, got)
 		}
@@ -196,12 +196,43 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// Tables and first page name benchmarks that exist.
+func TestStationsNameBenchmarks(t *testing.T) {
+	type benchmark struct{ pkg, base string }
+	var all []benchmark
+	for _, s := range stations {
+		for _, take := range strings.Fields(s.takes) {
+			pkg, names, _ := strings.Cut(take, ":")
+			for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
+				all = append(all, benchmark{pkg, name})
+			}
+		}
+	}
+	if len(headlines) > 12 {
+		t.Errorf("the first page has %d lines, expected at most 12", len(headlines))
+	}
+	for _, h := range headlines {
+		base, _, _ := strings.Cut(h.name, "/")
+		all = append(all, benchmark{h.pkg, base})
+	}
+	for _, x := range all {
+		files, _ := filepath.Glob(filepath.Join("..", x.pkg, "*_test.go"))
+		if !slices.ContainsFunc(files, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && strings.Contains(string(text), "\nfunc Benchmark"+x.base+"(")
+		}) {
+			t.Errorf("package %s has no Benchmark%s", x.pkg, x.base)
+		}
+	}
+}
+
 // A line has its ratio to the limit of its job, and a part of a core is how often a tick fits into
 // its period.
 func TestLimits(t *testing.T) {
 	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
 	for i, c := range []struct{ in, want string }{
 		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
+		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n", "| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
 		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
 		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
 			"| Tick/players=10 | 200x within the period at 60Hz |"},

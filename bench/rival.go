@@ -57,17 +57,28 @@ func (s *series) says(some []string) bool {
 	})
 }
 
-// limit returns the line of the same benchmark, sizes and operations that bounds s: nil if there is
-// none, s itself if s is a limit.
+// limit returns the line of the same benchmark that bounds s: one of the same sizes and operations,
+// or else one that has only some of them. It is nil if there is none, s itself if s is a limit.
 func limit(s *series, all []*series) (found *series) {
 	job, variant := s.job()
 	if len(variant) > 0 && s.isLimit() {
 		return s
 	}
+	var wider *series
 	for _, o := range all {
-		if j, _ := o.job(); o.pkg == s.pkg && o.base == s.base && o.isLimit() && slices.Equal(j, job) {
-			found = closer(s, found, o)
+		if o.pkg != s.pkg || o.base != s.base || !o.isLimit() {
+			continue
 		}
+		j, _ := o.job()
+		switch {
+		case slices.Equal(j, job):
+			found = closer(s, found, o)
+		case len(j) > 0 && !slices.ContainsFunc(j, func(p string) bool { return !slices.Contains(job, p) }):
+			wider = closer(s, wider, o)
+		}
+	}
+	if found == nil {
+		return wider
 	}
 	return found
 }

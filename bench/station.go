@@ -10,16 +10,35 @@ import (
 // package or, with a trailing slash, a directory above.
 var stations = []struct{ name, takes string }{
 	{"Movement", "sim/move"},
-	{"ECS access", "ecs"},
+	{"ECS access", "ecs ecs/parallel"},
 	{"Ray kernels", "lagcomp/internal/kernel"},
 	{"Rewound shots", "lagcomp lagcomp/rig"},
 	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
 	{"Codec size and speed", "ecs/snapshot ecs/schema sim/netstate compress/"},
-	{"Receive and send", "netio netio/impair"},
+	{"Receive and send", "netio netio/impair cmd/tickrate:FloodLobby"},
 	{"Session crypto", "netio/netcode netio/packet"},
-	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Things,Receipts sim server"},
+	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Objects,ShotLog,Join sim server"},
 	{"Many lobbies per core", "bench/lobbysim:Lobbies"},
+	{"Client", "client client/"},
 	{"Everything else", "/"},
+}
+
+// headlines are the lines of the first page, at most twelve: each is a function that the server or
+// the client runs for players, in the size that a full lobby has. A benchmark that the input lacks
+// is left out.
+var headlines = []struct{ what, pkg, name string }{
+	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000"},
+	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid"},
+	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim", "Lobbies/players=10/32-together"},
+	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
+	{"movement alone", "sim/move", "Step/columns"},
+	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},
+	{"visibility and priority of a player for a connection", "ecs/interest", "Snapshot/seen=179/look+pick"},
+	{"a player encoded for a connection", "ecs/snapshot", "Pair/baselines=4/shared"},
+	{"receive a datagram", "netio", "Receive/gnet-drain"},
+	{"send a datagram of 400 bytes", "netio", "Send/gnet-sendmmsg-gso-of-4"},
+	{"open and authenticate a command", "netio/netcode", "Receive/64B/players=1000"},
+	{"tick of a client that sees 64 players", "client", "Tick/full"},
 }
 
 // place returns the table of a benchmark and its rank in the table.

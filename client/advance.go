@@ -18,16 +18,16 @@ type Intent struct {
 	Buttons    sim.Buttons
 }
 
-// A caller that was away for more than maxDue ticks has missed them; up to minDue are always caught
-// up.
+// A caller that falls behind is asked for a command for each of up to keepAll ticks. Up to skipAfter,
+// ticks whose command would come too late are skipped; beyond that, all but the current one.
 const (
-	maxDue = 16
-	minDue = 2
+	skipAfter = 16
+	keepAll   = 2
 )
 
 // Advance moves the clocks to now, which never goes back, and returns how many ticks want a
-// Command: 0 until the client has joined and knows the path, and now and then later, because the
-// predicted clock does not run exactly as fast as the caller's.
+// Command. It is 0 until the client has joined and measured its round trip. Later it is the number
+// of predicted ticks begun since the last call: 0 in many render frames, and sometimes more than 1.
 func (c *Client) Advance(now time.Duration) int {
 	dt := c.clock.Advance(now)
 	c.uplink.due = 0
@@ -52,7 +52,7 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	c.uplink.due = c.dueTicks()
 	if predicting {
-		// Not further than one tick: commands choose the view delays, tick by tick.
+		// The view delay of a later tick is fixed only when its Command is given.
 		next := c.predict.Newest + tick.Tick(min(c.uplink.due, 1))
 		c.interp.FollowCommands(next, clk)
 	} else {
@@ -61,26 +61,26 @@ func (c *Client) Advance(now time.Duration) int {
 	return c.uplink.due
 }
 
-// dueTicks counts the ticks that the predicted clock has begun and that have no command. A few are
-// caught up; of more, those are skipped whose commands would arrive after the server has played
-// their tick.
+// dueTicks counts the ticks that the predicted clock has begun and that have no command yet. If
+// there are more than keepAll, it skips those that the server will have played before their command
+// can arrive.
 func (c *Client) dueTicks() int {
 	clk, p := &c.clock, &c.predict
 	t, _ := clk.Rate.Since(clk.Predicted.At)
 	switch {
-	case p.First == 0 || t > p.Newest+maxDue:
+	case p.First == 0 || t > p.Newest+skipAfter:
 		p.Skip(t - min(t, 1))
-	case t > p.Newest+minDue:
+	case t > p.Newest+keepAll:
 		played, _ := clk.Rate.Since(clk.Server.Arriving(clk.Now) + c.rtt.Min)
 		p.Skip(min(played, t-1))
 	}
 	return int(t) - int(min(t, p.Newest))
 }
 
-// Command gives the player's input for the next tick that Advance asked for. It is stamped,
-// predicted, and kept until the server has it. Its view, and so a shot's, is the announced one of
-// its tick, which began at most a frame ago: not before what was shown last. It panics if Advance
-// asked for no more.
+// Command gives the player's input for the next tick that Advance asked for. The client stamps it,
+// predicts it, and keeps it until the server acks it. The command, and a shot in it, is judged by
+// the view that the client announced to the server for that tick, not by the view of the current
+// render frame; the two differ by at most one frame. It panics if Advance asked for no more.
 func (c *Client) Command(in Intent) {
 	if c.uplink.due == 0 {
 		panic("client: Command without a tick that Advance asked for")
@@ -108,8 +108,8 @@ func (c *Client) Command(in Intent) {
 	c.interp.View = shown
 }
 
-// sendUnpredicted is Command without prediction. Only the server knows whether a button has an
-// action, so every command with such a button carries its view.
+// sendUnpredicted is Command without prediction. The client cannot tell whether a button will fire,
+// so every command with a button that might (predict.Acting) carries its view.
 func (c *Client) sendUnpredicted(cmd sim.Command) {
 	var view tick.View
 	if cmd.Buttons&predict.Acting != 0 {
@@ -129,9 +129,9 @@ func (in *Intent) command(t tick.Tick) sim.Command {
 	return cmd
 }
 
-// Due is the instant at which Advance will next ask for a command, to within a twentieth of a tick,
-// unless a datagram changes that; at most a tick away, and the last Advance's while that is
-// unknown. A driver of thousands need not look at a client before.
+// Due returns the time at which Advance will next ask for a command, within a twentieth of a tick. It
+// is at most one tick after the last Advance, and equal to it until the client has measured its
+// round trip. A load generator need not call the client before, unless a datagram arrives.
 func (c *Client) Due() time.Duration {
 	clk := &c.clock
 	if c.state != Joined || !c.measured || c.predict.First == 0 {

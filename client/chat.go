@@ -104,8 +104,8 @@ type Chat struct {
 	players   []Player
 }
 
-// Next returns the next line, each once and in the order of the server. The oldest of more than 64 are
-// lost.
+// Next returns the next line, each once and in the order of the server. The oldest of more than 64
+// are lost.
 func (c *Chat) Next() (l Line, ok bool) {
 	if !c.pending {
 		return l, false
@@ -147,7 +147,7 @@ func (c *Chat) send(tag byte, line string) error {
 	peer := c.conn.peer
 	var message [packet.MaxMessageSize]byte
 	part, rest, more := protocol.AppendLine(message[:0], tag, []byte(line))
-	if more && peer.ReliablePending() == packet.MaxReliable-1 { // there is room for half of the line only
+	if more && peer.ReliablePending() == packet.MaxReliable-1 { // room for half of the line
 		return packet.ErrReliableFull
 	}
 	err := peer.QueueReliable(part)

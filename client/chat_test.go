@@ -76,7 +76,7 @@ func TestHostileNamesAndLines(t *testing.T) {
 	}
 }
 
-// Lines that nobody asks for take the place of older ones, and are counted.
+// Unread lines are replaced by newer ones, and counted.
 func TestUnreadLines(t *testing.T) {
 	q := Chat{ring: ringbuf.New[Line](maxLines)}
 	for i := range uint32(100) {

@@ -14,14 +14,14 @@ import (
 
 func TestCleanLinkNeverMispredicts(t *testing.T) {
 	for _, rate := range []tick.Rate{20, 60, 128} {
-		l := newLab(t, labConfig{rules: sim.Rules{Rate: rate, RespawnMillis: 1000, Mix: true, Game: damage(30)}, seed: 1, extras: 4})
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: rate, RespawnMillis: 1000, Mix: true, Game: damage(30)}, seed: 1, extras: 4})
 		for range 4 {
-			s := l.seat(l.config(), link{delay: 25 * time.Millisecond})
-			s.think = aimBot(s.client, s.think)
+			s := l.addClient(l.config(), link{delay: 25 * time.Millisecond})
+			s.brain = aimBot(s.client, s.brain)
 		}
 		l.run(20 * time.Second)
 		lives, pushes, used := uint64(0), uint64(0), [2]int{}
-		for i, s := range l.seats {
+		for i, s := range l.clients {
 			if state, why := s.client.State(); state != Joined {
 				t.Fatalf("%d Hz client %d: %v %v %v", rate, i, state, why, s.client.Err())
 			}
@@ -64,12 +64,12 @@ var paths = []struct {
 func TestClocksConverge(t *testing.T) {
 	for _, p := range paths {
 		t.Run(p.name, func(t *testing.T) {
-			l := newLab(t, labConfig{seed: 3, extras: 3})
-			s := l.seat(l.config(), p.link)
+			l := newTestServer(t, testServerConfig{seed: 3, extras: 3})
+			s := l.addClient(l.config(), p.link)
 			l.run(4 * time.Second)
 			before := *l.inbox(s)
 			low, high, over, frames := int8(127), int8(-128), time.Duration(0), 0
-			s.each = func(now time.Duration, s *seat) {
+			s.afterFrame = func(now time.Duration, s *testClient) {
 				lead := s.client.replica.self.Lead
 				low, high = min(low, lead), max(high, lead)
 				over = max(over, time.Duration(lead)*l.rules.Rate.Period()-s.client.clock.Predicted.Want())
@@ -102,8 +102,8 @@ func TestClocksConverge(t *testing.T) {
 func TestRow23CommandsSurviveLoss(t *testing.T) {
 	var used, missing uint64
 	for seed := range uint64(4) {
-		l := newLab(t, labConfig{seed: 100 + seed})
-		s := l.seat(l.config(), link{delay: 40 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.2})
+		l := newTestServer(t, testServerConfig{seed: 100 + seed})
+		s := l.addClient(l.config(), link{delay: 40 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.2})
 		l.run(3 * time.Second)
 		before := *l.inbox(s)
 		l.run(60 * time.Second)
@@ -125,8 +125,8 @@ func TestOwnClock(t *testing.T) {
 		func(now time.Duration) time.Duration { return now + 500*time.Hour + now/1000 },
 		func(now time.Duration) time.Duration { return now - 500*time.Hour - now/1000 },
 	} {
-		l := newLab(t, labConfig{seed: 13, extras: 2})
-		s := l.seat(l.config(), link{delay: 30 * time.Millisecond, jitter: 3 * time.Millisecond})
+		l := newTestServer(t, testServerConfig{seed: 13, extras: 2})
+		s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, jitter: 3 * time.Millisecond})
 		s.clock = clock
 		l.run(30 * time.Second)
 		st, in := s.client.Stats(), l.inbox(s)
@@ -140,8 +140,8 @@ func TestOwnClock(t *testing.T) {
 }
 
 func TestRow39RoundTripStep(t *testing.T) {
-	l := newLab(t, labConfig{seed: 4, extras: 3})
-	s := l.seat(l.config(), link{delay: 25 * time.Millisecond, jitter: 2 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 4, extras: 3})
+	s := l.addClient(l.config(), link{delay: 25 * time.Millisecond, jitter: 2 * time.Millisecond})
 	l.run(5 * time.Second)
 	for _, delay := range []time.Duration{75 * time.Millisecond, 25 * time.Millisecond} {
 		s.up.delay, s.down.delay = delay, delay
@@ -162,21 +162,20 @@ func TestRow39RoundTripStep(t *testing.T) {
 	}
 }
 
-// TestVerdictIsOurs: what our own view says a shot hits is what the server finds, to the bone.
-// Shots of those whom a blow had moved before they heard of it left from elsewhere, and are not
-// ours to know.
+// Client hit prediction equals the server's result, down to the bone. Shots of players that a
+// knockback moved before its snapshot arrived are left out.
 func TestVerdictIsOurs(t *testing.T) {
-	l := newLab(t, labConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
+	l := newTestServer(t, testServerConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
 	type key struct {
 		tick tick.Tick
 		id   uint32
 	}
 	claims, left := map[key]Shot{}, map[key]geom.Vec3{}
 	for range 4 {
-		s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+		s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 		var from uint64
-		s.think = aimBot(s.client, s.think)
-		s.each = func(time.Duration, *seat) {
+		s.brain = aimBot(s.client, s.brain)
+		s.afterFrame = func(time.Duration, *testClient) {
 			for _, shot := range l.match.Outcome().Shots {
 				left[key{l.match.Tick(), shot.Shooter}] = shot.Ray.Origin
 			}
@@ -244,12 +243,12 @@ func aimBot(c *Client, idle func(int) Intent) func(int) Intent {
 }
 
 func TestDecodeOwnPredictsAsWell(t *testing.T) {
-	l := newLab(t, labConfig{seed: 6, extras: 8})
+	l := newTestServer(t, testServerConfig{seed: 6, extras: 8})
 	own := l.config()
 	own.Decode = DecodeOwn
-	a, b := l.seat(own, link{delay: 20 * time.Millisecond}), l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	a, b := l.addClient(own, link{delay: 20 * time.Millisecond}), l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(8 * time.Second)
-	for _, s := range []*seat{a, b} {
+	for _, s := range []*testClient{a, b} {
 		st := s.client.Stats()
 		if st.Prediction.Mispredictions != 0 || st.Snapshots < 140 || st.Undecoded != 0 || l.inbox(s).Missing != 0 {
 			t.Errorf("decode %v: %+v", s.client.cfg.Decode, st)
@@ -265,10 +264,10 @@ func TestDecodeOwnPredictsAsWell(t *testing.T) {
 
 // TestPoseIsTheServers: what a view shows is what the server's history shows for it.
 func TestPoseIsTheServers(t *testing.T) {
-	l := newLab(t, labConfig{seed: 7, extras: 8})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond, loss: 0.1, jitter: 20 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 7, extras: 8})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond, loss: 0.1, jitter: 20 * time.Millisecond})
 	compared := 0
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		for slot := range l.players {
 			got, ok := s.client.Pose(slot)
 			want, held := l.match.History().At(s.client.View(), slot)
@@ -306,11 +305,11 @@ func TestLostGroup(t *testing.T) {
 		}
 	}
 	// More than a datagram holds: with loss some snapshots hold a part of the groups only.
-	l := newLab(t, labConfig{seed: 8, players: 1024, extras: 1000})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond, loss: 0.2})
+	l := newTestServer(t, testServerConfig{seed: 8, players: 1024, extras: 1000})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond, loss: 0.2})
 	lacking, jumps := 0, 0
 	last := map[int]rig.Pose{}
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		v := s.client.View()
 		for slot := 0; slot < l.players; slot += snapshotGroup {
 			var row [netstate.PublicFields]int32
@@ -337,8 +336,8 @@ func TestLostGroup(t *testing.T) {
 
 // TestResync: a client that lost its memory asks once and is well again.
 func TestResync(t *testing.T) {
-	l := newLab(t, labConfig{seed: 9, extras: 3})
-	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})
+	l := newTestServer(t, testServerConfig{seed: 9, extras: 3})
+	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})
 	l.run(3 * time.Second)
 	blank := *s.client
 	blank.start()
@@ -347,8 +346,8 @@ func TestResync(t *testing.T) {
 	before := s.client.Stats()
 	l.run(2 * time.Second)
 	after := s.client.Stats()
-	if before.Resyncs == 0 || before.Resyncs > 3 || int(before.Resyncs) < l.guests[0].resyncs {
-		t.Errorf("asked %d times, server heard %d", before.Resyncs, l.guests[0].resyncs)
+	if before.Resyncs == 0 || before.Resyncs > 3 || int(before.Resyncs) < l.conns[0].resyncs {
+		t.Errorf("asked %d times, server heard %d", before.Resyncs, l.conns[0].resyncs)
 	}
 	if after.Undecoded != before.Undecoded || after.Snapshots-before.Snapshots < 30 {
 		t.Errorf("not well again: %+v", after)

@@ -22,7 +22,7 @@ type Config struct {
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
 	Models     netstate.Models                       // compression; default netstate.Trained
-	FindModels func(hash uint64) (m netstate.Models) // finds others that the server names; default none
+	FindModels func(hash uint64) (m netstate.Models) // finds another that the server names
 
 	// Fetch lets the server send what is missing: models of up to MaxModelFile bytes and a map of
 	// up to protocol.MaxContent. Without it the client is Denied.
@@ -41,7 +41,7 @@ type Config struct {
 	// appends a number if it is taken; "" gives a name by slot.
 	Name string
 
-	SnapshotEvery int // request a snapshot every so many send intervals: 1, 2, 3, 4, 6 or 8; default 1
+	SnapshotEvery int // send intervals between snapshots: 1, 2, 3, 4, 6 or 8; default 1
 	MaxKbps       int // bandwidth limit for the server, 16 to 65535 kbit/s; default none
 
 	Killcam     bool   // request killcams, see Client.Killcam
@@ -56,7 +56,7 @@ type Decode uint8
 // The levels of decoding.
 const (
 	DecodeFull Decode = iota // every row
-	DecodeOwn                // own rows only: the client predicts and sees nobody; a tenth of the memory
+	DecodeOwn                // own rows only, for prediction: a tenth of the memory
 	DecodeAcks               // headers and acks only: commands are sent without prediction
 )
 

@@ -42,7 +42,7 @@ const (
 	keepAlive     = 50 * time.Millisecond // a packet goes out at least so often, for its acks
 	messageBudget = 512                   // bytes of a packet for reliable messages
 	noteBudget    = 16                    // bytes of a packet for unreliable messages
-	maxOut        = 64                    // datagrams that a server can provoke between two calls of Outgoing
+	maxOut        = 64                    // datagrams queued between two calls of Outgoing
 )
 
 // errEnded is the Err of a session that the server ended without a reason.
@@ -139,7 +139,7 @@ func (c *conn) queueForMap(message []byte) {
 		var buf [2 + protocol.MaxReady]byte
 		message = append(protocol.AppendMapChange(buf[:0], c.mapEpoch), message...)
 	}
-	if len(c.deferred) > 0 || c.peer.QueueReliable(message) != nil { // earlier messages may fill the queue
+	if len(c.deferred) > 0 || c.peer.QueueReliable(message) != nil { // the queue is full
 		c.deferred = append(c.deferred, bytes.Clone(message))
 	}
 }

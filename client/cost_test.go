@@ -22,66 +22,65 @@ var levels = []struct {
 
 func full(*Config) {}
 
-// tape is what one client heard and when it moved, to be played to another that was made alike,
-// token and all: everything a client does follows from what it is given, so the second one says the
-// same things, the server's acks fit it, and it has the keys to what the first one heard.
-type tape struct {
-	cfg   Config
-	play  []played
-	packs [][]byte // what was sealed in the datagrams, newest last
-	lab   *lab     // as it was in the end: its gate can seal for the client
+// recording is what one client received and when it moved, for replay by another of the same
+// configuration.
+type recording struct {
+	cfg    Config
+	play   []recordedDatagram
+	packs  [][]byte    // what was sealed in the datagrams, newest last
+	server *testServer // in its last state, for sealing
 }
 
-// played is a frame: what arrived before it, and its instant.
-type played struct {
+// recordedDatagram is a frame: what arrived before it, and its instant.
+type recordedDatagram struct {
 	now     time.Duration
 	heard   [][]byte
 	arrived []time.Duration
 }
 
-// record tapes a client among players, everybody in sight.
-func record(t testing.TB, players int, level func(*Config), d time.Duration, path link) *tape {
-	l := newLab(t, labConfig{seed: 20, players: players, extras: players - 1})
+// record records the datagrams of one client among players that are all visible.
+func record(t testing.TB, players int, level func(*Config), d time.Duration, path link) *recording {
+	l := newTestServer(t, testServerConfig{seed: 20, players: players, extras: players - 1})
 	cfg := l.config()
 	cfg.PredictHits = false
 	level(&cfg)
-	s := l.seat(cfg, path)
-	tp := &tape{cfg: cfg, lab: l}
-	l.pack = func(pack []byte) { tp.packs = append(tp.packs, slices.Clone(pack)) }
-	var frame played
-	s.tap = func(now time.Duration, data []byte) {
+	s := l.addClient(cfg, path)
+	tp := &recording{cfg: cfg, server: l}
+	l.onPacket = func(pack []byte) { tp.packs = append(tp.packs, slices.Clone(pack)) }
+	var frame recordedDatagram
+	s.onDatagram = func(now time.Duration, data []byte) {
 		frame.heard = append(frame.heard, slices.Clone(data))
 		frame.arrived = append(frame.arrived, now)
 	}
-	s.each = func(now time.Duration, _ *seat) {
+	s.afterFrame = func(now time.Duration, _ *testClient) {
 		frame.now = now
 		tp.play = append(tp.play, frame)
-		frame = played{}
+		frame = recordedDatagram{}
 	}
 	l.run(d)
 	return tp
 }
 
-// player plays a tape.
-type player struct {
-	tape  *tape
-	seat  seat
+// recordedClient plays a tape.
+type recordedClient struct {
+	tape  *recording
+	seat  testClient
 	at    int
 	data  []byte // what is received is decrypted in place, and the tape must last
 	poses bool
 	sum   float32 // of what was looked at, so that it is not optimised away
 }
 
-func (tp *tape) player(t testing.TB) *player {
+func (tp *recording) player(t testing.TB) *recordedClient {
 	c, err := New(tp.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &player{tape: tp, seat: seat{client: c, think: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
+	return &recordedClient{tape: tp, seat: testClient{client: c, brain: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
 }
 
 // frame plays one frame; false at the end of the tape.
-func (p *player) frame() bool {
+func (p *recordedClient) frame() bool {
 	if p.at == len(p.tape.play) {
 		return false
 	}
@@ -93,7 +92,7 @@ func (p *player) frame() bool {
 		c.Receive(f.arrived[i], p.data)
 	}
 	for range c.Advance(f.now) {
-		c.Command(p.seat.think(p.seat.commands))
+		c.Command(p.seat.brain(p.seat.commands))
 		p.seat.commands++
 	}
 	c.Outgoing(f.now)
@@ -106,7 +105,7 @@ func (p *player) frame() bool {
 	return true
 }
 
-func (p *player) skip(frames int) {
+func (p *recordedClient) skip(frames int) {
 	for range frames {
 		p.frame()
 	}
@@ -149,9 +148,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a
-// snapshot: decode, predict, interpolate everybody, write the package. A thin client of the same
-// lobby is beside it.
+// BenchmarkTick measures a client frame at 60 Hz with 64 visible players and three frames per
+// snapshot: decode, predict, interpolate, write the packet. A second client of the same lobby
+// decodes its own rows only.
 func BenchmarkTick(b *testing.B) {
 	for _, c := range levels {
 		b.Run(c.name, func(b *testing.B) {
@@ -183,7 +182,7 @@ func BenchmarkCrowd(b *testing.B) {
 	for _, c := range levels[1:] {
 		b.Run(c.name, func(b *testing.B) {
 			tp := record(b, 64, c.change, 8*time.Second, link{delay: 20 * time.Millisecond})
-			crowd := make([]*player, 1000)
+			crowd := make([]*recordedClient, 1000)
 			begin := func() {
 				for i := range crowd {
 					crowd[i] = tp.player(b)

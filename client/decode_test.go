@@ -20,13 +20,13 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		{link{delay: 75 * time.Millisecond, jitter: 4 * time.Millisecond}, 0.001},
 		{link{delay: 40 * time.Millisecond, loss: 0.05}, 0.005},
 	} {
-		l := newLab(t, labConfig{seed: uint64(30 + i), players: 16, extras: 12})
+		l := newTestServer(t, testServerConfig{seed: uint64(30 + i), players: 16, extras: 12})
 		cfg := l.config()
 		cfg.Decode = DecodeAcks
-		s := l.seat(cfg, c.path)
+		s := l.addClient(cfg, c.path)
 		seen := map[tick.Tick]bool{}
 		var played, other int
-		s.each = func(time.Duration, *seat) {
+		s.afterFrame = func(time.Duration, *testClient) {
 			now := l.match.Tick()
 			cmd, ok := s.client.Issued(now)
 			if v := l.match.Vital(s.client.ID()); !ok || seen[now] || v == nil || v.Health <= 0 {
@@ -53,7 +53,7 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		if off := (st.RTT - rtt).Abs(); off > 20*time.Millisecond || st.Snapshots < 380 || st.HardResets != 0 {
 			t.Errorf("%d: round trip %v of %v, %d snapshots", i, st.RTT, rtt, st.Snapshots)
 		}
-		g := l.guests[0]
+		g := l.conns[0]
 		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) / time.Second); g.peer.InFlight() > late {
 			t.Errorf("%d: %d packages that the client has not acknowledged", i, g.peer.InFlight())
 		}
@@ -69,10 +69,10 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 // Of what a bare client does not decode it says that it does not know it, and keeps no memory for
 // it.
 func TestDecodeAcksKnowsNothing(t *testing.T) {
-	l := newLab(t, labConfig{seed: 40, players: 16, extras: 12})
+	l := newTestServer(t, testServerConfig{seed: 40, players: 16, extras: 12})
 	cfg := l.config()
 	cfg.Decode = DecodeAcks
-	s := l.seat(cfg, link{delay: 20 * time.Millisecond})
+	s := l.addClient(cfg, link{delay: 20 * time.Millisecond})
 	s.client.Meter = NewMeter()
 	l.run(3 * time.Second)
 	c := s.client

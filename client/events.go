@@ -31,8 +31,8 @@ type events struct {
 	resets  [2]uint64 // of the clocks, as EventReset has told
 }
 
-// NextEvent returns the next event, each once and in the order of the server, and an EventReset where
-// a clock was set anew. The oldest of more than 256 are lost.
+// NextEvent returns the next event, each once and in the order of the server, and an EventReset
+// where a clock was set anew. The oldest of more than 256 are lost.
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if !q.pending {

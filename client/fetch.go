@@ -180,7 +180,7 @@ func (m *match) unpack(p *protocol.ContentTransfer) (packet.Reason, error) {
 	if err != nil {
 		return why, err
 	}
-	got := Fetched{Content: p.Content, File: bytes.Clone(file)} // a stored file is the peer's memory
+	got := Fetched{Content: p.Content, File: bytes.Clone(file)} // file is the peer's memory
 	if p.Content == protocol.ContentModel {
 		got.Models, err = m.unpackModels(file)
 	} else {

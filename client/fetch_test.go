@@ -29,22 +29,22 @@ func mapFile(t testing.TB, a *arena.Arena) []byte {
 	return b.Bytes()
 }
 
-// parcelOf is a file as an honest server sends it.
-func parcelOf(what protocol.Content, file []byte) []byte {
+// transferOf is a file as an honest server sends it.
+func transferOf(what protocol.Content, file []byte) []byte {
 	m, packed := dict.Pack(file)
 	p := protocol.ContentTransfer{Content: what, Compression: uint8(m), Size: uint32(len(file)), Compressed: packed}
 	return p.Append(nil)
 }
 
-// lacks makes a client that has neither the lab's models nor its arena.
-func (l *lab) lacks(cfg *Config) {
+// withoutContent makes a client that has neither the server's models nor its arena.
+func (l *testServer) withoutContent(cfg *Config) {
 	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
-// serves lets the lab answer each request with a blob: nil for none.
-func (l *lab) serves(answer func(protocol.Content) []byte) {
-	l.asked = func(g *guest, what protocol.Content) {
+// serveContent lets the server answer each request with a transfer: nil for none.
+func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
+	l.onRequest = func(g *serverConn, what protocol.Content) {
 		if blob := answer(what); blob != nil {
 			if err := g.peer.SendTransfer(blob); err != nil {
 				l.t.Fatal(err)
@@ -53,36 +53,36 @@ func (l *lab) serves(answer func(protocol.Content) []byte) {
 	}
 }
 
-// honest is what an honest server answers.
-func (l *lab) honest(what protocol.Content) []byte {
+// contentFor is what an honest server answers.
+func (l *testServer) contentFor(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
-		return parcelOf(what, l.models.Append(nil))
+		return transferOf(what, l.models.Append(nil))
 	}
-	return parcelOf(what, mapFile(l.t, l.arena))
+	return transferOf(what, mapFile(l.t, l.arena))
 }
 
-// slowly is honest, and in more than one fragment.
-func (l *lab) slowly(what protocol.Content) []byte {
+// contentSlowly is honest, and in more than one fragment.
+func (l *testServer) contentSlowly(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
-		return l.honest(what)
+		return l.contentFor(what)
 	}
 	file := mapFile(l.t, l.arena)
 	p := protocol.ContentTransfer{Content: what, Size: uint32(len(file)), Compressed: file}
 	return p.Append(nil)
 }
 
-// What is fetched is checked, given to the caller, and found by the next client, who asks for
-// nothing.
+// Fetched content is verified, given to the application, and reused by the next client, which sends
+// no request.
 func TestFetchAndKeep(t *testing.T) {
-	l := newLab(t, labConfig{seed: 4})
-	l.serves(l.slowly)
+	l := newTestServer(t, testServerConfig{seed: 4})
+	l.serveContent(l.contentSlowly)
 	cfg := l.config()
-	l.lacks(&cfg)
+	l.withoutContent(&cfg)
 	var kept []Fetched
 	cfg.Fetched = func(f Fetched) { kept = append(kept, f) }
-	s := l.seat(cfg, link{delay: 20 * time.Millisecond, loss: 0.2})
+	s := l.addClient(cfg, link{delay: 20 * time.Millisecond, loss: 0.2})
 	seen := false
-	s.each = func(_ time.Duration, s *seat) {
+	s.afterFrame = func(_ time.Duration, s *testClient) {
 		have, size := s.client.FetchProgress()
 		seen = seen || have > 0 && have < size
 	}
@@ -97,12 +97,12 @@ func TestFetchAndKeep(t *testing.T) {
 	if !bytes.Equal(model.File, l.models.Append(nil)) || !bytes.Equal(ground.File, mapFile(t, l.arena)) || model.Models.Hash() != l.models.Hash() || ground.Arena.Hash() != l.arena.Hash() {
 		t.Error("other files came than were sent")
 	}
-	l.asked = nil
+	l.onRequest = nil
 	cfg = l.config()
-	l.lacks(&cfg)
+	l.withoutContent(&cfg)
 	cfg.FindModels = func(hash uint64) netstate.Models { return model.Models }
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
-	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
+	again := l.addClient(cfg, link{delay: 20 * time.Millisecond})
 	l.run(time.Second)
 	if state, _ := again.client.State(); state != Joined {
 		t.Errorf("with what was kept: %v, %v", state, again.client.Err())
@@ -168,13 +168,13 @@ func hostileMaps() map[string][]byte {
 // package, has opened nothing, and has allocated no more than it promises.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
-	type answers func(l *lab, what protocol.Content) []byte
+	type answers func(l *testServer, what protocol.Content) []byte
 	swap := func(what protocol.Content, blob []byte) answers {
-		return func(l *lab, asked protocol.Content) []byte {
+		return func(l *testServer, asked protocol.Content) []byte {
 			if asked == what {
 				return blob
 			}
-			return l.honest(asked)
+			return l.contentFor(asked)
 		}
 	}
 	raw := func(what protocol.Content, m dict.Method, size int, packed []byte) []byte {
@@ -188,10 +188,10 @@ func TestHostileContent(t *testing.T) {
 		reason packet.Reason
 	}
 	attacks := []attack{
-		{"another model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, newLab(t, labConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
-		{"untrained model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
-		{"another arena", swap(protocol.ContentArena, parcelOf(protocol.ContentArena, mapFile(t, other))), packet.ReasonArena},
-		{"an arena as the model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
+		{"another model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, newTestServer(t, testServerConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
+		{"untrained model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
+		{"another arena", swap(protocol.ContentArena, transferOf(protocol.ContentArena, mapFile(t, other))), packet.ReasonArena},
+		{"an arena as the model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
 		{"no zstd", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1000, []byte("hello"))), packet.ReasonArena},
 		{"no method", swap(protocol.ContentArena, raw(protocol.ContentArena, 200, 5, []byte("hello"))), packet.ReasonArena},
 		{"another size", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Stored, 4, []byte("hello"))), packet.ReasonArena},
@@ -201,26 +201,26 @@ func TestHostileContent(t *testing.T) {
 		{"a large model", swap(protocol.ContentModel, raw(protocol.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), packet.ReasonModel},
 	}
 	for name, file := range hostileMaps() {
-		attacks = append(attacks, attack{name, swap(protocol.ContentArena, parcelOf(protocol.ContentArena, file)), packet.ReasonArena})
+		attacks = append(attacks, attack{name, swap(protocol.ContentArena, transferOf(protocol.ContentArena, file)), packet.ReasonArena})
 	}
 	for _, a := range attacks {
-		l := newLab(t, labConfig{seed: 5})
+		l := newTestServer(t, testServerConfig{seed: 5})
 		packed := map[protocol.Content][]byte{} // before, as this takes memory as well
 		for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {
 			packed[what] = a.answer(l, what)
 		}
-		l.serves(func(what protocol.Content) []byte { return packed[what] })
+		l.serveContent(func(what protocol.Content) []byte { return packed[what] })
 		cfg := l.config()
-		l.lacks(&cfg)
+		l.withoutContent(&cfg)
 		cfg.Fetched = func(f Fetched) {
 			if f.Content == protocol.ContentModel && f.Models.Hash() != l.models.Hash() || f.Content == protocol.ContentArena {
 				t.Errorf("%s: the caller was given %v", a.name, f.Content)
 			}
 		}
-		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 2 * time.Millisecond})
 		var before, after runtime.MemStats
 		worst := uint64(0)
-		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the lab's own memory is not the client's
+		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the client must copy the server's memory
 			runtime.ReadMemStats(&before)
 			l.run(labStep)
 			runtime.ReadMemStats(&after)
@@ -243,23 +243,23 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
-// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is
-// taken and after the Ready.
+// Transfers without a request are ignored: content that the client has, empty ones, before the
+// Welcome is accepted and after the Ready.
 func TestUnaskedContent(t *testing.T) {
 	for i, fetch := range []bool{false, true} {
-		l := newLab(t, labConfig{seed: 6})
+		l := newTestServer(t, testServerConfig{seed: 6})
 		cfg := l.config()
 		cfg.Fetch = fetch
 		cfg.Fetched = func(Fetched) { t.Errorf("%d: something was fetched", i) }
-		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 2 * time.Millisecond})
 		l.run(time.Second)
-		g := l.guests[0]
+		g := l.conns[0]
 		for range 3 {
-			if err := g.peer.SendTransfer(l.honest(protocol.ContentModel)); err != nil {
+			if err := g.peer.SendTransfer(l.contentFor(protocol.ContentModel)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		parts := uint64(len(l.honest(protocol.ContentModel))+1023) / 1024
+		parts := uint64(len(l.contentFor(protocol.ContentModel))+1023) / 1024
 		before := s.client.Stats()
 		for range 3*parts + 2 {
 			l.run(300 * time.Millisecond)
@@ -280,16 +280,16 @@ func TestUnaskedContent(t *testing.T) {
 // meanwhile, is given up in its time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
-		answer func(l *lab, what protocol.Content) []byte
+		answer func(l *testServer, what protocol.Content) []byte
 		stop   bool // within the arena
 		within time.Duration
 		reason packet.Reason
 	}{
-		{func(*lab, protocol.Content) []byte { return nil }, false, stallTimeout + time.Second, packet.ReasonModel},
-		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, stallTimeout + 3*time.Second, packet.ReasonArena},
+		{func(*testServer, protocol.Content) []byte { return nil }, false, stallTimeout + time.Second, packet.ReasonModel},
+		{func(l *testServer, what protocol.Content) []byte { return l.contentSlowly(what) }, true, stallTimeout + 3*time.Second, packet.ReasonArena},
 	} {
-		l := newLab(t, labConfig{seed: 7})
-		l.serves(func(what protocol.Content) []byte { return c.answer(l, what) })
+		l := newTestServer(t, testServerConfig{seed: 7})
+		l.serveContent(func(what protocol.Content) []byte { return c.answer(l, what) })
 		greet := l.greet
 		l.greet = func(w *protocol.Welcome) [][]byte {
 			first := greet(w)
@@ -297,11 +297,11 @@ func TestContentThatNeverComes(t *testing.T) {
 			return append(first, w.Append(nil))
 		}
 		cfg := l.config()
-		l.lacks(&cfg)
+		l.withoutContent(&cfg)
 		cfg.Token = l.token(timeout(60))
-		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 2 * time.Millisecond})
 		if c.stop {
-			l.pack = func(pack []byte) {
+			l.onPacket = func(pack []byte) {
 				if s.client.peer != nil {
 					if have, _ := s.client.peer.TransferProgress(); have > 0 && s.client.fetch.wants == 1<<protocol.ContentArena {
 						s.down.loss = 0.999 // of what follows, a word now and then
@@ -321,9 +321,9 @@ func TestContentThatNeverComes(t *testing.T) {
 
 // Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
 func FuzzContent(f *testing.F) {
-	l := newLab(f, labConfig{})
+	l := newTestServer(f, testServerConfig{})
 	for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {
-		good := l.honest(what)
+		good := l.contentFor(what)
 		f.Add(good)
 		f.Add(good[:len(good)-1])
 		p, _ := protocol.ParseContentTransfer(good)
@@ -335,9 +335,9 @@ func FuzzContent(f *testing.F) {
 		f.Add(p.Append(nil)) // what is inside can be changed
 	}
 	cfg := l.config()
-	l.lacks(&cfg)
-	l.asked = func(*guest, protocol.Content) {}
-	s := l.seat(cfg, link{})
+	l.withoutContent(&cfg)
+	l.onRequest = func(*serverConn, protocol.Content) {}
+	s := l.addClient(cfg, link{})
 	l.run(500 * time.Millisecond)
 	if s.client.fetch.wants != 1<<protocol.ContentModel|1<<protocol.ContentArena {
 		f.Fatalf("wants %b", s.client.fetch.wants)

@@ -46,9 +46,9 @@ func FuzzReceive(f *testing.F) {
 }
 
 // sealed is a package in a datagram that the client opens.
-func (tp *tape) sealed(t testing.TB, pack []byte) []byte {
+func (tp *recording) sealed(t testing.TB, pack []byte) []byte {
 	t.Helper()
-	data, err := tp.lab.gate.Seal(tp.lab.now, 0, pack, nil)
+	data, err := tp.server.netcode.Seal(tp.server.now, 0, pack, nil)
 	if len(pack) < 1 || len(pack) > netcode.MaxPayload {
 		return pack
 	}
@@ -59,7 +59,7 @@ func (tp *tape) sealed(t testing.TB, pack []byte) []byte {
 }
 
 // attack hands the client data, one byte of it changed, and goes on for a second.
-func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
+func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	c := p.seat.client
 	now := p.tape.play[len(p.tape.play)-1].now
 	data = slices.Clone(data)
@@ -102,7 +102,7 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 }
 
 // small fails if the client has more to say than can be.
-func (p *player) small(t *testing.T, now time.Duration) {
+func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	t.Helper()
 	out := p.seat.client.Outgoing(now)
 	if out.Len() > 4 {
@@ -166,8 +166,7 @@ func TestHostileBytes(t *testing.T) {
 	}
 }
 
-// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is
-// ever looked at.
+// Damaged datagrams fail authentication, and no packet of them is parsed.
 func TestDamagedDatagrams(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -229,9 +228,9 @@ func TestGreetings(t *testing.T) {
 			return [][]byte{w.Append(nil), r.Append(nil), kill}
 		}, Joined, 0, packet.DropMessage, 1},
 	} {
-		l := newLab(t, labConfig{seed: 30})
+		l := newTestServer(t, testServerConfig{seed: 30})
 		l.greet = c.greet
-		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
+		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, reason := s.client.State()
 		if state != c.state || reason != c.reason || (s.client.Err() == nil) != (state == Joined) {
@@ -248,7 +247,7 @@ func TestGreetings(t *testing.T) {
 			l.over(t, s, i)
 			continue
 		}
-		id := l.guests[0].id
+		id := l.conns[0].id
 		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) || st.Snapshots < 15 {
 			t.Errorf("%d: %+v, %d snapshots", i, got, st.Snapshots)
 		}
@@ -256,8 +255,8 @@ func TestGreetings(t *testing.T) {
 }
 
 // welcomeAt is the Welcome of the first guest at a tick.
-func (l *lab) welcomeAt(tick uint32) protocol.Welcome {
-	w := l.welcome(l.guests[0])
+func (l *testServer) welcomeAt(tick uint32) protocol.Welcome {
+	w := l.welcome(l.conns[0])
 	w.Tick = tick
 	return w
 }
@@ -265,11 +264,11 @@ func (l *lab) welcomeAt(tick uint32) protocol.Welcome {
 // TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events:
 // snapshots and notes are not taken.
 func TestNothingBeforeWelcome(t *testing.T) {
-	l := newLab(t, labConfig{seed: 31})
+	l := newTestServer(t, testServerConfig{seed: 31})
 	l.greet = func(*protocol.Welcome) [][]byte { return nil }
-	s := l.seat(l.config(), link{})
+	s := l.addClient(l.config(), link{})
 	l.run(500 * time.Millisecond)
-	g := l.guests[0]
+	g := l.conns[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
 	pack, _ := g.peer.Append(l.now, nil)
 	if err := g.peer.QueueUnreliable(kill.Append(nil)); err != nil {
@@ -293,17 +292,17 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	}
 }
 
-// labElsewhere is where nobody is expected.
+// labElsewhere is an address without a client.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
 // TestChallengeFlood: a server that floods a client with path challenges, each good and each to be
 // answered, makes it keep maxOut answers at most, whether or not the client's owner comes to send
 // them.
 func TestChallengeFlood(t *testing.T) {
-	l := newLab(t, labConfig{seed: 32})
+	l := newTestServer(t, testServerConfig{seed: 32})
 	cfg := l.config()
 	cfg.Token = l.token(timeout(-1))
-	s := l.seat(cfg, link{})
+	s := l.addClient(cfg, link{})
 	l.run(2 * time.Second)
 	floods := l.challenges(s, 1000)
 	out := &s.client.out
@@ -331,7 +330,7 @@ func TestChallengeFlood(t *testing.T) {
 
 // challenges makes n challenges that the client will answer, with a client in silence, whose probes
 // all reach the server, and a server for which time flies, so that it answers all of them.
-func (l *lab) challenges(s *seat, n int) (all [][]byte) {
+func (l *testServer) challenges(s *testClient, n int) (all [][]byte) {
 	l.now += 200 * time.Millisecond
 	server := l.now
 	for len(all) < n {
@@ -344,7 +343,7 @@ func (l *lab) challenges(s *seat, n int) (all [][]byte) {
 			}
 			server += 300 * time.Millisecond
 			var post netcode.Outbox
-			if _, err := l.gate.Receive(server, l.unix(), labElsewhere, data, &post); err != nil {
+			if _, err := l.netcode.Receive(server, l.unix(), labElsewhere, data, &post); err != nil {
 				l.t.Fatalf("a probe after %d challenges: %v", len(all), err)
 			}
 			to, challenge := post.At(0)
@@ -359,10 +358,10 @@ func (l *lab) challenges(s *seat, n int) (all [][]byte) {
 
 // TestManyEvents: a server may queue as many events as it likes, and fill every package with them.
 func TestManyEvents(t *testing.T) {
-	l := newLab(t, labConfig{seed: 33})
-	s := l.seat(l.config(), link{})
+	l := newTestServer(t, testServerConfig{seed: 33})
+	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
-	g := l.guests[0]
+	g := l.conns[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	queued := uint64(0)
 	for range 100 {

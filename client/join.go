@@ -73,7 +73,8 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	return nil
 }
 
-// changeLimit bounds how often a server changes the map: each change costs the client the making of one.
+// changeLimit bounds how often a server changes the map: each change costs the client the making of
+// one.
 type changeLimit struct {
 	bucket ratelimit.Bucket // of seconds
 	count  uint64           // changes so far

@@ -45,12 +45,12 @@ func TestHostileMapChanges(t *testing.T) {
 			return all
 		}, Lost, changeBurst, true},
 	} {
-		l := newLab(t, labConfig{seed: 71})
+		l := newTestServer(t, testServerConfig{seed: 71})
 		l.greet = func(w *protocol.Welcome) [][]byte {
 			w.Tick = 0
 			return append([][]byte{w.Append(nil)}, c.say(w)...)
 		}
-		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
+		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, _ := s.client.State()
 		if st := s.client.Stats(); state != c.state || s.client.MapEpoch() != c.world || (st.Packets.Drops[packet.DropMessage] > 0) != c.bad {

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// reel is a recording of so many ticks of a match of two who stand about.
-func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
+// recordMatch is a recording of so many ticks of a match of two who stand about.
+func recordMatch(t *testing.T, ticks int) (*sim.Match, []byte) {
 	t.Helper()
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -42,7 +42,7 @@ func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
 
 // A server may send anything as a killcam: it is played or refused, and the client is what it was.
 func TestHostileKillcams(t *testing.T) {
-	m, good := reel(t, 90)
+	m, good := recordMatch(t, 90)
 	game, ground := m.Rules().Game, m.Scene().Arena
 	k, err := newKillcam(good, game, ground, 8)
 	if err != nil || k.From != 2 || k.To != 91 {
@@ -87,7 +87,7 @@ func TestHostileKillcams(t *testing.T) {
 	}
 }
 
-// A killcam that nobody asked for is refused, and so is a parcel that is none.
+// A killcam without a request is refused, and so is a malformed one.
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
 	three := []byte{1, 2, 3}

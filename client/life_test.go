@@ -19,7 +19,7 @@ import (
 )
 
 func TestNewSaysWhatIsMissing(t *testing.T) {
-	l := newLab(t, labConfig{})
+	l := newTestServer(t, testServerConfig{})
 	good := l.config()
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
@@ -44,8 +44,8 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// welcomes lets a lab greet with another Welcome than its own.
-func (l *lab) welcomes(change func(*protocol.Welcome)) {
+// welcomes lets a server send another Welcome than its own.
+func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	l.greet = func(w *protocol.Welcome) [][]byte {
 		change(w)
 		return [][]byte{w.Append(nil)}
@@ -57,11 +57,11 @@ func other(w *protocol.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "dea
 
 // TestOtherContent: a client says that it is the content that differs, and how both are called.
 func TestOtherContent(t *testing.T) {
-	l := newLab(t, labConfig{})
+	l := newTestServer(t, testServerConfig{})
 	l.welcomes(other)
 	cfg := l.config()
 	cfg.Rules.Game = nil
-	s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+	s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 	l.run(time.Second)
 	ours := content.Default()
 	for _, word := range []string{"content abcd", ours.Name, fmt.Sprintf("%x", ours.Shared())[:8]} {
@@ -71,7 +71,7 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// A map of the pack may have a name of its own: who has the pack has the map.
+// A map of the content pack may have a name of its own. A client with the pack has the map.
 func TestMapOfThePack(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
@@ -86,14 +86,14 @@ func TestMapOfThePack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, have := range []bool{true, false} {
-		l := newLab(t, labConfig{})
+		l := newTestServer(t, testServerConfig{})
 		l.welcomes(func(w *protocol.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
 		cfg := l.config()
 		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
 		if !have {
 			cfg.Content = nil
 		}
-		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		if state, why := s.client.State(); (state == Joined) != have || !have && why != packet.ReasonContent {
 			t.Errorf("with the pack: %v; %v, %v, %v", have, state, why, s.client.Err())
@@ -105,42 +105,42 @@ func TestMapOfThePack(t *testing.T) {
 func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
 	for i, c := range []struct {
-		change func(*lab, *Config)
+		change func(*testServer, *Config)
 		reason packet.Reason
 		err    error
 	}{
-		{func(l *lab, _ *Config) { l.gate.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ }) }, packet.ReasonArena, nil},
-		{func(l *lab, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, packet.ReasonContent, nil},
-		{func(l *lab, c *Config) { l.welcomes(other) }, packet.ReasonContent, nil},
-		{func(l *lab, c *Config) {
+		{func(l *testServer, _ *Config) { l.netcode.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ }) }, packet.ReasonArena, nil},
+		{func(l *testServer, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, packet.ReasonContent, nil},
+		{func(l *testServer, c *Config) { l.welcomes(other) }, packet.ReasonContent, nil},
+		{func(l *testServer, c *Config) {
 			c.Rules.Game = nil
 			l.welcomes(func(w *protocol.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
 		}, packet.ReasonContent, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 1 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
-		{func(_ *lab, c *Config) {
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 }) }, 0, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 1 }) }, 0, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
+		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
+		{func(_ *testServer, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, missing }
 		}, packet.ReasonArena, missing},
-		{func(_ *lab, c *Config) {
+		{func(_ *testServer, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return arena.Generate(4, 4), nil }
 		}, packet.ReasonArena, nil},
 	} {
-		l := newLab(t, labConfig{})
+		l := newTestServer(t, testServerConfig{})
 		cfg := l.config()
 		c.change(l, &cfg)
-		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, reason := s.client.State()
 		if state != Denied || reason != c.reason || s.client.Err() == nil || c.err != nil && !errors.Is(s.client.Err(), c.err) {
 			t.Errorf("%d: %v %v %v, want %v %v", i, state, reason, s.client.Err(), c.reason, c.err)
 		}
-		if len(l.guests) > 0 && l.guests[0].ready {
+		if len(l.conns) > 0 && l.conns[0].ready {
 			t.Errorf("%d: denied, and Ready", i)
 		}
 		l.over(t, s, i)
@@ -158,9 +158,9 @@ func TestMismatchNamesTheField(t *testing.T) {
 		{func(w *protocol.Welcome) { w.Schema++ }, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
 		{func(w *protocol.Welcome) { w.Model++ }, packet.ReasonModel, "model: "},
 	} {
-		l := newLab(t, labConfig{seed: 3})
+		l := newTestServer(t, testServerConfig{seed: 3})
 		l.welcomes(c.change)
-		s := l.seat(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
+		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
 		l.run(4 * time.Second)
 		state, reason := s.client.State()
 		if err := s.client.Err(); state != Denied || reason != c.reason || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -171,10 +171,10 @@ func TestMismatchNamesTheField(t *testing.T) {
 
 // over holds what is true of a client whose session is over: the server knows, and nothing more is
 // said.
-func (l *lab) over(t *testing.T, s *seat, i int) {
+func (l *testServer) over(t *testing.T, s *testClient, i int) {
 	t.Helper()
-	if len(l.guests) > 1 || len(l.guests) == 1 && l.guests[0].gone != netcode.EventDisconnect {
-		t.Errorf("%d: the server's side: %v", i, l.guests[0].gone)
+	if len(l.conns) > 1 || len(l.conns) == 1 && l.conns[0].ended != netcode.EventDisconnect {
+		t.Errorf("%d: the server's side: %v", i, l.conns[0].ended)
 	}
 	for range 100 {
 		l.now += 10 * time.Millisecond
@@ -188,10 +188,10 @@ func (l *lab) over(t *testing.T, s *seat, i int) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	l := newLab(t, labConfig{})
+	l := newTestServer(t, testServerConfig{})
 	cfg := l.config()
 	cfg.Token = l.token(timeout(1))
-	s := l.seat(cfg, link{loss: 1})
+	s := l.addClient(cfg, link{loss: 1})
 	l.run(3 * time.Second)
 	if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
@@ -212,16 +212,16 @@ func TestToken(t *testing.T) {
 		{func(m *netcode.Mint) { m.Internal = append(m.Internal, m.Servers[0]); m.Internal[0] = labElsewhere }, netcode.DropReqAddress, netcode.RequestTimedOut},
 		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Create-43 }, netcode.DropReqExpired, netcode.TokenExpired},
 	} {
-		l := newLab(t, labConfig{})
+		l := newTestServer(t, testServerConfig{})
 		cfg := l.config()
 		cfg.Token = l.token(c.change)
-		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(7 * time.Second)
 		if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(c.state)) {
 			t.Errorf("%d: %v %v %v, want %v", i, state, why, s.client.Err(), c.state)
 		}
-		if n := l.gate.Counters().Drops[c.drop]; n < 15 || n != l.gate.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
-			t.Errorf("%d: %+v, %d answers", i, l.gate.Counters(), s.client.Stats().Datagrams.Received)
+		if n := l.netcode.Counters().Drops[c.drop]; n < 15 || n != l.netcode.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
+			t.Errorf("%d: %+v, %d answers", i, l.netcode.Counters(), s.client.Stats().Datagrams.Received)
 		}
 		l.over(t, s, i)
 	}
@@ -229,25 +229,25 @@ func TestToken(t *testing.T) {
 
 // TestTokenIsForOneSession: the token of a session that is over opens no other.
 func TestTokenIsForOneSession(t *testing.T) {
-	l := newLab(t, labConfig{})
+	l := newTestServer(t, testServerConfig{})
 	cfg := l.config()
-	first := l.seat(cfg, link{})
+	first := l.addClient(cfg, link{})
 	l.run(time.Second)
 	first.client.Leave(l.now)
 	l.run(100 * time.Millisecond)
 	first.stop = true
-	second := l.seat(cfg, link{})
+	second := l.addClient(cfg, link{})
 	l.run(6 * time.Second)
-	if state, _ := second.client.State(); state != Lost || !errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.guests) != 1 {
-		t.Errorf("%v %v, %d sessions", state, second.client.Err(), len(l.guests))
+	if state, _ := second.client.State(); state != Lost || !errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.conns) != 1 {
+		t.Errorf("%v %v, %d sessions", state, second.client.Err(), len(l.conns))
 	}
 }
 
 func TestSilence(t *testing.T) {
-	l := newLab(t, labConfig{})
+	l := newTestServer(t, testServerConfig{})
 	cfg := l.config()
 	cfg.Token = l.token(timeout(1))
-	s := l.seat(cfg, link{})
+	s := l.addClient(cfg, link{})
 	l.run(2 * time.Second)
 	s.down.loss = 1
 	l.run(2 * time.Second)
@@ -260,9 +260,9 @@ func TestSilence(t *testing.T) {
 }
 
 // closing is a package, sealed, in which the server ends a guest's session.
-func (l *lab) closing(g *guest, why packet.Reason) []byte {
+func (l *testServer) closing(g *serverConn, why packet.Reason) []byte {
 	pack, _ := g.peer.Append(l.now, nil)
-	sealed, err := l.gate.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
+	sealed, err := l.netcode.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -270,10 +270,10 @@ func (l *lab) closing(g *guest, why packet.Reason) []byte {
 }
 
 func TestServerEndsIt(t *testing.T) {
-	l := newLab(t, labConfig{})
-	s := l.seat(l.config(), link{})
+	l := newTestServer(t, testServerConfig{})
+	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
-	g := l.guests[0]
+	g := l.conns[0]
 	bye, again := l.closing(g, packet.ReasonKicked), l.closing(g, packet.ReasonClosing)
 	if err := s.client.Receive(l.now, bye); err != nil {
 		t.Fatal(err)
@@ -292,11 +292,11 @@ func TestServerEndsIt(t *testing.T) {
 	if st := s.client.Stats(); !accounted(&st) {
 		t.Errorf("%+v", st)
 	}
-	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+	if err := l.netcode.Disconnect(l.now, g.client, &l.outbox); err != nil {
 		t.Fatal(err)
 	}
-	l.mail()
-	g.gone = netcode.EventDisconnect
+	l.flushOutbox()
+	g.ended = netcode.EventDisconnect
 	l.run(100 * time.Millisecond)
 	if state, why := s.client.State(); state != Lost || why != packet.ReasonKicked {
 		t.Errorf("after the disconnect: %v %v", state, why)
@@ -306,16 +306,16 @@ func TestServerEndsIt(t *testing.T) {
 // TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that
 // says why. The reason is heard all the same, and the state never changes once it is final.
 func TestRow28ReasonOvertaken(t *testing.T) {
-	l := newLab(t, labConfig{})
-	s := l.seat(l.config(), link{})
+	l := newTestServer(t, testServerConfig{})
+	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
-	g := l.guests[0]
+	g := l.conns[0]
 	bye := l.closing(g, packet.ReasonClosing)
-	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+	if err := l.netcode.Disconnect(l.now, g.client, &l.outbox); err != nil {
 		t.Fatal(err)
 	}
-	g.gone = netcode.EventDisconnect
-	l.mail()
+	g.ended = netcode.EventDisconnect
+	l.flushOutbox()
 	l.run(80 * time.Millisecond)
 	if state, _ := s.client.State(); state != Joined {
 		t.Fatalf("%v before the reason could come", state)
@@ -335,14 +335,14 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 
 // TestServerEndsItWithoutAWord: disconnects of the gate alone.
 func TestServerEndsItWithoutAWord(t *testing.T) {
-	l := newLab(t, labConfig{})
-	s := l.seat(l.config(), link{})
+	l := newTestServer(t, testServerConfig{})
+	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
-	if err := l.gate.Disconnect(l.now, l.guests[0].client, &l.post); err != nil {
+	if err := l.netcode.Disconnect(l.now, l.conns[0].client, &l.outbox); err != nil {
 		t.Fatal(err)
 	}
-	l.guests[0].gone = netcode.EventDisconnect
-	l.mail()
+	l.conns[0].ended = netcode.EventDisconnect
+	l.flushOutbox()
 	l.run(linger + 20*time.Millisecond)
 	if state, why := s.client.State(); state != Lost || why != 0 || s.client.Err() == nil {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
@@ -353,8 +353,8 @@ func TestServerEndsItWithoutAWord(t *testing.T) {
 // TestLeave: ten goodbyes, of which any one tells the server.
 func TestLeave(t *testing.T) {
 	for arrives := range 10 {
-		l := newLab(t, labConfig{})
-		s := l.seat(l.config(), link{})
+		l := newTestServer(t, testServerConfig{})
+		s := l.addClient(l.config(), link{})
 		l.run(time.Second)
 		s.client.Leave(l.now)
 		out := s.client.Outgoing(l.now)
@@ -362,13 +362,13 @@ func TestLeave(t *testing.T) {
 			t.Fatalf("%d goodbyes", out.Len())
 		}
 		for i := range out.Len() {
-			if to, data := out.At(i); netcode.KindOf(data) != netcode.KindDisconnect || to != labHome {
+			if to, data := out.At(i); netcode.KindOf(data) != netcode.KindDisconnect || to != testAddr {
 				t.Errorf("goodbye %d is of kind %d, to %v", i, netcode.KindOf(data), to)
 			}
 		}
 		_, bye := out.At(arrives)
-		if l.receive(s, bye); l.guests[0].gone != netcode.EventDisconnect {
-			t.Errorf("goodbye %d: server heard %v", arrives, l.guests[0].gone)
+		if l.receive(s, bye); l.conns[0].ended != netcode.EventDisconnect {
+			t.Errorf("goodbye %d: server heard %v", arrives, l.conns[0].ended)
 		}
 		if state, why := s.client.State(); state != Left || why != 0 || s.client.Err() != nil {
 			t.Error(state, why, s.client.Err())
@@ -381,10 +381,10 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveEarly: one that nobody has answered yet has nobody to take leave of.
+// A client that leaves before any answer sends no disconnect.
 func TestLeaveEarly(t *testing.T) {
-	l := newLab(t, labConfig{})
-	s := l.seat(l.config(), link{loss: 1})
+	l := newTestServer(t, testServerConfig{})
+	s := l.addClient(l.config(), link{loss: 1})
 	l.run(50 * time.Millisecond)
 	s.client.Leave(l.now)
 	if state, _ := s.client.State(); state != Left || s.client.Outgoing(l.now).Len() != 0 {
@@ -393,11 +393,11 @@ func TestLeaveEarly(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestAbsence: a caller who was away for a second goes on where the server is, and predicted what
-// the server did without it.
+// A client that stood still for a second resumes at the server's tick, with its prediction equal to
+// what the server ran meanwhile.
 func TestAbsence(t *testing.T) {
-	l := newLab(t, labConfig{seed: 11, extras: 2})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 11, extras: 2})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(3 * time.Second)
 	was := s.client.predict.Newest
 	s.stop = true
@@ -421,8 +421,8 @@ func TestAbsence(t *testing.T) {
 
 // TestHardReset: a server whose clock jumps by a second is followed at once, and it is said so.
 func TestHardReset(t *testing.T) {
-	l := newLab(t, labConfig{seed: 12, extras: 2})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 12, extras: 2})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(3 * time.Second)
 	for range 60 {
 		l.tick()

@@ -21,17 +21,17 @@ func TestMeterAddsUp(t *testing.T) {
 		{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.1, dup: 0.1, swap: 0.1},
 		{delay: 50 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.4, dup: 0.3, swap: 0.2},
 	} {
-		l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
 		for k := range 3 {
 			cfg := l.config()
 			if k == 2 {
 				cfg.Decode = DecodeOwn
 			}
-			s := l.seat(cfg, path)
-			s.think = aimBot(s.client, s.think)
+			s := l.addClient(cfg, path)
+			s.brain = aimBot(s.client, s.brain)
 			a, was, size := NewMeter(), uint64(0), uint64(0)
 			s.client.Meter = a
-			s.tap = func(_ time.Duration, data []byte) { // before the client gets it
+			s.onDatagram = func(_ time.Duration, data []byte) { // before the client gets it
 				if a.Bytes != was+size || a.Bytes != s.client.Stats().BytesIn || a.Total() != 8*a.Bytes {
 					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last", i, a.Total(), a.Bytes, a.Bytes-was, size)
 				}
@@ -40,14 +40,14 @@ func TestMeterAddsUp(t *testing.T) {
 					data[l.rng.IntN(len(data))] ^= 1 << l.rng.IntN(8)
 				}
 			}
-			s.each = func(time.Duration, *seat) {
+			s.afterFrame = func(time.Duration, *testClient) {
 				if s.client.peer != nil && l.rng.IntN(300) == 0 {
 					_ = s.client.peer.QueueReliable([]byte{sim.AskResync})
 				}
 			}
 		}
 		l.run(8 * time.Second)
-		for k, s := range l.seats {
+		for k, s := range l.clients {
 			a := s.client.Meter
 			for _, c := range a.Cells(nil) {
 				seen[c.Component+" "+c.Reason] = true
@@ -69,14 +69,14 @@ func TestMeterAddsUp(t *testing.T) {
 // On a clean link the client's account is what the server would have said of the packages as it
 // built them.
 func TestAccountIsTheServers(t *testing.T) {
-	l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
-	s := l.seat(l.config(), link{})
-	s.think = aimBot(s.client, s.think)
+	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
+	s := l.addClient(l.config(), link{})
+	s.brain = aimBot(s.client, s.brain)
 	a := NewMeter()
 	s.client.Meter = a
 	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
 	packs := 0
-	l.pack = func(pack []byte) {
+	l.onPacket = func(pack []byte) {
 		rest, err := parts.Packet(pack)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAccountIsTheServers(t *testing.T) {
 		}
 		h, rest, err := netstate.ParseHeader(rest[1:])
 		if err == nil && h.Owner {
-			rest, err = l.guests[0].owner.Explain(owner, rest)
+			rest, err = l.conns[0].owner.Explain(owner, rest)
 		}
 		if err == nil {
 			err = l.encoder.Explain(public, l.interval, rest)
@@ -114,7 +114,7 @@ func TestAccountIsTheServers(t *testing.T) {
 	}
 }
 
-// The padding behind a snapshot's rows is nobody's row.
+// Padding behind a snapshot's rows is charged to no row.
 func TestAccountOfPadding(t *testing.T) {
 	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := tp.player(t), NewMeter()
@@ -183,7 +183,7 @@ func BenchmarkMeter(b *testing.B) {
 	tp := record(b, 64, full, 12*time.Second, link{delay: 20 * time.Millisecond})
 	for _, meter := range []*Meter{nil, NewMeter()} {
 		b.Run(map[bool]string{true: "none", false: "every datagram"}[meter == nil], func(b *testing.B) {
-			var p *player
+			var p *recordedClient
 			for range b.N {
 				if p == nil || !p.frame() {
 					b.StopTimer()

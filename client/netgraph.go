@@ -13,7 +13,7 @@ type Traffic struct {
 	Messages uint64 `json:"messages"` // reliable and unreliable messages, transfers, a close
 	Owner    uint64 `json:"owner"`    // own rows, and the heads of snapshots
 	Rows     uint64 `json:"rows"`     // of other players
-	Objects  uint64 `json:"objects"`  // projectiles, barrels and so on; counted as Rows without DecodeFull
+	Objects  uint64 `json:"objects"`  // counted as Rows without DecodeFull
 	Refused  uint64 `json:"refused"`  // dropped, or after the last valid section
 }
 
@@ -31,14 +31,14 @@ func (t Traffic) minus(o Traffic) Traffic {
 type Netgraph struct {
 	Over           time.Duration `json:"over_ns"`
 	RTT            time.Duration `json:"rtt_ns"`         // smoothed
-	Jitter         time.Duration `json:"jitter_ns"`      // 95th percentile of how late snapshots are
-	Loss           float32       `json:"loss"`           // share of packets lost to the server, smoothed
-	Buffer         int8          `json:"buffer_ticks"`   // commands that wait on the server, by its newest report
+	Jitter         time.Duration `json:"jitter_ns"`      // 95th percentile of snapshot lateness
+	Loss           float32       `json:"loss"`           // uplink loss, smoothed, 0 to 1
+	Buffer         int8          `json:"buffer_ticks"`   // commands queued on the server
 	BufferWanted   time.Duration `json:"buffer_wanted"`  // ns, that the predicted clock steers for
-	InterpDelay    time.Duration `json:"interp_ns"`      // from the newest snapshot that could have arrived to the view
+	InterpDelay    time.Duration `json:"interp_ns"`      // view delay behind the newest tick
 	SnapshotAge    time.Duration `json:"age_ns"`         // of the newest snapshot
 	Snapshots      uint64        `json:"snapshots"`      // received
-	Mispredictions uint64        `json:"mispredictions"` // owner rows that differed from the prediction
+	Mispredictions uint64        `json:"mispredictions"` // owner rows unlike the prediction
 	Replayed       uint64        `json:"replayed_ticks"`
 	Starved        uint64        `json:"starved_ticks"` // played by the server without our command
 	Stalls         uint64        `json:"stalls"`        // frames in which the picture waited

@@ -9,8 +9,8 @@ import (
 // TestNetgraph: graphs of a second each, over a bad path, add up to what the client knows of
 // itself, and say what the path is.
 func TestNetgraph(t *testing.T) {
-	l := newLab(t, labConfig{seed: 61, extras: 15})
-	s := l.seat(l.config(), link{delay: 40 * time.Millisecond, jitter: 8 * time.Millisecond, loss: 0.1})
+	l := newTestServer(t, testServerConfig{seed: 61, extras: 15})
+	s := l.addClient(l.config(), link{delay: 40 * time.Millisecond, jitter: 8 * time.Millisecond, loss: 0.1})
 	var g Grapher
 	var sum Netgraph
 	for second := range 20 {

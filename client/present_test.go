@@ -16,12 +16,12 @@ import (
 // goes on where the tick before it ended, and arrives where the next one begins, although what it
 // shows is worked out before that is played.
 func TestPresentIsContinuous(t *testing.T) {
-	l := newLab(t, labConfig{seed: 31, extras: 3})
-	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 31, extras: 3})
+	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})
 	s.frame = time.Second / 240
 	var wish Intent
 	think, played := wander(4), 0
-	s.think = func(n int) Intent { // the wish of a tick is known since the tick before it
+	s.brain = func(n int) Intent { // the wish of a tick is known since the tick before it
 		is := wish
 		wish = think(n)
 		wish.Buttons &^= sim.Rocket
@@ -31,7 +31,7 @@ func TestPresentIsContinuous(t *testing.T) {
 	var last, end Presented
 	var longest float32
 	frames, parts, pushes := 0, map[int]int{}, uint64(0)
-	s.each = func(time.Duration, *seat) {
+	s.afterFrame = func(time.Duration, *testClient) {
 		p, ok := s.client.Present(wish)
 		if pushed := s.client.Stats().Prediction.Pushes; !ok || pushed != pushes {
 			pushes, last = pushed, Presented{}
@@ -57,7 +57,7 @@ func TestPresentIsContinuous(t *testing.T) {
 	if st := s.client.Stats(); st.Prediction.Mispredictions != 0 || st.Errors.Snapped != 0 {
 		t.Errorf("%+v", st)
 	}
-	// Nobody goes faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer
+	// No player is faster than 30 m/s: in a frame of 1/240 s that is 13 cm, and clocks that steer
 	// add a twentieth.
 	if longest > 0.14 || longest == 0 {
 		t.Errorf("shown to go %v m in a frame", longest)
@@ -82,10 +82,10 @@ func TestPresentChangesNothing(t *testing.T) {
 	var states [2]predict.State
 	var stats [2]Stats
 	for i := range states {
-		l := newLab(t, labConfig{seed: 32, extras: 3})
-		s := l.seat(l.config(), link{delay: 30 * time.Millisecond, loss: 0.1})
+		l := newTestServer(t, testServerConfig{seed: 32, extras: 3})
+		s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, loss: 0.1})
 		if i == 1 {
-			s.each = func(time.Duration, *seat) {
+			s.afterFrame = func(time.Duration, *testClient) {
 				for range 20 {
 					s.client.Present(Intent{Yaw: 99, MoveMag: 255, Buttons: sim.Jump | sim.Fire | sim.Melee})
 					for slot := range 8 {
@@ -102,18 +102,19 @@ func TestPresentChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: rounds throw whom
-// they hit, which no client can foresee. A round trip, the buffer and two snapshots later at most,
-// it predicts to the bit what the server will have, and the picture went there without a step.
+// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: hits knock
+// players back, which no client can predict. One round trip, the buffer and two snapshots later at
+// most, the client predicts the server's state to the bit, and the shown position moved there
+// without a step.
 func TestRow41BlowsConverge(t *testing.T) {
-	l := newLab(t, labConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
+	l := newTestServer(t, testServerConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
 	const oneWay = 50 * time.Millisecond
-	s := l.seat(l.config(), link{delay: oneWay})
+	s := l.addClient(l.config(), link{delay: oneWay})
 	wish := Intent{MoveMag: 255, Yaw: 3000}
-	s.think = func(n int) Intent { wish.Yaw += 40; return wish }
+	s.brain = func(n int) Intent { wish.Yaw += 40; return wish }
 	l.run(3 * time.Second)
-	hunter := l.seat(l.config(), link{delay: 20 * time.Millisecond})
-	hunter.think = aimBot(hunter.client, hunter.think)
+	hunter := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	hunter.brain = aimBot(hunter.client, hunter.brain)
 
 	type guess struct {
 		at    time.Duration
@@ -124,7 +125,7 @@ func TestRow41BlowsConverge(t *testing.T) {
 	var last geom.Vec3
 	var step float32
 	snapped := uint64(0)
-	s.each = func(now time.Duration, _ *seat) {
+	s.afterFrame = func(now time.Duration, _ *testClient) {
 		self, _, _ := l.match.Self(s.client.ID())
 		truth[l.match.Tick()] = self
 		if dead := self.Loco == move.Dead; dead || down {
@@ -173,8 +174,8 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
-	// In a frame of 1/60 s whoever is thrown goes at most half a metre, and of a correction a ninth
-	// fades.
+	// In a frame of 1/60 s a knocked-back player moves at most half a metre, and of an error offset
+	// a ninth fades.
 	if most := 0.5 + st.Errors.Longest/8; step > most {
 		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)
 	}

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// A Pulse says what Stats says, and Due is when Advance asks: whoever looks only then misses no
-// command, and none is asked for much earlier.
+// A Pulse equals Stats, and Due is the time of the next command. A client that calls Advance only
+// then misses no command and issues none much earlier.
 func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
-	l := newLab(t, labConfig{seed: 4, players: 6})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01})
+	l := newTestServer(t, testServerConfig{seed: 4, players: 6})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01})
 	period := time.Second / 60
 	s.frame = 2 * time.Millisecond
 	var due time.Duration
 	var commands uint64
 	asked, early := 0, 0
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		c := s.client
 		p, st := c.Pulse(), c.Stats()
 		if p.Age != st.SnapshotAge || p.RTT != st.RTT || p.Snapshots != st.Snapshots || p.Mispredictions != st.Prediction.Mispredictions ||

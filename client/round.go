@@ -18,11 +18,12 @@ type Round struct {
 	ring   ringbuf.Ring[sim.RoundEvent]
 }
 
-// Status is the newest status: phase, scores, the point under attack. False before the first, which the
-// server sends at once. Its clock is of RoundStatus.Tick, see Client.SecondsLeft.
+// Status is the newest status: phase, scores, the point under attack. False before the first, which
+// the server sends at once. Its clock is of RoundStatus.Tick, see Client.SecondsLeft.
 func (r *Round) Status() (sim.RoundStatus, bool) { return r.status, r.known }
 
-// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are lost.
+// NextEvent returns the next announcement, each once and in order. The oldest of more than 32 are
+// lost.
 func (r *Round) NextEvent() (sim.RoundEvent, bool) { return r.ring.Pop() }
 
 // message takes a message with a status and reports whether it is one.
@@ -37,7 +38,8 @@ func (r *Round) message(raw []byte) bool {
 // reset forgets the status for a change of the map. Events that wait stay.
 func (r *Round) reset() { r.known = false }
 
-// appendRoundEvent puts an event into words. Points have the letters of maps, in the order of attack.
+// appendRoundEvent puts an event into words. Points have the letters of maps, in the order of
+// attack.
 func appendRoundEvent(dst []byte, n *sim.RoundEvent) []byte {
 	switch point := 'A' + rune(n.Point); n.What {
 	case mode.WaitForPlayers:

@@ -16,12 +16,12 @@ import (
 func TestRow38ThreeClocks(t *testing.T) {
 	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond, 150 * time.Millisecond} {
 		for _, jitter := range []time.Duration{0, 10 * time.Millisecond} {
-			l := newLab(t, labConfig{seed: 38, extras: 3})
-			s := l.seat(l.config(), link{delay: oneWay, jitter: jitter})
+			l := newTestServer(t, testServerConfig{seed: 38, extras: 3})
+			s := l.addClient(l.config(), link{delay: oneWay, jitter: jitter})
 			period := l.rules.Rate.Period()
 			frames, off := 0, time.Duration(0)
 			lastRender := time.Duration(-1)
-			s.each = func(now time.Duration, s *seat) {
+			s.afterFrame = func(now time.Duration, s *testClient) {
 				server, predicted, render := s.client.Clocks()
 				if server == 0 {
 					return
@@ -57,12 +57,12 @@ func TestRow38ThreeClocks(t *testing.T) {
 // where they were at the instant that it shows, to what a straight line between two snapshots can
 // tell.
 func TestRow40JitterWithoutAFreeze(t *testing.T) {
-	l := newLab(t, labConfig{seed: 40, extras: 8})
-	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 40, extras: 8})
+	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
 	truth := map[tick.Tick][]geom.Vec3{}
 	last, lastAt := map[int]rig.Pose{}, time.Duration(0)
 	frozen, frames, compared, worst, step := 0, 0, 0, float32(0), float32(0)
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		var at []geom.Vec3
 		for _, p := range l.match.Poses() {
 			at = append(at, p.Pos)
@@ -99,8 +99,8 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	if frozen != 0 || frames < 1100 || st.RenderResets != 0 {
 		t.Errorf("the picture stood in %d of %d frames; %+v", frozen, frames, st)
 	}
-	// Who runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by
-	// half of that way at most.
+	// A player that runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut
+	// short by half of that way at most.
 	if compared < 2000 || worst > 0.4 {
 		t.Errorf("up to %v m beside the truth in %d poses", worst, compared)
 	}
@@ -110,14 +110,14 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
 }
 
-// TestRow40StillPeriodsDoNotSnap: who stood for seconds and walks off, walks: the first step is no
-// longer than the others. The reference, whose buffer has no samples of somebody who does not
-// change, shows most of it in one frame.
+// TestRow40StillPeriodsDoNotSnap: a player that stood for seconds starts to walk, and its first
+// step is no longer than the others. The reference, whose buffer has no samples of an unchanged
+// player, shows most of the walk in one frame.
 func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
-	l := newLab(t, labConfig{seed: 41})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
-	walker := l.seat(l.config(), link{delay: 20 * time.Millisecond})
-	walker.think = func(n int) Intent {
+	l := newTestServer(t, testServerConfig{seed: 41})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	walker := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	walker.brain = func(n int) Intent {
 		if n/180%2 == 0 {
 			return Intent{}
 		}
@@ -126,7 +126,7 @@ func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	slot, still, moved := -1, 0, 0
 	var was geom.Vec3
 	var first, most float32
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		if walker.client.ID() == 0 || now < 3*time.Second {
 			return
 		}
@@ -152,13 +152,13 @@ func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
 	}
 }
 
-// TestDrawnGoesOn: nothing comes for a while. The view stands at the newest snapshot, as it must,
-// and the picture goes on for 100 ms; when snapshots come again nobody steps back.
+// TestDrawnGoesOn: without snapshots the view stays at the newest one, and drawn positions are
+// extrapolated for 100 ms. When snapshots arrive again no player steps back.
 func TestDrawnGoesOn(t *testing.T) {
-	l := newLab(t, labConfig{seed: 42})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
-	walker := l.seat(l.config(), link{delay: 20 * time.Millisecond})
-	walker.think = func(n int) Intent { return Intent{MoveMag: 255, Yaw: geom.Angle(n / 120 * 32768)} }
+	l := newTestServer(t, testServerConfig{seed: 42})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	walker := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	walker.brain = func(n int) Intent { return Intent{MoveMag: 255, Yaw: geom.Angle(n / 120 * 32768)} }
 	l.run(4*time.Second + 1200*time.Millisecond) // half way along
 	s.down.loss = 1
 	start, moved, stood := l.now, time.Duration(0), 0
@@ -166,7 +166,7 @@ func TestDrawnGoesOn(t *testing.T) {
 	drawn, _ := s.client.PresentedPose(slot)
 	was, back := drawn.Pos, float32(0)
 	dir := geom.Vec3{}
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		p, ok := s.client.Pose(slot)
 		d, _ := s.client.PresentedPose(slot)
 		if !ok {
@@ -205,13 +205,13 @@ func TestDrawnGoesOn(t *testing.T) {
 // server's buffer grows, after it it shrinks again; each tick that went without its command is told
 // to its client, and none is run twice.
 func TestRow44BufferFollowsTheLink(t *testing.T) {
-	l := newLab(t, labConfig{seed: 44, extras: 2})
-	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 44, extras: 2})
+	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})
 	mean := func(d time.Duration) (lead float64, wanted time.Duration) {
 		n := 0
-		s.each = func(time.Duration, *seat) { lead += float64(s.client.replica.self.Lead); n++ }
+		s.afterFrame = func(time.Duration, *testClient) { lead += float64(s.client.replica.self.Lead); n++ }
 		l.run(d)
-		s.each = nil
+		s.afterFrame = nil
 		return lead / float64(n), s.client.clock.Predicted.Want()
 	}
 	l.run(3 * time.Second)
@@ -230,9 +230,9 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 	before := *l.inbox(s)
 	var rough float64
 	n := 0
-	s.each = func(time.Duration, *seat) { rough += float64(s.client.replica.self.Lead); n++ }
+	s.afterFrame = func(time.Duration, *testClient) { rough += float64(s.client.replica.self.Lead); n++ }
 	bursts(40 * time.Second)
-	s.each = nil
+	s.afterFrame = nil
 	rough /= float64(n)
 	roughWant := s.client.clock.Predicted.Want()
 	in := *l.inbox(s)

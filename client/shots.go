@@ -15,11 +15,11 @@ import (
 // Shot is a predicted shot.
 type Shot struct {
 	Tick   tick.Tick // of the command
-	Ray    geom.Ray  // as the server computes it if it agrees; with Config.PredictHits up to the first wall
+	Ray    geom.Ray  // as on the server; with Config.PredictHits up to the first wall
 	Radius float32   // metres
 	View   tick.View // that the command carries
 
-	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for nobody.
+	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for none.
 	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part
@@ -33,9 +33,9 @@ const maxShots = 64
 // Shots keeps the newest predicted shots.
 type Shots struct{ ring ringbuf.Ring[Shot] }
 
-// Since copies the predicted shots from number from on into dst, and returns how many those are and the
-// number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction takes no shot
-// back.
+// Since copies the predicted shots from number from on into dst, and returns how many those are and
+// the number to go on from. Shots are numbered from 0; the newest 64 are kept. A misprediction
+// takes no shot back.
 func (s *Shots) Since(from uint64, dst []Shot) (n int, next uint64) {
 	if s.ring.Added() == 0 {
 		return 0, from
@@ -66,8 +66,8 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	}
 }
 
-// hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the nearest
-// target counts, and the lowest slot where two are equally near.
+// hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the
+// nearest target counts, and the lowest slot where two are equally near.
 func (s *Shot) hit(p *rig.Pose) {
 	if h, ok := lagcomp.Test(s.Ray, s.Radius, p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
 		s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal

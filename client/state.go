@@ -7,7 +7,7 @@ type State uint8
 const (
 	Connecting State = iota // handshake, or waiting for the Welcome and its content
 	Joined                  // playing
-	Denied                  // the server is full, or its Welcome names content that the client lacks
+	Denied                  // the server is full, or the client lacks its content
 	Lost                    // the server closed the session, or fell silent, or never answered
 	Left                    // by Leave
 )

@@ -12,7 +12,7 @@ import (
 // Stats is what a client knows of its connection and of itself. Counters only grow.
 type Stats struct {
 	Datagrams    netcode.Counters // Received = sum of Accepted + sum of Drops
-	Packets      packet.Counters  // in datagrams of kind payload: Received = Accepted + sum of Drops
+	Packets      packet.Counters  // kind payload: Received = Accepted + sum of Drops
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
@@ -36,10 +36,10 @@ type Stats struct {
 	RTT, RTTMin time.Duration // smoothed; least of two seconds
 	Jitter      time.Duration // 95th percentile of how late snapshots are
 	Loss        float32       // share of packets lost to the server, smoothed
-	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
+	SnapshotAge time.Duration // the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead       int8          // ticks by which the newest command was early on the server; negative: late
+	Lead       int8          // ticks from the newest command's arrival to its use; negative: late
 	LeadWanted time.Duration // that the predicted clock steers for
 	Starved    uint64        // ticks that the server played without our command
 
@@ -47,7 +47,7 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock waited for a snapshot
 
-	Timescale uint16 // speed of the server's time, of protocol.FullTimescale; overload slows it down
+	Timescale uint16 // of protocol.FullTimescale; lower under overload
 
 	Prediction predict.Stats
 	Errors     predict.ErrorStats // smoothing of mispredictions, knock-backs and so on

@@ -20,17 +20,17 @@ type settling struct {
 }
 
 // step changes the path and follows the clocks for 8 s. Up is whether the path becomes longer.
-func step(l *lab, s *seat, delay time.Duration, up bool) (predicted, render settling) {
+func step(l *testServer, s *testClient, delay time.Duration, up bool) (predicted, render settling) {
 	type moment struct{ at, predicted, render time.Duration }
 	var film []moment
 	begun, starved, stalls := l.now, l.inbox(s).Missing, s.client.Stats().RenderStalls
 	s.up.delay, s.down.delay = delay, delay
-	s.each = func(now time.Duration, s *seat) {
+	s.afterFrame = func(now time.Duration, s *testClient) {
 		_, p, r := s.client.Clocks()
 		film = append(film, moment{now, p - now, r - now})
 	}
 	l.run(8 * time.Second)
-	s.each = nil
+	s.afterFrame = nil
 	follow := func(of func(moment) time.Duration, rising bool) (out settling) {
 		rest, n := time.Duration(0), time.Duration(0)
 		for _, m := range film {
@@ -81,8 +81,8 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 	for _, jitter := range []time.Duration{0, 4 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
 		var worst [2]settling
 		for seed := range uint64(6) {
-			l := newLab(t, labConfig{seed: 390 + seed, extras: 3})
-			s := l.seat(l.config(), link{delay: short, jitter: jitter})
+			l := newTestServer(t, testServerConfig{seed: 390 + seed, extras: 3})
+			s := l.addClient(l.config(), link{delay: short, jitter: jitter})
 			l.run(5*time.Second + time.Duration(seed)*11*time.Millisecond)
 			for i, delay := range []time.Duration{long, short} {
 				p, r := step(l, s, delay, delay == long)
@@ -115,7 +115,7 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 // a second: predicted and render clock run between 5 % slower and faster than our own, render but
 // for what the pledged delay changes; it stops at the newest snapshot and nowhere else, nothing is
 // set anew, and a while after the path has changed last all commands are in time, and not much
-// earlier than wanted. What lab.check holds holds too: render never goes back nor past the newest
+// earlier than wanted. As in testServer.check, render never goes back nor past the newest
 // snapshot.
 func TestClocksOverRandomLinks(t *testing.T) {
 	for seed := range uint64(30) {
@@ -129,8 +129,8 @@ func TestClocksOverRandomLinks(t *testing.T) {
 			return l
 		}
 		rate := []tick.Rate{30, 60, 128}[rng.IntN(3)]
-		l := newLab(t, labConfig{rules: sim.Rules{Rate: rate}, seed: seed, extras: 2})
-		s := l.seat(l.config(), way(link{}))
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: rate}, seed: seed, extras: 2})
+		s := l.addClient(l.config(), way(link{}))
 		s.down = way(s.down)
 		if rng.IntN(2) == 0 {
 			s.frame = time.Second / 144
@@ -141,7 +141,7 @@ func TestClocksOverRandomLinks(t *testing.T) {
 		var was, lastP, lastR time.Duration
 		var stalls uint64
 		var stood bool // then it goes on where it would be
-		s.each = func(now time.Duration, s *seat) {
+		s.afterFrame = func(now time.Duration, s *testClient) {
 			now = s.clock(now)
 			_, p, r := s.client.Clocks()
 			if dt := now - was; was != 0 {
@@ -163,8 +163,8 @@ func TestClocksOverRandomLinks(t *testing.T) {
 		s.up.loss, s.down.loss = min(s.up.loss, 0.05), min(s.down.loss, 0.05)
 		l.run(8 * time.Second)
 		before, over := *l.inbox(s), time.Duration(0)
-		check := s.each
-		s.each = func(now time.Duration, s *seat) {
+		check := s.afterFrame
+		s.afterFrame = func(now time.Duration, s *testClient) {
 			check(now, s)
 			over = max(over, time.Duration(s.client.replica.self.Lead)*rate.Period()-s.client.clock.Predicted.Want())
 		}

@@ -12,10 +12,10 @@ import (
 // have, without a gap, at most sim.MaxWindow: a silence of up to the buffer's length costs no tick,
 // however many packages were lost in it.
 func TestRow44EveryInputSinceTheAck(t *testing.T) {
-	l := newLab(t, labConfig{seed: 441, extras: 1})
-	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	l := newTestServer(t, testServerConfig{seed: 441, extras: 1})
+	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 	longest := 0
-	s.each = func(time.Duration, *seat) {
+	s.afterFrame = func(time.Duration, *testClient) {
 		c := s.client
 		cmds := c.uplink.unacked(&c.predict)
 		longest = max(longest, len(cmds))

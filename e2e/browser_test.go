@@ -63,7 +63,8 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 				text += " " + thrown.Description
 			}
 			complaints = append(complaints, text)
-		case *log.EventEntryAdded: // what breaks the content security policy, and what cannot be loaded
+		// What breaks the content security policy, and what cannot be loaded.
+		case *log.EventEntryAdded:
 			complaints = append(complaints, event.Entry.Text+" "+event.Entry.URL)
 		case *runtime.EventConsoleAPICalled:
 			complaints = append(complaints, fmt.Sprint("console.", event.Type))

@@ -162,7 +162,9 @@ func TestDash(t *testing.T) {
 			}
 			shows(t, ctx, name)
 			if *shots != "" {
-				time.Sleep(10 * time.Second) // for the pictures: charts with something in them, and the tables that are closed at first
+				// For the pictures: charts with something in them, and the tables that are closed
+				// at first.
+				time.Sleep(10 * time.Second)
 				evaluate[bool](t, ctx, `[...document.querySelectorAll('details')].map((e) => e.open = true).length > 0`)
 			}
 			shoot(t, ctx, name)
@@ -203,10 +205,12 @@ func shows(t *testing.T, ctx context.Context, name string) {
 	if sum < 99.5 || sum > 100.5 {
 		t.Errorf("%s: parts of the bandwidth are %.1f %% of it", name, sum)
 	}
-	until(t, ctx, `!document.getElementById('fields').hidden && document.getElementById('table-fields').textContent.includes('seal tag')`) // handshakes may be sampled first
+	// Handshakes may be sampled first.
+	until(t, ctx, `!document.getElementById('fields').hidden && document.getElementById('table-fields').textContent.includes('seal tag')`)
 	fields := evaluate[string](t, ctx, `document.getElementById('table-fields').textContent`)
 	sum = evaluate[float64](t, ctx, `[...document.querySelectorAll('#table-fields tbody tr')].reduce((n, r) => n + parseFloat(r.cells[2].textContent), 0)`)
-	if sum < 97 || sum > 103 || !strings.Contains(fields, "seal tag") { // up to sixty rounded numbers
+	// Up to sixty rounded numbers.
+	if sum < 97 || sum > 103 || !strings.Contains(fields, "seal tag") {
 		t.Errorf("%s: fields are %.1f %% of the bandwidth: %s", name, sum, fields)
 	}
 	const look = `JSON.stringify([document.getElementById('map').toDataURL().length, document.getElementById('f-down').textContent, document.querySelector('#table-clients').textContent].join())`

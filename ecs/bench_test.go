@@ -3,19 +3,16 @@ package ecs_test
 import (
 	"fmt"
 	"testing"
-	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
-	"github.com/viterin/vek/vek32"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
 const (
-	dt    = float32(1) / 64
-	dv    = -18 * dt
-	chunk = 512 // entities; three arrays of 6 kB and the gravity pattern stay in the first-level cache
+	dt = float32(1) / 64
+	dv = -18 * dt
 )
 
 // The step of every rival: v.y += dv; p += v*dt, each product rounded before it is added.
@@ -34,32 +31,6 @@ func integratePlain(p, v []geom.Vec3) {
 		v[i].Y += dv
 		p[i] = p[i].Mad(v[i], dt)
 	}
-}
-
-// flatter holds what the flat form needs: gravity as a pattern that repeats every three floats, and
-// scratch.
-type flatter struct{ gravity, scratch [3 * chunk]float32 }
-
-func newFlatter() *flatter {
-	f := &flatter{}
-	for i := 1; i < len(f.gravity); i += 3 {
-		f.gravity[i] = dv
-	}
-	return f
-}
-
-func (f *flatter) integrate(p, v []float32) {
-	for len(p) > 0 {
-		n := min(len(p), 3*chunk)
-		vek32.Add_Inplace(v[:n], f.gravity[:n])
-		vek32.MulNumber_Into(f.scratch[:n], v[:n], dt)
-		vek32.Add_Inplace(p[:n], f.scratch[:n])
-		p, v = p[n:], v[n:]
-	}
-}
-
-func floats[T any](column []T) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(column))), len(column)*int(unsafe.Sizeof(*new(T))/4))
 }
 
 func start(i int) (pos, vel) {
@@ -83,35 +54,10 @@ func worldOf(n int) (*ecs.View, ecs.Comp[pos], ecs.Comp[vel]) {
 	return view, p, v
 }
 
-func TestFlatStepComputesTheSameBits(t *testing.T) {
-	const n = 2500
-	view, p, v := worldOf(n)
-	plainP, plainV := make([]geom.Vec3, n), make([]geom.Vec3, n)
-	for i := range n {
-		a, b := start(i)
-		plainP[i], plainV[i] = a.Vec3, b.Vec3
-	}
-	f := newFlatter()
-	for range 3 {
-		view.Open()
-		f.integrate(floats(ecs.Column(view, p)), floats(ecs.Column(view, v)))
-		view.Close()
-		integratePlain(plainP, plainV)
-	}
-	view.Open()
-	defer view.Close()
-	for i := range n {
-		if ecs.Column(view, p)[i].Vec3 != plainP[i] || ecs.Column(view, v)[i].Vec3 != plainV[i] {
-			t.Fatalf("row %d: %v, want %v", i, ecs.Column(view, p)[i], plainP[i])
-		}
-	}
-}
-
-// BenchmarkIntegrate runs one movement step over n entities: arche's own query entity by entity,
-// our column view as structs and as flat floats in vek chunks, and plain slices, which is what
-// memory allows.
+// BenchmarkIntegrate runs one movement step over n entities: arche's own query entity by entity, a
+// column view, and plain slices, which bound what memory allows.
 func BenchmarkIntegrate(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
+	for _, n := range []int{1_000} {
 		run := func(name string, step func()) {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -142,19 +88,12 @@ func BenchmarkIntegrate(b *testing.B) {
 			integrateStructs(ecs.Column(view, p), ecs.Column(view, v))
 			view.Close()
 		})
-		f := newFlatter()
-		run("view-vek", func() {
-			view.Open()
-			f.integrate(floats(ecs.Column(view, p)), floats(ecs.Column(view, v)))
-			view.Close()
-		})
 		plainP, plainV := make([]geom.Vec3, n), make([]geom.Vec3, n)
 		for i := range n {
 			a, c := start(i)
 			plainP[i], plainV[i] = a.Vec3, c.Vec3
 		}
 		run("slices-structs", func() { integratePlain(plainP, plainV) })
-		run("slices-vek", func() { f.integrate(floats(plainP), floats(plainV)) })
 	}
 }
 

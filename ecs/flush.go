@@ -1,8 +1,6 @@
 package ecs
 
 import (
-	"github.com/tickrate/tickrate/internal/planted"
-
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
@@ -27,9 +25,7 @@ func (w *World) Spawn(k Kind) netid.ID {
 // reserve queues the birth in a slot that is not free any more.
 func (w *World) reserve(index int, k Kind) netid.ID {
 	s := &w.slots[index]
-	if s.gen == 0 || !planted.On(planted.IDReused) {
-		s.gen = s.gen%255 + 1
-	}
+	s.gen = s.gen%255 + 1
 	s.kind = k
 	id := netid.Make(index, s.gen)
 	w.changes = append(w.changes, change{id, true})

@@ -102,7 +102,8 @@ func TestRow48HistoryIsTheTwinsToTheBit(t *testing.T) {
 	}
 }
 
-// Nobody is ever between two places that it was put to, nor half dead, nor half another hero.
+// A view between two ticks never mixes two lives: no place between a death and a spawn, no
+// half-dead player, no mixed hero.
 func TestRow48NobodyIsBetweenTwoLives(t *testing.T) {
 	a := rig.Pose{ID: 7, Flags: rig.Flags(true, 1, 3), Form: rig.FormOf(rig.Robot, rig.Run), Phase: 60000}
 	far := a
@@ -118,7 +119,7 @@ func TestRow48NobodyIsBetweenTwoLives(t *testing.T) {
 		// spawned or teleported
 		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 1, 4) }), false},
 		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(false, 1, 3) }), false},              // dead
-		{edit(func(p *rig.Pose) { p.ID = 9 }), false},                                      // somebody else
+		{edit(func(p *rig.Pose) { p.ID = 9 }), false},                                      // another player
 		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Terraformer, rig.Run) }), false}, // another hero
 	} {
 		h := NewHistory(1, 0)
@@ -256,11 +257,11 @@ func TestMisusePanics(t *testing.T) {
 	}
 }
 
-// TestNobodyNearIsLeftOut checks the promise of the broad phase itself, also for players who move
-// tens of metres within one view, all of them or a few: whoever test hits is listed.
+// TestNobodyNearIsLeftOut checks the broad phase itself, also for players that move tens of metres
+// within one view, all of them or a few: it lists every row that test hits.
 func TestNobodyNearIsLeftOut(t *testing.T) {
 	const slots = 120
-	paths := [3]int{} // how often nobody, somebody and too many flew
+	paths := [3]int{} // views without, with some, and with too many fast movers
 	for n, speed := range []float32{0, 1, 20, 60, 200, 3000, 200, 3000} {
 		c, h := newCrowd(uint64(n), slots, 50), NewHistory(slots, 0)
 		sweeper := NewSweeper(h)

@@ -2,7 +2,6 @@ package lagcomp
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ClampLimits is what the server itself has measured of a connection. A claimed view is held
@@ -15,9 +14,9 @@ type ClampLimits struct {
 	InterpTicks float32 // how far behind the newest snapshot the client may draw
 	// jitter, command buffering and redundancy: what an honest client may be late besides
 	SlackTicks  float32
-	CapTicks    tick.Tick // no view is older than this, nor spans more; 0 means a quarter of a second
+	CapTicks    tick.Tick // most age and span of a view; 0 means a quarter of a second
 	NewestAcked tick.Tick // newest snapshot that the client has acknowledged, 0 for none
-	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
+	Newest      tick.Tick // newest snapshot sent; 0: none
 	Oldest      tick.Tick // History.Oldest
 	LastInstant int64     // Instant of the view that the last shot was judged by, 0 for none
 
@@ -44,11 +43,11 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //
 // For other clients the latest instant allowed is Newest. The earliest is the latest of
 //
-//	now - (RTT + interp + slack)       a snapshot takes half the round trip, its command the other half
-//	NewestAcked - (interp + slack)     a client does not look at snapshots older than those it acknowledged
+//	now - (RTT + interp + slack)       snapshot and command take half the round trip each
+//	NewestAcked - (interp + slack)     a client does not render snapshots older than its acks
 //	now - cap                          victims must not pay for more
 //	Oldest                             there is no history before
-//	LastInstant - 1 tick               views do not run backwards; one tick allows for command redundancy
+//	LastInstant - 1 tick               views do not run backwards; a tick for command redundancy
 //
 // but never later than Newest. A claim within these limits is returned unchanged, which keeps hits
 // exact. A claim outside moves to the nearest instant allowed, between neighbouring ticks. So does
@@ -65,17 +64,11 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 	}
 	know = know.withDefaults()
 	latest := int64(know.Newest) << 8
-	if planted.On(planted.ClampBackwards) {
-		know.LastInstant = 0
-	}
 	if know.AnnouncedInstant != 0 {
 		used := know.announcedView(now, latest)
 		return used, used != v
 	}
 	earliest := min(latest, know.earliestInstant(now))
-	if planted.On(planted.ClampOpen) {
-		earliest = 1 << 8
-	}
 	if !v.Valid() {
 		return viewAt(latest), true
 	}
@@ -90,9 +83,6 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 // announcedView is the view of a client that announces its view delay.
 func (k ClampLimits) announcedView(now tick.Tick, latest int64) tick.View {
 	earliest := min(latest, k.earliestByCap(now))
-	if planted.On(planted.ClampOpen) {
-		earliest = 1 << 8
-	}
 	at := min(max(k.AnnouncedInstant, earliest), latest)
 	shown := k.From >= max(k.Oldest, 1) && k.To <= k.Newest && k.From <= k.To && k.To-k.From <= k.CapTicks
 	if shown && at == k.AnnouncedInstant {

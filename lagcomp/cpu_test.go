@@ -15,8 +15,8 @@ func cpuNanos(tb testing.TB) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// loop runs f until there is enough of it, and reports its processor time as ns/op and divided by
-// so many things.
+// loop runs f for the benchmark's iterations and reports its processor time as ns/op and as ns per
+// thing, in the unit given.
 func loop(b *testing.B, things int, unit string, f func()) {
 	b.ReportAllocs()
 	from := cpuNanos(b)

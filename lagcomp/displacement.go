@@ -20,7 +20,7 @@ const overflow = -1
 // Implementation constants of reach.
 const (
 	maxFastMovers = 32 // of a view
-	maxSummed     = 4  // metres that the sum of the ticks in between may reach; more is measured directly
+	maxSummed     = 4  // metres; a longer sum of ticks is measured directly
 )
 
 var (
@@ -60,7 +60,7 @@ type boundsAnswer struct {
 // It sums the displacements of the ticks in between. Each is measured once, on first use, and kept
 // by its frame, however many pairs of ticks the shots look at. A row whose life breaks in between
 // is a fast mover, as it may be whole again at b. Where the sum gets long, or a tick has too many
-// fast movers, as when everybody spawns, the pair itself is measured.
+// fast movers, as when a round starts, the pair itself is measured.
 func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, fastMovers []int32, ok bool) {
 	if l := &w.last; l.from != a.tick || l.to != b.tick {
 		l.from, l.to = a.tick, b.tick

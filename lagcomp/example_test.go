@@ -11,7 +11,7 @@ import (
 
 func Example() {
 	h := lagcomp.NewHistory(2, 60)
-	for now := tick.Tick(1); now <= 60; now++ { // somebody runs past at 6 m/s, ten metres away
+	for now := tick.Tick(1); now <= 60; now++ { // a player runs past at 6 m/s, ten metres away
 		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 10, Z: 10},
 			Flags: rig.Flags(true, 1, 1)}})
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// A rocket flies, and bursts where it first touches somebody, in the past that its shooter looked
-// at.
+// A rocket explodes at its first contact with a player, tested at the time of its shooter's view.
 func ExampleSweeper() {
 	h := lagcomp.NewHistory(3, 60)
 	for now := tick.Tick(1); now <= 60; now++ { // two run abreast at 6 m/s, two metres apart

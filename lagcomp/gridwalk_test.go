@@ -28,12 +28,13 @@ func field(t testing.TB, players, ticks, each int) (*History, *slowHistory, []Sw
 	return h, slow, all
 }
 
-// Long ways in a large lobby go square by square, and hit whom looking at everybody hits.
+// Long rays in a large lobby walk the grid square by square and give the hits of a brute-force
+// test.
 func TestRow49StripsAgainstEverybody(t *testing.T) {
 	h, slow, sweeps := field(t, 1500, 90, 900)
 	s := NewSweeper(h)
 	s.buildIndexAfter(0)
-	s.squareCost = 16 // or they would be for the largest lobbies only, and for the ticks that many ask for
+	s.squareCost = 16 // so that small lobbies walk the grid too
 	hits, strips := 0, 0
 	for i := range sweeps {
 		w := &sweeps[i]
@@ -102,7 +103,7 @@ func TestForksHitTheSame(t *testing.T) {
 }
 
 // BenchmarkStrip is a shot across the map, at all lobby sizes with the same room for each player:
-// by squares, and by the rows of everybody.
+// by grid squares, and by all rows.
 func BenchmarkStrip(b *testing.B) {
 	for _, players := range []int{500, 4000} {
 		c := newCrowd(1, players, geom.Sqrt(float32(players))*4)

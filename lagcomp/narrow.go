@@ -13,7 +13,7 @@ type narrowQuery struct {
 	frac               uint8
 	except             uint32
 	team               uint8
-	candidates, tested int32 // outcome: rows that were looked at, and poses whose capsules were tested
+	candidates, tested int32 // outcome: rows visited, and poses with capsule tests
 }
 
 // boundHit is a row whose bound the ray touches, and the least distance along the ray at which it

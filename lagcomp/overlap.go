@@ -12,7 +12,7 @@ import (
 // OverlapQuery is a capsule at one instant: a blast or a blade. A capsule without length is a
 // ball.
 type OverlapQuery struct {
-	Capsule geom.Capsule // in metres; its radius and half its length together at most MaxSweepRadius
+	Capsule geom.Capsule // metres; radius and half the length add up to at most MaxSweepRadius
 	View    tick.View
 	Except  uint32 // ID, never touched; 0 excludes no player
 	Team    uint8  // never touched; NoTeam excludes no team
@@ -24,7 +24,7 @@ type OverlapHit struct {
 	Slot     int
 	ID       uint32
 	Bone     rig.Bone
-	Distance float32  // metres from the bone's surface to the capsule's axis; splash damage falls off by it
+	Distance float32  // metres from the bone's surface to the capsule's axis
 	Pose     rig.Pose // as the view shows it
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowOverlap looks at everybody for each zone in turn, sharing with Sweeper only the definition of
-// a touch.
+// slowOverlap tests all players for each zone in turn. It shares only the definition of a touch
+// with Sweeper.
 func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 	for i, z := range zones {
 		for slot := range h.poses[z.View.From] {
@@ -82,8 +82,8 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 	}
 }
 
-// A zone without length touches whom TestSphere says a ball does, and a zone along a ray what a
-// sweep of its radius meets.
+// A zone of length 0 touches what TestSphere touches, and a zone along a ray what a sweep of its
+// radius touches.
 func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 	c := newCrowd(77, 1, 3)
 	touched, hits := 0, 0

@@ -101,8 +101,8 @@ const (
 	ClampNothingSent                     // no snapshot had been sent to its shooter
 	ClampNoView                          // the claim is not a valid view
 	ClampAhead                           // newer than the newest snapshot sent
-	ClampSpan                            // of ticks that were not shown to it, or further apart than the cap
-	ClampRTT                             // older than the network path and the interpolation explain
+	ClampSpan                            // ticks not sent to it, or further apart than the cap
+	ClampRTT                             // older than network path plus interpolation
 	ClampAcks                            // older than snapshots that it has acknowledged
 	ClampCap                             // older than victims must accept
 	ClampHistory                         // older than history

@@ -132,7 +132,7 @@ func TestWhyClamped(t *testing.T) {
 	}
 }
 
-// What a note says of a miss is what looking at everybody says, and its hits are those of Cast.
+// A shot record of a miss agrees with a brute-force search, and recorded hits are those of Cast.
 func TestNotesAgainstEverybody(t *testing.T) {
 	c, h, slow := newCrowd(5, 120, 30), NewHistory(120, 128), newSlowHistory(128)
 	for now := tick.Tick(1); now <= 200; now++ {

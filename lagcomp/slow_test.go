@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// slowHistory is the honest twin: whole poses in a map, everybody interpolated and tested for every
-// shot. It shares Lerp and Test with History, which are the definition of a hit, and nothing else.
+// slowHistory is the reference implementation: whole poses in a map, all players interpolated and
+// tested for every shot. It shares only Lerp and Test, the definition of a hit, with History.
 type slowHistory struct {
 	reach, newest tick.Tick
 	poses         map[tick.Tick][]rig.Pose
@@ -137,8 +137,8 @@ func (c *crowd) step(dt float32) []rig.Pose {
 	return c.poses
 }
 
-// shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view,
-// from near or far, now and then with nonsense in it.
+// shot makes a shot near the edge of a decision: aimed at a player's outline in a likely view, from
+// near or far, sometimes with invalid values.
 func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Sweep {
 	v := c.view(oldest, newest)
 	s := Sweep{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}

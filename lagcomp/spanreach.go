@@ -8,7 +8,7 @@ import (
 // spanReach caches which players may have been near a sweep at any instant of a span of ticks.
 type spanReach struct {
 	from, to tick.Tick // the span; from is 0 while nothing is cached
-	metres   float32   // farthest that any other player was from its place at from, over the whole span
+	metres   float32   // greatest distance of any other player from its place at from
 	known    bool      // false if too many players moved fast
 	// slots that metres does not cover: fast movers, and players that did not live all the time
 	alwaysNear []uint64

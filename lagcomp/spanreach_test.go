@@ -22,8 +22,8 @@ func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
 	return best
 }
 
-// Whoever is hit at some view of a span is named, in lobbies where people jump about, die, spawn,
-// leave and come.
+// SlotsNear lists every player that any view of the span hits, in lobbies with teleports, deaths,
+// spawns, leaves and joins.
 func TestAroundNamesWhoIsHit(t *testing.T) {
 	hits, known, named, asked := 0, 0, 0, 0
 	for round := range 6 {
@@ -97,8 +97,8 @@ func TestAroundKnowsItsLimits(t *testing.T) {
 	}
 }
 
-// march is a second of 1000 players on 200 x 200 m who walk straight on, of whom one a tick spawns
-// anew.
+// march is a second of 1000 players on 200 x 200 m that walk straight on; one of them respawns per
+// tick.
 func march() *History {
 	const players = 1000
 	c := newCrowd(3, players, 100)

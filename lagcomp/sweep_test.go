@@ -18,7 +18,7 @@ func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []SphereOve
 	return out
 }
 
-// indexAfter makes s build an index of however few rows once so many have asked.
+// buildIndexAfter makes s build an index for any number of rows after the given number of queries.
 func (s *Sweeper) buildIndexAfter(patience int) {
 	s.indexAfter, s.indexMinRows = patience, 0
 	s.makeIndexes()
@@ -166,8 +166,8 @@ func shortWays(shots []Sweep) []Sweep {
 	return sweeps
 }
 
-// BenchmarkSweep judges the ways of 64 projectiles in one tick among 1000 players: by squares, by
-// the rows of everybody, by brute force. "index" is building one.
+// BenchmarkSweep tests the paths of 64 projectiles in one tick among 1000 players: by grid squares,
+// by all rows, by brute force. "index" measures the construction of the grid.
 func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)

@@ -12,7 +12,7 @@ import (
 
 // Implementation constants of the index.
 const (
-	gridBits    = 6  // squares along a side of the grid, as a power of two; a larger map wraps around
+	gridBits    = 6  // log2 of the squares along a side; a larger map wraps around
 	gridSize    = 4. // metres along a square
 	gridSide    = 1 << gridBits
 	maxIndices  = 64  // ticks that may have an index at once

@@ -8,9 +8,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// TestVerdictIsRightFarOut holds Test against the distance of the ray and the axes of all bones in
-// float64: whoever is nearer than a bone's radius by 2 mm is hit, whoever is further from all by 2
-// mm is not, from a metre to two kilometres away.
+// TestVerdictIsRightFarOut compares Test with the float64 distance between the ray and the axes of
+// all bones: a pose 2 mm within a bone's radius is hit, a pose 2 mm outside all radii is not, from
+// a metre to two kilometres away.
 func TestVerdictIsRightFarOut(t *testing.T) {
 	hits := 0
 	c := newCrowd(11, 32, 20)

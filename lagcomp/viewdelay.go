@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/tick"
 
 // Constants of ViewDelayTrack. Both ends must have the same.
 const (
-	ViewDelaySpan = 16  // ticks from one announced delay to the next; in between it changes linearly
+	ViewDelaySpan = 16  // ticks between announced delays, linear in between
 	ViewDelayUnit = 128 // of an announced delay: half a tick, in 1/256 tick
 	// a packet whose newest command is of span n announces the delay at the end of span n+2
 	announceAhead  = 3
@@ -15,7 +15,7 @@ const (
 // ViewDelayTrack is the interpolation delay that a client announces ahead of time, before the span
 // of 16 ticks in which it holds begins, and so before the targets of that span have moved, except
 // on the longest network paths. A shot can then be judged at one instant only, which was fixed
-// before anybody could know what it would hit: a false announcement gains nothing.
+// before the targets moved: a false announcement gains nothing.
 //
 // Ticks are counted in spans of 16. The delay at the end of span n+2 is announced by packets whose
 // newest command is of span n, and counts if the first of them arrives before the server plays
@@ -93,7 +93,8 @@ func limitStep(delay, last uint8) uint8 {
 
 // at is the instant that the command of tick t looks at.
 func (r ramp) at(t tick.Tick) int64 {
-	return int64(t)<<8 - int64(r.from)*ViewDelayUnit - (int64(r.to)-int64(r.from))*(ViewDelayUnit/ViewDelaySpan)*int64(t%ViewDelaySpan)
+	return int64(t)<<8 - int64(r.from)*ViewDelayUnit -
+		(int64(r.to)-int64(r.from))*(ViewDelayUnit/ViewDelaySpan)*int64(t%ViewDelaySpan)
 }
 
 // Slope is by how much InstantAt grows from one tick to the next, in 1/256 tick.

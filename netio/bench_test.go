@@ -76,7 +76,7 @@ func (g *gated) OnTraffic(c gnet.Conn) gnet.Action {
 
 // rounds prefills the loop's socket again and again until b.N datagrams have passed.
 func (g *gated) rounds(b *testing.B, to netip.AddrPort) {
-	from := newCrowd(b, to, 64)
+	from := newSenders(b, to, 64)
 	var sum tally
 	for sum.datagrams < int64(b.N) {
 		g.want = prefill + BatchSize
@@ -183,7 +183,7 @@ func (h bootOnly) OnBoot(e gnet.Engine) gnet.Action { return h.boot.OnBoot(e) }
 func prefilled(b *testing.B, to netip.AddrPort, receive func() int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	from := newCrowd(b, to, 64)
+	from := newSenders(b, to, 64)
 	var sum tally
 	for sum.datagrams < int64(b.N) {
 		from.send(b, prefill)
@@ -246,7 +246,7 @@ func processCPU() int64 {
 // BenchmarkSend sends 400 bytes to each of 512 clients in turn; on loopback the sender's thread
 // also pays for the delivery. The clients' sockets are emptied between rounds, off the clock,
 // since a full one is cheaper to send to. With three datagrams to each client, as in a lobby
-// whose snapshot does not fit one, those of a client are a train.
+// whose snapshot does not fit one, those of a client are one GSO send.
 func BenchmarkSend(b *testing.B) {
 	const clients, bytes = 512, 400
 	rounds := func(b *testing.B, f *ClientPool, send func()) {
@@ -282,8 +282,8 @@ func BenchmarkSend(b *testing.B) {
 		}
 	}
 	b.Run("gnet-sendmmsg", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 1))
-	b.Run("gnet-sendmmsg-trains-of-2", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 2))
-	b.Run("gnet-sendmmsg-trains-of-4", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 4))
+	b.Run("gnet-sendmmsg-gso-of-2", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 2))
+	b.Run("gnet-sendmmsg-gso-of-4", batched(mustListen(b, ListenGnet, "127.0.0.1:0", Config{}), 4))
 	b.Run("mmsg-sendmmsg", batched(mustListen(b, ListenMmsg, "127.0.0.1:0", Config{}), 1))
 	b.Run("net-WriteToUDPAddrPort", batched(mustListen(b, ListenNet, "127.0.0.1:0", Config{}), 1))
 }

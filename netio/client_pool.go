@@ -13,6 +13,6 @@ type ClientPoolStats struct {
 	DatagramsOut uint64 // taken by the kernel
 	BytesOut     uint64
 	SendAgain    uint64 // lost: the kernel had no room at that moment
-	SendFailed   uint64 // lost: the kernel refused, usually because nobody listens at the other end
+	SendFailed   uint64 // lost: the kernel refused, usually because the remote port is closed
 	Clients      int    // open now
 }

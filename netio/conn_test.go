@@ -316,8 +316,8 @@ func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	})
 }
 
-// A peer that has gone answers with an ICMP error. On the socket of a server that is nobody's
-// news: what is sent afterwards goes out, what arrives is received, and no call fails or waits.
+// A peer that is gone answers with an ICMP error, which a server's socket ignores: later sends go
+// out, later datagrams arrive, and no call fails or blocks.
 func TestGonePeerHurtsNobody(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const rounds = 50

@@ -40,21 +40,21 @@ func TestSockaddrKeepsTheAddress(t *testing.T) {
 	})
 }
 
-// crowd is a socket with a batch full of datagrams for it, sent by a plain socket of its own.
-type crowd struct {
+// senders is a socket with a batch full of datagrams for it, sent by a plain socket of its own.
+type senders struct {
 	from Conn
 	b    Batch
 }
 
-func newCrowd(t testing.TB, to netip.AddrPort, bytes int) *crowd {
-	c := &crowd{from: mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})}
+func newSenders(t testing.TB, to netip.AddrPort, bytes int) *senders {
+	c := &senders{from: mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})}
 	for c.b.Add(make([]byte, bytes), to) {
 	}
 	return c
 }
 
 // send sends n datagrams, a multiple of BatchSize.
-func (c *crowd) send(t testing.TB, n int) {
+func (c *senders) send(t testing.TB, n int) {
 	for range n / BatchSize {
 		if err := c.from.Send(&c.b); err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func (c *crowd) send(t testing.TB, n int) {
 
 func TestMmsgAllocatesNothing(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
-	from := newCrowd(t, c.LocalAddr(), 64)
+	from := newSenders(t, c.LocalAddr(), 64)
 	var b Batch
 	if n := testing.AllocsPerRun(200, func() {
 		from.send(t, BatchSize)
@@ -87,7 +87,7 @@ func TestDrainAllocatesNothing(t *testing.T) {
 	at, _, _ := localAddr(fd)
 	var count counters
 	d := newDrainer(Config{RingDatagrams: 256}, &count)
-	from := newCrowd(t, at, 64)
+	from := newSenders(t, at, 64)
 	var b Batch
 	if n := testing.AllocsPerRun(200, func() {
 		from.send(t, 2*BatchSize)
@@ -104,7 +104,7 @@ func TestDrainAllocatesNothing(t *testing.T) {
 // allocated, and under traffic there is next to no wake-up.
 func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{})
-	from := newCrowd(t, c.LocalAddr(), 64)
+	from := newSenders(t, c.LocalAddr(), 64)
 	var b Batch
 	round := func(n int) {
 		from.send(t, n)
@@ -174,7 +174,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 // What the kernel drops because its buffer is full is not silent either.
 func TestKernelDropsAreCounted(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{SocketBuffer: 1})
-	from := newCrowd(t, c.LocalAddr(), MaxDatagram)
+	from := newSenders(t, c.LocalAddr(), MaxDatagram)
 	const sent = 4 * BatchSize
 	from.send(t, sent)
 	var b Batch
@@ -188,7 +188,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 func TestCloseUnderTraffic(t *testing.T) {
 	for range 5 {
 		c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{RingDatagrams: 64})
-		from := newCrowd(t, c.LocalAddr(), 64)
+		from := newSenders(t, c.LocalAddr(), 64)
 		from.send(t, 1024)
 		start := time.Now()
 		if err := c.Close(); err != nil {

@@ -32,7 +32,7 @@ func openUDP(addr netip.Addr) (fd int, family uint16, err error) {
 		if addr.IsUnspecified() {
 			only = 0
 		}
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only) // bind returns the error
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only) // bind reports it
 	}
 	return fd, family, nil
 }
@@ -127,7 +127,7 @@ func (g *socketStats) shutdown() {
 func (g *socketStats) read() {
 	received, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	sent, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
-	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles the requested size
+	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles sizes
 	// SO_MEMINFO; drops are its ninth word since Linux 4.12
 	var info [16]uint32
 	size := uint32(unsafe.Sizeof(info))

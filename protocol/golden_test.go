@@ -279,8 +279,8 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 	}
 }
 
-// Whoever has another version is told apart from one who sends garbage, whatever follows the
-// version; a server reads a Ready of any version, as it must say which one it wants.
+// Another version is told apart from garbage, whatever follows the version. A server reads a Ready
+// of any version, because its answer names the version it wants.
 func TestOtherVersions(t *testing.T) {
 	doc := document(t)
 	for v := range 256 {
@@ -356,7 +356,7 @@ func TestBadFields(t *testing.T) {
 	}
 }
 
-// Names that look bad but are a matter of taste for whoever shows them.
+// Names that are unusual and valid.
 func TestGoodText(t *testing.T) {
 	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxArenaName)} {
 		if got, err := ParseWelcome(goldenWelcome(s).Append(nil)); err != nil || got.ArenaName != s {

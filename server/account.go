@@ -87,8 +87,8 @@ func (l *Lobby) endTick() {
 	}
 }
 
-// Publish makes the current figures those that Summary returns, unless somebody is copying them at
-// this moment. The tick calls it once a second. It allocates nothing and waits for nobody. Only the
+// Publish makes the current figures those that Summary returns, unless a reader copies them at this
+// moment. The tick calls it once a second. It allocates nothing and does not block. Only the
 // goroutine of the lobby may call it.
 func (l *Lobby) Publish() {
 	a := &l.account

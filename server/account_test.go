@@ -6,15 +6,15 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// busy is a lab with connections that play for so many ticks.
-func busy(t testing.TB, cfg Config, clients, ticks int) *lab {
+// busy is a lobby with clients that have played a number of ticks.
+func busy(t testing.TB, cfg Config, clients, ticks int) *testLobby {
 	t.Helper()
-	l := newLab(t, cfg)
+	l := newTestLobby(t, cfg)
 	for range clients {
-		l.joined()
+		l.joinedClient()
 	}
 	for range ticks {
-		for _, c := range l.callers {
+		for _, c := range l.clients {
 			c.play()
 		}
 		l.tick()

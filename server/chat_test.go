@@ -16,23 +16,24 @@ import (
 )
 
 // A line in one event or two, as a client would say it.
-func (c *caller) utter(tag byte, line string) {
-	c.lab.t.Helper()
+func (c *testClient) utter(tag byte, line string) {
+	c.host.t.Helper()
 	event, rest, more := protocol.AppendLine(nil, tag, []byte(line))
-	c.queue(event)
+	c.queueReliable(event)
 	for more {
 		event, rest, more = protocol.AppendLine(nil, tag, rest)
-		c.queue(event)
+		c.queueReliable(event)
 	}
 }
 
-// Row 57 through the lobby: lines go to whom they are for and to nobody else; bad ones are refused with a reason, to their sender alone.
+// Row 57 through the lobby: lines go to their recipients alone, and bad ones are refused with a
+// reason to the sender.
 func TestRow57LobbyRoutesLines(t *testing.T) {
-	l := newLab(t, Config{})
-	ann, bob, anna, zoe := l.called("Ann"), l.called("Bob"), l.called("Anna B"), l.called("Zoë")
-	all := []*caller{ann, bob, anna, zoe}
-	l.settle(20)
-	team := func(of *caller) (who []*caller) {
+	l := newTestLobby(t, Config{})
+	ann, bob, anna, zoe := l.namedClient("Ann"), l.namedClient("Bob"), l.namedClient("Anna B"), l.namedClient("Zoë")
+	all := []*testClient{ann, bob, anna, zoe}
+	l.playTicks(20)
+	team := func(of *testClient) (who []*testClient) {
 		for _, c := range all {
 			if l.lobby.match.Vital(c.id()).Team == l.lobby.match.Vital(of.id()).Team {
 				who = append(who, c)
@@ -41,39 +42,39 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		return who
 	}
 	for i, c := range []struct {
-		from *caller
+		from *testClient
 		line string
-		to   []*caller
+		to   []*testClient
 		want string
 	}{
 		0:  {ann, "hello", all, "0 Ann: hello"},
 		1:  {zoe, "/all  hi\tthere", all, "0 Zoë: hi there"},
 		2:  {bob, "/team go", team(bob), "1 Bob: go"},
 		3:  {ann, "/t go", team(ann), "1 Ann: go"},
-		4:  {bob, `/w "Anna B" psst`, []*caller{anna, bob}, "2 Bob: psst"},
-		5:  {anna, `/r what?`, []*caller{anna, bob}, "2 Anna B: what?"},
-		6:  {zoe, `/r what?`, []*caller{zoe}, "3 : nobody has whispered to you"},
-		7:  {zoe, `/w an hi`, []*caller{zoe}, `3 : "an" may be Ann, Anna B: write more of the name`},
-		8:  {zoe, `/dance`, []*caller{zoe}, "3 : no such command: expected /all, /team, /whisper or /reply"},
-		9:  {zoe, "\u202e\u200b", []*caller{zoe}, "3 : there is nothing to see in your line"},
-		10: {zoe, "\xff", []*caller{zoe}, "3 : your line is not UTF-8"},
+		4:  {bob, `/w "Anna B" psst`, []*testClient{anna, bob}, "2 Bob: psst"},
+		5:  {anna, `/r what?`, []*testClient{anna, bob}, "2 Anna B: what?"},
+		6:  {zoe, `/r what?`, []*testClient{zoe}, "3 : nobody has whispered to you"},
+		7:  {zoe, `/w an hi`, []*testClient{zoe}, `3 : "an" may be Ann, Anna B: write more of the name`},
+		8:  {zoe, `/dance`, []*testClient{zoe}, "3 : no such command: expected /all, /team, /whisper or /reply"},
+		9:  {zoe, "\u202e\u200b", []*testClient{zoe}, "3 : there is nothing to see in your line"},
+		10: {zoe, "\xff", []*testClient{zoe}, "3 : your line is not UTF-8"},
 		11: {zoe, strings.Repeat("x", 256), all, "0 Zoë: " + strings.Repeat("x", 256)},
 		12: {zoe, strings.Repeat("x", 255), all, "0 Zoë: " + strings.Repeat("x", 255)},
 		13: {zoe, strings.Repeat("x", 242), all, "0 Zoë: " + strings.Repeat("x", 242)},
-		14: {zoe, strings.Repeat("x", 257), []*caller{zoe}, "3 : your line has 257 bytes: expected at most 256"},
-		15: {zoe, strings.Repeat("x", 5000), []*caller{zoe}, "3 : your line has 257 bytes: expected at most 256"},
+		14: {zoe, strings.Repeat("x", 257), []*testClient{zoe}, "3 : your line has 257 bytes: expected at most 256"},
+		15: {zoe, strings.Repeat("x", 5000), []*testClient{zoe}, "3 : your line has 257 bytes: expected at most 256"},
 		16: {zoe, "a\x1b[2J\u202e<b>", all, "0 Zoë: a[2J<b>"},
-		17: {zoe, "", []*caller{zoe}, "3 : there is nothing to see in your line"},
+		17: {zoe, "", []*testClient{zoe}, "3 : there is nothing to see in your line"},
 	} {
-		before := map[*caller]int{}
+		before := map[*testClient]int{}
 		for _, who := range all {
-			_, lines := who.told()
+			_, lines := who.receivedRoster()
 			before[who] = len(lines)
 		}
 		c.from.utter(protocol.MessageSay, c.line)
-		l.settle(100) // a line in 1.5 s
+		l.playTicks(100) // a line in 1.5 s
 		for n, who := range all {
-			_, lines := who.told()
+			_, lines := who.receivedRoster()
 			got := lines[before[who]:]
 			if slices.Contains(c.to, who) != (len(got) == 1) || len(got) > 1 || len(got) == 1 && got[0] != c.want {
 				t.Errorf("%d: %d heard %q, want %q", i, n, got, c.want)
@@ -88,27 +89,27 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines), refused, l.count(metrics.ChatUndelivered))
 	}
 	l.lobby.chat.announce(l.now, "the round\nbegins")
-	l.settle(10)
+	l.playTicks(10)
 	for n, who := range all {
-		if _, lines := who.told(); lines[len(lines)-1] != "4 : the round begins" {
+		if _, lines := who.receivedRoster(); lines[len(lines)-1] != "4 : the round begins" {
 			t.Errorf("%d heard %q", n, lines[len(lines)-1])
 		}
 	}
-	ann.unharmed()
+	ann.checkUnharmed()
 }
 
 // The time of a line counts from the start of the round, and from the change of the map.
 func TestChatTimeCountsFromTheRound(t *testing.T) {
 	game := sim.DefaultGame()
 	game.Mode.MinPlayers, game.Mode.PrematchMillis, game.Mode.RoundMillis = 1, 3000, 60_000
-	l := newLab(t, Config{Rules: sim.Rules{Game: game}})
-	ann := l.called("Ann")
+	l := newTestLobby(t, Config{Rules: sim.Rules{Game: game}})
+	ann := l.namedClient("Ann")
 	seconds := func() uint32 {
 		t.Helper()
-		ann.events = ann.events[:1]
+		ann.messages = ann.messages[:1]
 		l.lobby.chat.announce(l.now, "now")
-		l.settle(5)
-		for _, e := range ann.events[1:] {
+		l.playTicks(5)
+		for _, e := range ann.messages[1:] {
 			if e[0] == protocol.MessageChat {
 				m, _, err := protocol.ParseChat(e)
 				if err != nil {
@@ -121,10 +122,10 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 		return 0
 	}
 	for l.lobby.match.Mode().Phase != mode.Active {
-		l.settle(1)
+		l.playTicks(1)
 	}
 	began := l.now
-	l.settle(5 * 60)
+	l.playTicks(5 * 60)
 	if n, want := seconds(), uint32((l.now-began)/time.Second); n != want {
 		t.Errorf("a line %v after the start of the round, which was at %v, says %d s", l.now-began, began, n)
 	}
@@ -137,26 +138,26 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	}
 }
 
-// A flood of lines, and of halves of them, harms nobody: the sender is told once, others hear what the limit lets pass, and what it
-// costs is bounded.
+// A flood of lines and incomplete lines is bounded in cost: the sender is told once, and others get
+// what the limit lets pass.
 func TestRow57FloodOfLines(t *testing.T) {
-	l := newLab(t, Config{})
-	ann, bob := l.called("Ann"), l.called("Bob")
-	l.settle(10)
+	l := newTestLobby(t, Config{})
+	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
+	l.playTicks(10)
 	for n := range 600 {
 		for range 20 {
 			if ann.peer.ReliablePending() < packet.MaxReliable-3 {
 				ann.utter(protocol.MessageSay, "spam")
-				ann.queue(append([]byte{protocol.MessageConsole}, make([]byte, 255)...)) // never ends
+				ann.queueReliable(append([]byte{protocol.MessageConsole}, make([]byte, 255)...)) // never ends
 			}
 		}
 		if n%100 == 0 {
 			ann.utter(protocol.MessageConsole, "status")
 		}
-		l.settle(1)
+		l.playTicks(1)
 	}
-	_, heard := bob.told()
-	_, own := ann.told()
+	_, heard := bob.receivedRoster()
+	_, own := ann.receivedRoster()
 	notices := 0
 	for _, line := range own {
 		if strings.HasPrefix(line, "3 ") {
@@ -169,30 +170,31 @@ func TestRow57FloodOfLines(t *testing.T) {
 	if n := cap(l.lobby.chat.partial[0].text); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
 	}
-	ann.unharmed()
-	bob.unharmed()
+	ann.checkUnharmed()
+	bob.checkUnharmed()
 }
 
-// All together cannot say more to all than the lobby carries; who is not heard is told so.
+// The lobby limits the lines to everybody of all players together, and tells the sender of a
+// refused line.
 func TestCrowdSpeaks(t *testing.T) {
-	l := newLab(t, Config{Players: 60})
+	l := newTestLobby(t, Config{Players: 60})
 	for range 60 {
-		l.called("x")
+		l.namedClient("x")
 	}
-	l.settle(10)
-	for _, c := range l.callers {
+	l.playTicks(10)
+	for _, c := range l.clients {
 		c.utter(protocol.MessageSay, "now")
 	}
-	l.settle(30)
-	_, lines := l.callers[0].told()
+	l.playTicks(30)
+	_, lines := l.clients[0].receivedRoster()
 	public, notices := 0, 0
 	for _, line := range lines {
 		if strings.HasPrefix(line, "0 ") {
 			public++
 		}
 	}
-	for _, c := range l.callers {
-		_, lines := c.told()
+	for _, c := range l.clients {
+		_, lines := c.receivedRoster()
 		for _, line := range lines {
 			if strings.HasPrefix(line, "3 ") {
 				notices++
@@ -204,30 +206,31 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken to.
+// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken
+// to.
 func TestOnlyTheReadySpeak(t *testing.T) {
-	l := newLab(t, Config{})
-	ann := l.called("Ann")
-	early := l.caller("")
-	early.enter(nil)
+	l := newTestLobby(t, Config{})
+	ann := l.namedClient("Ann")
+	early := l.newClient("")
+	early.connect(nil)
 	early.utter(protocol.MessageSay, "too early")
-	early.say()
-	l.settle(10)
-	if _, lines := ann.told(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
+	early.sendSections()
+	l.playTicks(10)
+	if _, lines := ann.receivedRoster(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
 		t.Errorf("%q; %d unknown", lines, l.count(metrics.MessagesUnknown))
 	}
-	for _, e := range early.events[1:] {
+	for _, e := range early.messages[1:] {
 		t.Errorf("before its Ready it heard %x", e)
 	}
 	early.ready()
-	l.settle(10)
+	l.playTicks(10)
 	early.utter(protocol.MessageSay, "now")
-	l.settle(10)
-	if _, lines := ann.told(); len(lines) != 1 || lines[0] != "0 player 1: now" {
+	l.playTicks(10)
+	if _, lines := ann.receivedRoster(); len(lines) != 1 || lines[0] != "0 player 1: now" {
 		t.Errorf("%q", lines)
 	}
-	early.dial = netcode.NewClient(l.mint(early.user, nil), netcode.ClientConfig{}) // silent from here on
-	for range 400 {                                                                 // more than its five seconds
+	early.netcode = netcode.NewClient(l.mint(early.user, nil), netcode.ClientConfig{}) // silent from here on
+	for range 400 {                                                                    // more than its five seconds
 		ann.play()
 		l.tick()
 	}
@@ -236,7 +239,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 		ann.play()
 		l.tick()
 	}
-	_, lines := ann.told()
+	_, lines := ann.receivedRoster()
 	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.reconnectable) != 1 || len(ann.names()) != 2 {
 		t.Errorf("%q, %d away, %q", got, len(l.lobby.reconnectable), ann.names())
 	}

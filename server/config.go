@@ -53,11 +53,11 @@ type Config struct {
 
 	// Replication.
 
-	SendInterval  int             // ticks between two snapshots, 1 to MaxInterval; default about 20 Hz
-	Kbps          int             // kbit/s of UDP payload to a client, 16 to 1,000,000; 0 for no limit
+	SendInterval  int             // ticks per snapshot, 1 to MaxInterval; default about 20 Hz
+	Kbps          int             // kbit/s of UDP payload per client, 16 to 1,000,000; 0: no limit
 	Models        netstate.Models // compression; default netstate.Trained
 	Codec         schema.Codec    // of public rows; default that of Models, which is Huffman
-	JoinBytes     int             // of a newcomer's snapshot, 1200 or more; default max(4800, 10 a slot)
+	JoinBytes     int             // of a join snapshot, 1200 or more; default max(4800, 10 a slot)
 	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
 	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class;
@@ -76,7 +76,7 @@ type Config struct {
 	CellVisible interest.VisibleFunc
 
 	CellSize   float32 // edge of a cell, metres, 1 or more; default that of PVS, or 8 or more
-	Hysteresis int     // snapshots for which a row outlives its visibility, 1 to 15, -1 none; default 4
+	Hysteresis int     // extra snapshots of a hidden row, 1 to 15, -1 none; default 4
 
 	// Spectators, killcams and recordings.
 

@@ -72,7 +72,7 @@ const (
 	roleSpectator
 )
 
-// connRoster says who the player is and, for a spectator, whose view it has.
+// connRoster is the player of a connection and, for a spectator, the player whose view it has.
 type connRoster struct {
 	user uint64 // client id of the connect token
 	role role

@@ -4,7 +4,7 @@ package server
 // connection.
 type connTable struct {
 	conns         []conn  // by slot
-	live          []int32 // slots with a session, ascending: every run visits connections in one order
+	live          []int32 // slots with a session, ascending, so that runs repeat
 	reconnectable []int32 // slots whose session timed out and whose player stays, longest ago first
 	slotOf        []int32 // by client of netcode: slot, or -1
 	leaving       int     // players that leave with the end of this tick

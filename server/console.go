@@ -171,7 +171,7 @@ func (s *lobbyConsole) apply() {
 	l, v := s.l, &s.vars
 	if v.respawn.Changed() || v.respawnSet {
 		v.respawnSet = true
-		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse it
+		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse
 	}
 	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration())
 	if kbps := int(v.kbps.Int()); kbps != l.cfg.Kbps {

@@ -13,13 +13,14 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// The console changes the lobby while it runs; what cannot be is refused by a line that says why, and nothing has changed.
+// The console changes the lobby while it runs; what cannot be is refused by a line that says why,
+// and nothing has changed.
 func TestConsoleOfALobby(t *testing.T) {
-	l := newLab(t, Config{Name: "here"})
-	ann, bob := l.called("Ann"), l.called("Bob")
-	l.settle(20)
-	bob.queue(sim.AppendSnapshotRate(nil, 2, 500))
-	l.settle(10)
+	l := newTestLobby(t, Config{Name: "here"})
+	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
+	l.playTicks(20)
+	bob.queueReliable(sim.AppendSnapshotRate(nil, 2, 500))
+	l.playTicks(10)
 	run := func(line string, who console.Rank) string {
 		out, err := l.lobby.Execute(l.now, nil, line, console.Caller{Rank: who})
 		if err != nil {
@@ -72,11 +73,11 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("list for an admin: %q", got)
 	}
 	ann.utter(protocol.MessageSay, "may I?")
-	l.settle(20)
-	if _, lines := bob.told(); !slices.Equal(lines, []string{"4 : hello you"}) {
+	l.playTicks(20)
+	if _, lines := bob.receivedRoster(); !slices.Equal(lines, []string{"4 : hello you"}) {
 		t.Errorf("Bob heard %q", lines)
 	}
-	if _, lines := ann.told(); lines[len(lines)-1] != "3 : you are muted" {
+	if _, lines := ann.receivedRoster(); lines[len(lines)-1] != "3 : you are muted" {
 		t.Errorf("Ann heard %q", lines)
 	}
 	for _, who := range []string{"Ann Bob", fmt.Sprint(uint32(ann.id()), " ", uint32(bob.id())), fmt.Sprint(ann.id(), " ", bob.id())} {
@@ -87,22 +88,23 @@ func TestConsoleOfALobby(t *testing.T) {
 	if got := run(fmt.Sprint("kick ", uint32(bob.id())), console.Moderator); got != "kicked Bob" {
 		t.Errorf("%q", got)
 	}
-	l.settle(3)
+	l.playTicks(3)
 	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(metrics.Disconnected) != 1 {
 		t.Errorf("%v, %v", why, over)
 	}
-	l.settle(5)
+	l.playTicks(5)
 	if got := ann.names(); !slices.Equal(got, []string{"Ann"}) {
 		t.Errorf("Ann knows %q", got)
 	}
-	ann.unharmed()
+	ann.checkUnharmed()
 }
 
-// What connections ask runs between ticks, with the rank of connections; too much of it is refused, told once.
+// What connections ask runs between ticks, with the rank of connections; too much of it is refused,
+// told once.
 func TestGuestsAskTheConsole(t *testing.T) {
-	l := newLab(t, Config{Name: "here"})
-	ann, bob := l.called("Ann"), l.called("Bob")
-	l.settle(20)
+	l := newTestLobby(t, Config{Name: "here"})
+	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
+	l.playTicks(20)
 	for i, c := range []struct{ line, want string }{
 		0: {"status", "5 : here: arena-16 at 60 Hz, up 0:00:00"},
 		1: {"game.respawndelay 1s", "5 : game.respawndelay: needs rank admin, yours is guest"},
@@ -111,24 +113,24 @@ func TestGuestsAskTheConsole(t *testing.T) {
 		4: {strings.Repeat("x", 300), "5 : line too long: expected at most 256 bytes"},
 		5: {"\"", `5 : quote without an end: expected another "`},
 	} {
-		_, before := ann.told()
+		_, before := ann.receivedRoster()
 		ann.utter(protocol.MessageConsole, c.line)
-		l.settle(70)
-		if _, lines := ann.told(); len(lines) == len(before) || lines[len(before)] != c.want {
+		l.playTicks(70)
+		if _, lines := ann.receivedRoster(); len(lines) == len(before) || lines[len(before)] != c.want {
 			t.Errorf("%d: %q, want %q", i, lines[len(before):], c.want)
 		}
 	}
-	l.settle(400)
-	_, before := ann.told()
+	l.playTicks(400)
+	_, before := ann.receivedRoster()
 	for range 20 {
 		ann.utter(protocol.MessageConsole, "map")
 	}
-	l.settle(30)
-	_, lines := ann.told()
+	l.playTicks(30)
+	_, lines := ann.receivedRoster()
 	if got := lines[len(before):]; len(got) != consoleBurst+1 || !slices.Contains(got, "5 : too many lines: wait a few seconds") {
 		t.Errorf("%q", got)
 	}
-	if _, lines := bob.told(); len(lines) != 0 {
+	if _, lines := bob.receivedRoster(); len(lines) != 0 {
 		t.Errorf("Bob heard %q", lines)
 	}
 	if l.count(metrics.ConsoleLines) != 26 || l.count(metrics.ConsoleFailed) != 5+15 {

@@ -21,11 +21,11 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// trick is how a shooter lies about time. All aim equally well, at the same picture.
-type trick int
+// cheat is how a shooter lies about time. All aim equally well, at the same picture.
+type cheat int
 
 const (
-	honest      trick = iota
+	honest      cheat = iota
 	backtracker       // claims an instant at which its shot hits, and announces varying delays
 	constant          // announces the longest view delay that the server allows, and aims there
 	switcher          // holds its packets back for 300 ms of each second
@@ -34,7 +34,7 @@ const (
 	tricks
 )
 
-func (k trick) String() string {
+func (k cheat) String() string {
 	return [...]string{"honest", "backtracker", "constant delay", "lag switch", "fake RTT", "fake acks"}[k]
 }
 
@@ -60,20 +60,20 @@ func duelField(t testing.TB) *arena.Arena {
 	return a
 }
 
-// letter is a datagram on its way.
-type letter struct {
+// delayedPacket is a datagram on its way.
+type delayedPacket struct {
 	due  tick.Tick
 	data []byte
 }
 
-// duellist is a shooter with a round trip of 100 ms, and its victim.
-type duellist struct {
-	*caller
-	trick    trick
+// duelist is a shooter with a round trip of 100 ms, and its victim.
+type duelist struct {
+	*testClient
+	trick    cheat
 	rng      *rand.Rand
 	feet     *rand.Rand
 	victim   netid.ID
-	up, down []letter
+	up, down []delayedPacket
 	told     []tick.Tick // snapshots that came
 	pledges  lagcomp.ViewDelayTrack
 	admit    bool
@@ -81,7 +81,7 @@ type duellist struct {
 }
 
 // duels lets 16 shooters of one kind fight so many duels, and counts their shots and hits.
-func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
+func duels(t *testing.T, k cheat, count int) (shots, hits int, l *testLobby) {
 	t.Helper()
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 0, 1
@@ -93,10 +93,10 @@ func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 			}
 		}
 	}
-	l = newLab(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
-	var all []*duellist
+	l = newTestLobby(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
+	var all []*duelist
 	for i := range duelPairs {
-		d := &duellist{caller: l.joined(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d := &duelist{testClient: l.joinedClient(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
 		d.victim = l.lobby.match.Join()
 		all = append(all, d)
 	}
@@ -122,8 +122,8 @@ func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 }
 
 // step plays a duellist's tick, and its victim's.
-func (d *duellist) step(n tick.Tick) {
-	l := d.lab
+func (d *duelist) step(n tick.Tick) {
+	l := d.host
 	m := l.lobby.match
 	next := m.Tick() + 1
 	for _, id := range [2]netid.ID{d.id(), d.victim} {
@@ -133,15 +133,15 @@ func (d *duellist) step(n tick.Tick) {
 	}
 	d.run(next)
 	for _, raw := range d.received() {
-		d.down = append(d.down, letter{next + oneWay, raw})
+		d.down = append(d.down, delayedPacket{next + oneWay, raw})
 	}
 	for len(d.down) > 0 && d.down[0].due <= next {
-		pack, err := d.dial.Receive(l.now, labAddr, d.down[0].data, &d.post)
+		pack, err := d.netcode.Receive(l.now, testAddr, d.down[0].data, &d.outbox)
 		d.down = d.down[1:]
 		if err != nil || pack == nil {
 			continue
 		}
-		if s := d.take(pack); s != nil {
+		if s := d.receivePacket(pack); s != nil {
 			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				d.told = append(d.told, h.Tick)
 			}
@@ -149,7 +149,7 @@ func (d *duellist) step(n tick.Tick) {
 	}
 	cmd := sim.Command{Tick: next + oneWay + 1}
 	d.fire(&cmd, next)
-	d.up = append(d.up, letter{next + oneWay, d.seal(d.forge(d.pack(sim.AppendArrivals(section(cmd), d.pledge(cmd.Tick), nil)...)))})
+	d.up = append(d.up, delayedPacket{next + oneWay, d.seal(d.forge(d.packet(sim.AppendArrivals(section(cmd), d.announcedDelay(cmd.Tick), nil)...)))})
 	if d.trick == switcher && n%60 < 18 {
 		return
 	}
@@ -160,8 +160,8 @@ func (d *duellist) step(n tick.Tick) {
 }
 
 // run lets the victim strafe round its place.
-func (d *duellist) run(next tick.Tick) {
-	m := d.lab.lobby.match
+func (d *duelist) run(next tick.Tick) {
+	m := d.host.lobby.match
 	if next%17 == 0 && d.feet.IntN(2) == 0 {
 		d.strafe ^= 128
 	}
@@ -178,13 +178,13 @@ func (d *duellist) run(next tick.Tick) {
 }
 
 // forge lies in the header of a package.
-func (d *duellist) forge(pack []byte) []byte {
+func (d *duelist) forge(pack []byte) []byte {
 	if d.trick < fakeRTT {
 		return pack
 	}
 	h, rest, err := packet.ParseHeader(pack)
 	if err != nil {
-		d.lab.t.Fatal(err)
+		d.host.t.Fatal(err)
 	}
 	switch d.trick {
 	case fakeRTT: // the echo says that it was held less long than it was: by 0 or 90 ms, in turns
@@ -210,7 +210,7 @@ func (d *duellist) forge(pack []byte) []byte {
 }
 
 // at is the view at an instant between received snapshots.
-func (d *duellist) at(instant int64) (v tick.View, ok bool) {
+func (d *duelist) at(instant int64) (v tick.View, ok bool) {
 	for i := len(d.told) - 1; i > 0; i-- {
 		a, b := d.told[i-1], d.told[i]
 		if int64(a)<<8 <= instant && instant <= int64(b)<<8 {
@@ -220,9 +220,9 @@ func (d *duellist) at(instant int64) (v tick.View, ok bool) {
 	return v, false
 }
 
-// pledge is the view delay that a shooter announces, in half ticks. Liars choose it anew for each
-// span of 16 ticks.
-func (d *duellist) pledge(t tick.Tick) uint8 {
+// announcedDelay is the view delay that a shooter announces, in half ticks. Liars choose it anew
+// for each span of 16 ticks.
+func (d *duelist) announcedDelay(t tick.Tick) uint8 {
 	const honestly = 2 * (2*oneWay + 7) // two intervals behind the newest snapshot
 	switch d.trick {
 	case backtracker: // now slower, now faster
@@ -234,9 +234,9 @@ func (d *duellist) pledge(t tick.Tick) uint8 {
 }
 
 // fire aims at the picture, with an error, and claims what its trick says.
-func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
-	m := d.lab.lobby.match
-	d.pledges.Announce(cmd.Tick, d.pledge(cmd.Tick), cmd.Tick)
+func (d *duelist) fire(cmd *sim.Command, next tick.Tick) {
+	m := d.host.lobby.match
+	d.pledges.Announce(cmd.Tick, d.announcedDelay(cmd.Tick), cmd.Tick)
 	line, _, _ := d.pledges.InstantAt(cmd.Tick, 1<<20)
 	know := m.ClampLimits(d.id())
 	if d.trick != honest && know.AnnouncedInstant != 0 { // it aims at the view that the server will use
@@ -262,8 +262,8 @@ func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 }
 
 // best is the view of the history by which the shot hits that is nearest to the picture.
-func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
-	m := d.lab.lobby.match
+func (d *duelist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
+	m := d.host.lobby.match
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
 	for off := int64(0); off < 24*256; off = off + 16 {
 		for _, o := range [2]int64{off, -off} {
@@ -279,9 +279,9 @@ func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View 
 
 // admits reports whether a shot hits between the two received snapshots around its view. Then the
 // bot acknowledges both with the shot.
-func (d *duellist) admits(cmd *sim.Command, pos geom.Vec3) bool {
+func (d *duelist) admits(cmd *sim.Command, pos geom.Vec3) bool {
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
-	_, hit := d.lab.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
+	_, hit := d.host.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
 	return hit
 }
 

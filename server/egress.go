@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -71,9 +70,6 @@ func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 	o.timer.Enter(metrics.StageSeal)
 	for i := range e.packets.len() {
 		slot, pkt := e.packets.at(i)
-		if planted.On(planted.WrongEnvelope) && i > 0 {
-			slot, _ = e.packets.at(i - 1)
-		}
 		c := &o.conns[slot]
 		sealed, err := o.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
 		if err != nil { // its sequences are used up: netcode is about to end the session

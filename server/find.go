@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// FindPlayer returns the net id of the player that a word names: its name in upper or lower case, its net id (8.1 or
-// 2049), its slot (slot:8) or its client id (client:77). The player may be disconnected and reconnectable.
+// FindPlayer returns the net id of the player that a word names: its name in upper or lower case,
+// its net id (8.1 or 2049), its slot (slot:8) or its client id (client:77). The player may be
+// disconnected and reconnectable.
 func (l *Lobby) FindPlayer(word string) (netid.ID, error) {
 	if slot, ok := l.roster.slotByName(word); ok {
 		return l.conns[slot].id, nil

@@ -28,15 +28,15 @@ const (
 	modes
 )
 
-// scene is a lab with a control client and one that attacks, at the moment of the attack.
-func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
+// scene is a lobby with a control client and an attacker, at the moment of the attack.
+func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
 	gate := manyPackages()
 	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
-	l = newLab(t, Config{Players: 3, Netcode: gate})
-	control, who = l.joined(), l.caller("")
+	l = newTestLobby(t, Config{Players: 3, Netcode: gate})
+	control, who = l.joinedClient(), l.newClient("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
-		who.say()
+		who.sendSections()
 	}
 	control.play()
 	l.tick()
@@ -45,16 +45,16 @@ func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 }
 
 // weapon makes a datagram of a fuzzer's bytes.
-func (c *caller) weapon(mode uint8, src []byte) []byte {
+func (c *testClient) weapon(mode uint8, src []byte) []byte {
 	switch mode % modes {
 	case asPackage:
 		if len(src) > 0 {
 			return c.seal(src)
 		}
 	case asSections:
-		return c.seal(c.pack(src...))
+		return c.seal(c.packet(src...))
 	case asToken:
-		d := c.lab.requests(60, 1, nil)[0]
+		d := c.host.requests(60, 1, nil)[0]
 		copy(d[30:], src)
 		return d
 	case asEcho:
@@ -64,7 +64,7 @@ func (c *caller) weapon(mode uint8, src []byte) []byte {
 }
 
 // aftermath plays four ticks and returns the world's hashes.
-func aftermath(l *lab, control *caller) (h [4]uint64) {
+func aftermath(l *testLobby, control *testClient) (h [4]uint64) {
 	for i := range h {
 		control.play()
 		l.tick()
@@ -73,9 +73,9 @@ func aftermath(l *lab, control *caller) (h [4]uint64) {
 	return h
 }
 
-// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no more than 0.31 of them is
-// answered before an address is proven; what is refused leaves the world as if it had never come; and a client beside the
-// attacker loses no command.
+// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no
+// more than 0.31 of them is answered before an address is proven; what is refused leaves the world
+// as if it had never come; and a client beside the attacker loses no command.
 func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(fromStranger), []byte{})
 	f.Add(uint8(fromStranger), []byte{0})
@@ -109,7 +109,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 		}
 		l, control, who := scene(t, mode)
 		datagram := who.weapon(mode, src)
-		before, used := l.tally(), control.inputs().Used
+		before, used := l.tally(), control.commandCounts().Used
 		control.play()
 		who.send(datagram)
 		l.tick()
@@ -143,7 +143,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 		if refused && !left && h != *clean[mode] {
 			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
-		if n := control.inputs(); n.Used-used != 4 || n.Missing != 0 {
+		if n := control.commandCounts(); n.Used-used != 4 || n.Missing != 0 {
 			t.Fatalf("of 4 commands of the client beside it %d were used", n.Used-used)
 		}
 	})
@@ -151,26 +151,26 @@ func FuzzLobbyDatagram(f *testing.F) {
 
 // hostile makes attackers' datagrams from a seed.
 type hostile struct {
-	*lab
+	*testLobby
 	rng       *rand.Rand
-	control   *caller
-	attackers []*caller
-	stranger  *caller
+	control   *testClient
+	attackers []*testClient
+	stranger  *testClient
 	tokens    [][]byte
 	made      int
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{lab: newLab(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
-	h.control, h.stranger = h.joined(), h.caller("")
+	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h.control, h.stranger = h.joinedClient(), h.newClient("")
 	for range 4 {
-		h.attackers = append(h.attackers, h.joined())
+		h.attackers = append(h.attackers, h.joinedClient())
 	}
 	return h
 }
 
 // alive lets an attacker that has lost its session, or has worn it out, begin another.
-func (h *hostile) alive(c *caller) {
+func (h *hostile) alive(c *testClient) {
 	g := c.state()
 	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
 		return
@@ -179,12 +179,12 @@ func (h *hostile) alive(c *caller) {
 	h.tick()
 	c.received()
 	c.join()
-	c.say()
+	c.sendSections()
 	h.tick()
 }
 
 // body is a row of sections, good ones mostly.
-func (h *hostile) body(c *caller) (b []byte) {
+func (h *hostile) body(c *testClient) (b []byte) {
 	next := h.lobby.match.Tick() + 1
 	if h.rng.IntN(8) == 0 {
 		b = append(b, 1, 1, byte(h.rng.IntN(6)), 0, 0, byte(sim.AskResync+byte(h.rng.IntN(2))))
@@ -241,11 +241,11 @@ func (h *hostile) fire() {
 	h.alive(c)
 	switch k := h.rng.IntN(16); {
 	case k < 8: // a package whose sections are damaged
-		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), packet.HeaderSize))))
+		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), packet.HeaderSize))))
 	case k < 10: // a package that is damaged anywhere
-		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), 0))))
+		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), 0))))
 	case k < 11: // a good one with a random header
-		p := c.pack(h.body(c)...)
+		p := c.packet(h.body(c)...)
 		for i := range packet.HeaderSize {
 			if h.rng.IntN(3) == 0 {
 				p[i] = byte(h.rng.Uint32())
@@ -253,9 +253,9 @@ func (h *hostile) fire() {
 		}
 		c.send(c.seal(h.short(p)))
 	case k < 13: // a sealed datagram that is damaged
-		c.send(h.damage(c.seal(c.pack(h.body(c)...)), 0))
-	case k < 14: // somebody else's
-		h.stranger.send(c.seal(c.pack()))
+		c.send(h.damage(c.seal(c.packet(h.body(c)...)), 0))
+	case k < 14: // another client's
+		h.stranger.send(c.seal(c.packet()))
 	case k < 15: // a request
 		d := bytes.Clone(h.tokens[h.rng.IntN(len(h.tokens))])
 		h.stranger.send(h.damage(d, 0))
@@ -282,10 +282,10 @@ func (h *hostile) volley(n int) {
 	for range n {
 		h.fire()
 	}
-	used := h.control.inputs().Used
+	used := h.control.commandCounts().Used
 	h.control.play()
 	h.tick()
-	if h.control.inputs().Used != used+1 {
+	if h.control.commandCounts().Used != used+1 {
 		h.t.Fatalf("the control client's command was not used after %d datagrams", h.made)
 	}
 	for _, c := range h.attackers {
@@ -299,9 +299,9 @@ func (h *hostile) volley(n int) {
 }
 
 // careless hears what has come without minding what it is.
-func (h *hostile) careless(c *caller) {
+func (h *hostile) careless(c *testClient) {
 	for _, d := range c.received() {
-		if pack, err := c.dial.Receive(h.now, labAddr, d, &c.post); err == nil && pack != nil && c.peer != nil {
+		if pack, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil && pack != nil && c.peer != nil {
 			if rest, err := c.peer.Receive(h.now, pack); err == nil {
 				_, _ = c.peer.Sections(rest)
 				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
@@ -309,7 +309,7 @@ func (h *hostile) careless(c *caller) {
 			}
 		}
 	}
-	c.post.Reset()
+	c.outbox.Reset()
 }
 
 // bounded checks that sessions, connections, players and lists agree and stay within their bounds.
@@ -339,7 +339,8 @@ func (h *hostile) bounded() {
 	}
 }
 
-// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and behind their seals.
+// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and
+// behind their seals.
 func TestHostilePackages(t *testing.T) {
 	h := newHostile(t, 9)
 	for range 400 {
@@ -362,14 +363,15 @@ func TestHostilePackages(t *testing.T) {
 			}
 		}
 	}
-	h.control.hear()
-	h.control.unharmed()
+	h.control.receive()
+	h.control.checkUnharmed()
 }
 
-// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise, from seeds of their number.
+// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise,
+// from seeds of their number.
 func TestBlastLobby(t *testing.T) {
 	alone(t)
-	n := brief(20_000, 5_000)
+	n := fullOrShort(20_000, 5_000)
 	if s := os.Getenv("TICKRATE_BLAST"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {
@@ -382,8 +384,8 @@ func TestBlastLobby(t *testing.T) {
 		for sent := 0; sent < min(n, each); sent += 32 {
 			h.volley(32)
 		}
-		h.control.hear()
-		h.control.unharmed()
+		h.control.receive()
+		h.control.checkUnharmed()
 		t.Logf("seed %d: %v", seed, h.tally())
 		n -= each
 	}

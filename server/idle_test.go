@@ -10,24 +10,24 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Row 10 through the lobby: who changes nothing is warned and then sent away with a reason; who plays stays, and so does everybody where
-// there is no limit.
+// Row 10 through the lobby: an idle player is warned and then kicked with a reason. Active players
+// stay, and so do all players without a limit.
 func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		cfg := Config{}
 		if on {
 			cfg.IdleWarn, cfg.IdleKick = 3*time.Second, 6*time.Second
 		}
-		l := newLab(t, cfg)
-		idler, player, waver := l.called("idle"), l.called("plays"), l.called("wavers")
+		l := newTestLobby(t, cfg)
+		idler, player, waver := l.namedClient("idle"), l.namedClient("plays"), l.namedClient("wavers")
 		began := l.now
 		warned, gone := time.Duration(0), time.Duration(0)
 		for n := range 60 * 10 {
-			for _, c := range l.callers {
-				if c.peer == nil || c.dial.State() != netcode.Connected {
+			for _, c := range l.clients {
+				if c.peer == nil || c.netcode.State() != netcode.Connected {
 					continue
 				}
-				if c.hear(); c.dial.State() != netcode.Connected {
+				if c.receive(); c.netcode.State() != netcode.Connected {
 					continue
 				}
 				cmd := sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}
@@ -39,10 +39,10 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 					cmd.Pitch = 0
 					cmd.MoveYaw = uint8(n / 60)
 				}
-				c.say(section(cmd)...)
+				c.sendSections(section(cmd)...)
 			}
 			l.tick()
-			if _, lines := idler.told(); warned == 0 && len(lines) > 0 {
+			if _, lines := idler.receivedRoster(); warned == 0 && len(lines) > 0 {
 				if lines[0] != "6 : " {
 					t.Fatalf("told %q", lines)
 				}
@@ -54,7 +54,7 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 				}
 			}
 		}
-		_, lines := waver.told()
+		_, lines := waver.receivedRoster()
 		switch {
 		case !on && (l.count(metrics.Disconnected) != 0 || l.count(metrics.IdleWarned) != 0 || len(lines) != 0):
 			t.Errorf("without limits %d were dismissed", l.count(metrics.Disconnected))

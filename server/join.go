@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -31,7 +30,7 @@ const schemasWithin = 2 * time.Second
 type join struct {
 	*core
 	l        *Lobby
-	arrivals []int32      // clients of netcode without a player so far, in the order in which they came
+	arrivals []int32      // clients of netcode without a player, by arrival
 	rejecter *packet.Peer // writes the packets that reject an arrival
 }
 
@@ -97,16 +96,6 @@ func (j *join) forgetArrival(client int) {
 // has as many slots as the match, so an arrival for which no player is free waits for the end of a
 // tick, at which one is.
 func (j *join) admit(now time.Duration) {
-	if planted.On(planted.JoinOrder) {
-		all := map[int32]bool{}
-		for _, client := range j.arrivals {
-			all[client] = true
-		}
-		j.arrivals = j.arrivals[:0]
-		for client := range all {
-			j.arrivals = append(j.arrivals, client)
-		}
-	}
 	for len(j.arrivals) > 0 {
 		client := int(j.arrivals[0])
 		if !j.admitOne(now, client) {
@@ -139,7 +128,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		c = &j.conns[id.Index()]
 		c.assign(id, s.ClientID, r)
 	} else {
-		if j.leaving == 0 && len(j.reconnectable) > 0 { // a new player goes before one without a session
+		if j.leaving == 0 && len(j.reconnectable) > 0 { // a new player takes the slot
 			j.expireAt(0)
 		}
 		return false
@@ -194,7 +183,7 @@ func (j *join) reject(now time.Duration, client int, why packet.Reason) {
 	var buf [packet.HeaderSize + 2]byte
 	for range packet.CloseRepeats {
 		p, _ := j.rejecter.Append(now, buf[:0])
-		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // netcode's disconnects say it, too
+		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // before the disconnects
 	}
 	_ = j.netcode.Disconnect(now, client, &j.egress.outbox)
 	j.Stats.Count[metrics.RejectedFull].Inc()
@@ -218,7 +207,7 @@ func (j *join) forgetSlot(slot int) {
 	j.l.idle.disconnect(slot)
 }
 
-// welcome is what a client is told of the match that it joins.
+// welcome returns the Welcome of a client that joins the match.
 func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// silence plays until a number of sessions has timed out, with those who are given playing on.
-func (l *lab) silence(timedOut int, playing ...*caller) {
+// awaitTimeouts runs until a number of sessions has timed out, while the given clients play on.
+func (l *testLobby) awaitTimeouts(timedOut int, playing ...*testClient) {
 	l.t.Helper()
 	for range 15 * 60 {
 		if l.count(metrics.TimedOut) == uint64(timedOut) {
@@ -30,14 +30,15 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
-// Who comes back within the grace finds the player it left, with what that has achieved; after it another.
+// A client that reconnects within the grace gets its old player with its score, and afterwards a
+// new one.
 func TestGrace(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.joined(), l.joined()
-	c.plays(30)
+	l := newTestLobby(t, Config{})
+	control, c := l.joinedClient(), l.joinedClient()
+	c.playTicks(30)
 	old := c.id()
 	l.lobby.match.Vital(old).Kills = 7
-	l.silence(1, control)
+	l.awaitTimeouts(1, control)
 	motion, _, _ := l.lobby.match.Self(old)
 	pos := motion.Pos
 	for range 20 * 60 {
@@ -48,7 +49,7 @@ func TestGrace(t *testing.T) {
 		t.Fatalf("after 20 s: %d live, %d away", len(l.lobby.live), len(l.lobby.reconnectable))
 	}
 	c.conn.Close()
-	c.move("10.9.0.1:5000")
+	c.rebind("10.9.0.1:5000")
 	c.join()
 	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
 		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
@@ -56,18 +57,18 @@ func TestGrace(t *testing.T) {
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
 	}
-	c.unharmed()
+	c.checkUnharmed()
 	l.tick()
 	for _, slot := range l.lobby.live { // now, and not with its next commands
 		l.lobby.tally(&l.lobby.conns[slot])
 	}
 	l.lobby.account.pending.Flush(&l.lobby.Stats)
-	if used := control.inputs().Used + c.inputs().Used; l.count(metrics.InputsUsed) != used {
+	if used := control.commandCounts().Used + c.commandCounts().Used; l.count(metrics.InputsUsed) != used {
 		t.Errorf("%d commands used, by the inboxes %d", l.count(metrics.InputsUsed), used)
 	}
 
-	control.hear()
-	l.silence(2, control)
+	control.receive()
+	l.awaitTimeouts(2, control)
 	parted := l.now
 	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < ReconnectGrace {
 		control.play()
@@ -84,25 +85,26 @@ func TestGrace(t *testing.T) {
 	if c.id() == old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v again after %v", c.id(), l.now-parted)
 	}
-	c.unharmed()
-	control.hear()
-	control.unharmed()
+	c.checkUnharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// The players of the absent keep nobody out, longest away first, and one of them whose turn has not come is there for its own.
+// Players kept for a reconnect give way to new clients, the one away longest first. A player that
+// was not needed is still there for its client.
 func TestAbsentKeepNobodyOut(t *testing.T) {
-	l := newLab(t, Config{Players: 3})
-	control := l.joined()
-	first := l.joined()
-	first.say()
-	control.plays(60)
-	second := l.joined()
-	second.say()
-	l.silence(2, control)
+	l := newTestLobby(t, Config{Players: 3})
+	control := l.joinedClient()
+	first := l.joinedClient()
+	first.sendSections()
+	control.playTicks(60)
+	second := l.joinedClient()
+	second.sendSections()
+	l.awaitTimeouts(2, control)
 	if len(l.lobby.reconnectable) != 2 || l.lobby.conns[l.lobby.reconnectable[0]].id != first.id() {
 		t.Fatalf("away: %v", l.lobby.reconnectable)
 	}
-	third := l.joined()
+	third := l.joinedClient()
 	l.tick()
 	if third.id().Index() != first.id().Index() || third.id() == first.id() || l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
 		t.Errorf("%v came for %v, %v waits", third.id(), first.id(), second.id())
@@ -112,67 +114,67 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	if second.id() != old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v, was %v", second.id(), old)
 	}
-	first.ask(nil)
-	if first.knock() || first.dial.State() != netcode.ConnectionDenied {
-		t.Errorf("a fourth of three is %v", first.dial.State())
+	first.beginConnect(nil)
+	if first.handshake() || first.netcode.State() != netcode.ConnectionDenied {
+		t.Errorf("a fourth of three is %v", first.netcode.State())
 	}
-	for _, c := range []*caller{control, second, third} {
-		c.hear()
+	for _, c := range []*testClient{control, second, third} {
+		c.receive()
 	}
 	for range 60 {
-		for _, c := range []*caller{control, second, third} {
+		for _, c := range []*testClient{control, second, third} {
 			c.play()
 		}
 		l.tick()
 	}
-	for i, c := range []*caller{control, second, third} {
-		if n := c.inputs(); n.Used < 59 {
+	for i, c := range []*testClient{control, second, third} {
+		if n := c.commandCounts(); n.Used < 59 {
 			t.Errorf("%d: %+v", i, n)
 		}
 	}
 }
 
-// Whoever comes while somebody leaves gets that one's place; the absent keep theirs.
+// A client that joins while another leaves gets that slot, and players kept for a reconnect stay.
 func TestLeaversGoBeforeTheAbsent(t *testing.T) {
-	l := newLab(t, Config{Players: 2})
-	absent := l.joined()
-	absent.say()
-	l.silence(1)
-	leaver, c := l.joined(), l.caller("")
+	l := newTestLobby(t, Config{Players: 2})
+	absent := l.joinedClient()
+	absent.sendSections()
+	l.awaitTimeouts(1)
+	leaver, c := l.joinedClient(), l.newClient("")
 	response := c.respond()
 	leaver.leave()
 	c.send(response)
 	l.ticks(2)
-	c.hear()
+	c.receive()
 	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.reconnectable) != 1 {
 		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.reconnectable))
 	}
 }
 
-// All who were there are gone, and as many others come at once: each has a player within a few ticks.
+// All sessions end and as many new clients join at once: each has a player within a few ticks.
 func TestAbsentMakeRoomForMany(t *testing.T) {
 	const players = 12
-	l := newLab(t, Config{Players: players})
+	l := newTestLobby(t, Config{Players: players})
 	for range players {
-		l.joined().say()
+		l.joinedClient().sendSections()
 	}
-	l.silence(players)
-	var fresh []*caller
+	l.awaitTimeouts(players)
+	var fresh []*testClient
 	for range players {
-		c := l.caller("")
-		c.ask(nil)
+		c := l.newClient("")
+		c.beginConnect(nil)
 		fresh = append(fresh, c)
 	}
 	for range 2 + 2*players {
 		for _, c := range fresh {
 			c.update()
-			c.hear()
+			c.receive()
 		}
 		l.tick()
 	}
 	seen := map[int]bool{}
 	for i, c := range fresh {
-		c.hear()
+		c.receive()
 		if c.welcome.Version == 0 || seen[c.id().Index()] {
 			t.Errorf("%d has no player of its own: %+v", i, c.welcome)
 		}
@@ -183,25 +185,25 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 	}
 }
 
-// A fresh token of a client whose session has been silent for a second takes it over, from another address: the player goes
-// on, the old session is no more.
+// A fresh token of a client whose session has been silent for a second takes it over, from another
+// address: the player goes on, the old session is no more.
 func TestTakeover(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.joined(), l.joined()
+	l := newTestLobby(t, Config{})
+	control, c := l.joinedClient(), l.joinedClient()
 	control.play()
-	c.plays(10)
-	old, was, sock := c.id(), c.dial, c.conn
+	c.playTicks(10)
+	old, was, sock := c.id(), c.netcode, c.conn
 	for range 70 {
 		control.play()
 		l.tick()
 	}
-	c.move("10.9.0.2:5000")
-	c.ask(nil)
+	c.rebind("10.9.0.2:5000")
+	c.beginConnect(nil)
 	for range 4 {
 		c.update()
 		control.play()
 		l.tick()
-		c.hear()
+		c.receive()
 	}
 	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
 		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined))
@@ -217,49 +219,49 @@ func TestTakeover(t *testing.T) {
 	c.conn = now
 	c.ready()
 	before := l.refused(netcode.DropUnknown)
-	control.hear()
-	c.unharmed()
+	control.receive()
+	c.checkUnharmed()
 	c.conn = sock
 	if d := c.received(); d != nil || l.refused(netcode.DropUnknown) != before+1 {
 		t.Errorf("%d datagrams to where the session was; %v", len(d), l.tally())
 	}
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
 // respond goes on until a caller's response is due, and returns it.
-func (c *caller) respond() []byte {
-	c.lab.t.Helper()
-	c.ask(nil)
+func (c *testClient) respond() []byte {
+	c.host.t.Helper()
+	c.beginConnect(nil)
 	c.update()
-	c.lab.tick()
+	c.host.tick()
 	for _, d := range c.received() {
-		if _, err := c.dial.Receive(c.lab.now, labAddr, d, &c.post); err != nil {
-			c.lab.t.Fatal(err)
+		if _, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox); err != nil {
+			c.host.t.Fatal(err)
 		}
 	}
-	_, d := c.post.At(0)
+	_, d := c.outbox.At(0)
 	d = bytes.Clone(d)
-	c.post.Reset()
+	c.outbox.Reset()
 	return d
 }
 
-// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
-// harmed by the dismissal.
+// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at
+// the gate: that one is not harmed by the dismissal.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
-		l := newLab(t, Config{Players: 2})
-		a, b := l.caller(""), l.caller("")
-		a.enter(nil)
+		l := newTestLobby(t, Config{Players: 2})
+		a, b := l.newClient(""), l.newClient("")
+		a.connect(nil)
 		slot := l.lobby.conns[a.id().Index()].session.client
 		response := b.respond()
-		a.hear()
-		r := l.good()
+		a.receive()
+		r := l.goodReady()
 		if dismissed {
 			r.Version++
 		}
-		a.queue(r.Append(nil))
-		a.say()
+		a.queueReliable(r.Append(nil))
+		a.sendSections()
 		a.leave()
 		b.send(response)
 		l.tick()
@@ -274,35 +276,36 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		if gone != 1 || l.count(metrics.Left)+l.count(metrics.Disconnected) != 1 || a.received() != nil {
 			t.Errorf("%d left, %d dismissed", l.count(metrics.Left), l.count(metrics.Disconnected))
 		}
-		b.hear()
-		if b.dial.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
-			t.Fatalf("%v, %+v", b.dial.State(), b.welcome)
+		b.receive()
+		if b.netcode.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
+			t.Fatalf("%v, %+v", b.netcode.State(), b.welcome)
 		}
 		b.ready()
-		b.unharmed()
+		b.checkUnharmed()
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 {
 			t.Errorf("%d players, %d guests", l.lobby.match.World.Len(), len(l.lobby.live))
 		}
 	}
 }
 
-// Who comes and leaves within one tick, with a player in between or while it waits for one, leaves nothing behind.
+// Clients that come and leave within one tick, with a player or before they have one, leave nothing
+// behind.
 func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
-		l := newLab(t, Config{Players: 1})
+		l := newTestLobby(t, Config{Players: 1})
 		if absent {
-			l.joined().say()
-			l.silence(1)
+			l.joinedClient().sendSections()
+			l.awaitTimeouts(1)
 		}
-		b := l.caller("")
+		b := l.newClient("")
 		response := b.respond()
 		joined, left := l.count(metrics.Joined), l.count(metrics.Left)
 		b.send(response)
 		for range netio.BatchSize { // the goodbye shall be in a later batch
 			b.send([]byte{0x15})
 		}
-		b.dial.Disconnect(l.now, &b.post)
-		b.mail()
+		b.netcode.Disconnect(l.now, &b.outbox)
+		b.flushOutbox()
 		l.tick()
 		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
 			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
@@ -311,54 +314,56 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
 			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
-		l.joined().unharmed()
+		l.joinedClient().checkUnharmed()
 	}
 }
 
-// Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that one with one player.
+// A client leaves before it has a player, and its slot in netcode is reused at once: the new client
+// gets one player.
 func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
-	l := newLab(t, Config{Players: 2})
-	l.joined().say()
+	l := newTestLobby(t, Config{Players: 2})
+	l.joinedClient().sendSections()
 	l.tick()
-	l.joined().say()
-	l.silence(2)
-	b, c := l.caller(""), l.caller("")
+	l.joinedClient().sendSections()
+	l.awaitTimeouts(2)
+	b, c := l.newClient(""), l.newClient("")
 	first, second := b.respond(), c.respond()
 	b.send(first)
 	for range netio.BatchSize {
 		b.send([]byte{0x15})
 	}
-	b.dial.Disconnect(l.now, &b.post)
-	b.mail()
+	b.netcode.Disconnect(l.now, &b.outbox)
+	b.flushOutbox()
 	c.send(second)
 	l.ticks(3)
-	c.hear()
+	c.receive()
 	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
 		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
-	c.unharmed()
+	c.checkUnharmed()
 }
 
-// A client whose address changes keeps its session: the lobby goes on at the new address, nothing more goes to the old one,
-// and no tick is lost to a client whose commands come as far ahead as the change takes.
+// A client whose address changes keeps its session: the lobby goes on at the new address, nothing
+// more goes to the old one, and no tick is lost to a client whose commands come as far ahead as the
+// change takes.
 func TestMoved(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.joined(), l.caller("")
+	l := newTestLobby(t, Config{})
+	control, c := l.joinedClient(), l.newClient("")
 	c.start(l.mint(c.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: 40 * time.Millisecond})
-	c.knock()
-	c.hear()
+	c.handshake()
+	c.receive()
 	c.ready()
 	old := c.conn
 	turn := func() int {
-		n := len(c.hear())
+		n := len(c.receive())
 		var cmds []sim.Command
 		for i := range tick.Tick(16) {
 			if at := l.lobby.match.Tick() + 1 + i; at > 8 {
 				cmds = append(cmds, sim.Command{Tick: at, MoveMag: 255})
 			}
 		}
-		c.say(section(cmds...)...)
+		c.sendSections(section(cmds...)...)
 		c.update()
 		control.play()
 		l.tick()
@@ -367,9 +372,9 @@ func TestMoved(t *testing.T) {
 	for range 60 {
 		turn()
 	}
-	before, id := c.inputs(), c.id()
+	before, id := c.commandCounts(), c.id()
 	for move := range 3 {
-		c.move("10.9.1." + string(rune('1'+move)) + ":6000")
+		c.rebind("10.9.1." + string(rune('1'+move)) + ":6000")
 		for ticks := 0; c.state().session.addr != c.addr(); ticks++ {
 			if turn(); ticks > 12 {
 				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.state().session.addr, ticks, l.tally())
@@ -387,24 +392,24 @@ func TestMoved(t *testing.T) {
 			t.Errorf("%d: %d snapshots in a second at the new address", move, snapshots)
 		}
 	}
-	after := c.inputs()
+	after := c.commandCounts()
 	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
 		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
 // A real client whose address changes plays on, with the same player, and decodes everything.
 func TestMovedClientPlaysOn(t *testing.T) {
-	b := newTable(t, 2, Config{})
+	b := newClientLobby(t, 2, Config{})
 	b.play(3)
 	id, used := b.players[0].ID(), b.count(metrics.InputsUsed)
 	var before []client.Stats
 	for _, p := range b.players {
 		before = append(before, p.Stats())
 	}
-	b.ends[0].move("10.9.2.1:6000")
+	b.endpoints[0].rebind("10.9.2.1:6000")
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
 	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
@@ -424,52 +429,52 @@ func TestMostPlayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 100 MB")
 	}
-	l := newLab(t, Config{Players: MaxPlayers})
-	control := l.joined()
+	l := newTestLobby(t, Config{Players: MaxPlayers})
+	control := l.joinedClient()
 	for range MaxPlayers - 2 { // players without sessions: only the last place is left
 		if l.lobby.match.Join() == 0 {
 			t.Fatal("no place")
 		}
 	}
-	control.plays(2)
-	last := l.joined()
-	control.plays(2)
-	last.hear()
-	last.say()
-	control.plays(2)
+	control.playTicks(2)
+	last := l.joinedClient()
+	control.playTicks(2)
+	last.receive()
+	last.sendSections()
+	control.playTicks(2)
 	if last.id().Index() != MaxPlayers-1 || last.welcome.MaxPlayers != MaxPlayers {
 		t.Fatalf("%v, %+v", last.id(), last.welcome)
 	}
-	full := l.caller("")
-	full.ask(nil)
+	full := l.newClient("")
+	full.beginConnect(nil)
 	for range 4 {
 		full.update()
 		control.play()
 		last.play()
 		l.tick()
-		full.hear()
+		full.receive()
 	}
 	if full.welcome.Version != 0 || len(l.lobby.join.arrivals) != 1 {
 		t.Errorf("one more came in: %+v", full.welcome)
 	}
-	for i, c := range []*caller{control, last} {
-		if n := c.inputs(); n.Missing > 4 || c.state().repl.acks.newest+8 < l.lobby.match.Tick() {
+	for i, c := range []*testClient{control, last} {
+		if n := c.commandCounts(); n.Missing > 4 || c.state().repl.acks.newest+8 < l.lobby.match.Tick() {
 			t.Errorf("%d: %+v, acked %d at %d", i, n, c.state().repl.acks.newest, l.lobby.match.Tick())
 		}
 	}
 	last.leave()
 	control.play()
 	l.ticks(2)
-	if full.hear(); full.id().Index() != MaxPlayers-1 {
+	if full.receive(); full.id().Index() != MaxPlayers-1 {
 		t.Errorf("%v after the last has left", full.id())
 	}
 }
 
 // The accounts are looked at in every tick, and a fault in them is said.
 func TestAudit(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.plays(5)
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.playTicks(5)
 	l.lobby.Stats.Count[metrics.Accepted].Inc()
 	c.play()
 	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil || l.count(metrics.UnbalancedTicks) != 1 {
@@ -477,14 +482,14 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A tick in which everybody plays allocates nothing, nor one in which somebody is refused.
+// A tick of playing clients allocates nothing, with or without a rejected connection.
 func TestSteadyTickAllocatesNothing(t *testing.T) {
-	l := newLab(t, Config{})
-	var callers []*caller
+	l := newTestLobby(t, Config{})
+	var callers []*testClient
 	for range 6 {
-		callers = append(callers, l.joined())
+		callers = append(callers, l.joinedClient())
 	}
-	stranger := l.caller("")
+	stranger := l.newClient("")
 	least := ^uint64(0)
 	for range 4 { // now and then the runtime allocates something itself, but not in each round
 		least = min(least, l.allocates(100, func() {
@@ -506,7 +511,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 }
 
 // allocates counts what n ticks of the lobby allocate; what happens before each is not counted.
-func (l *lab) allocates(n int, before func()) (allocs uint64) {
+func (l *testLobby) allocates(n int, before func()) (allocs uint64) {
 	l.t.Helper()
 	var a, b runtime.MemStats
 	for range n {
@@ -520,16 +525,16 @@ func (l *lab) allocates(n int, before func()) (allocs uint64) {
 		}
 		allocs += b.Mallocs - a.Mallocs
 	}
-	l.balanced()
+	l.checkBalance()
 	return allocs
 }
 
-// Who waits for a player when the lobby closes is told that it does.
+// Clients that wait for a player when the lobby closes are told of it.
 func TestCloseTellsArrivals(t *testing.T) {
-	l := newLab(t, Config{Players: 1})
-	l.joined().say()
-	l.silence(1) // an absent player has the only place till the tick's end
-	b := l.caller("")
+	l := newTestLobby(t, Config{Players: 1})
+	l.joinedClient().sendSections()
+	l.awaitTimeouts(1) // an absent player has the only place till the tick's end
+	b := l.newClient("")
 	b.send(b.respond())
 	l.tick()
 	if len(l.lobby.join.arrivals) != 1 || l.lobby.netcode.Connected() != 1 {
@@ -538,17 +543,18 @@ func TestCloseTellsArrivals(t *testing.T) {
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
-		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.netcode.Connected())
+	if b.receive(); b.netcode.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%v, %d sessions", b.netcode.State(), l.lobby.netcode.Connected())
 	}
 }
 
-// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
+// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so
+// that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
-	l := newLab(t, Config{Players: 2*closeAtOnce + 1})
-	var all []*caller
+	l := newTestLobby(t, Config{Players: 2*closeAtOnce + 1})
+	var all []*testClient
 	for range 2*closeAtOnce + 1 {
-		all = append(all, l.joined())
+		all = append(all, l.joinedClient())
 	}
 	for parts := 1; ; parts++ {
 		sent := l.count(metrics.Sent)
@@ -558,7 +564,7 @@ func TestCloseInParts(t *testing.T) {
 		}
 		told := 0
 		for _, c := range all {
-			if c.hear(); c.dial.State() == netcode.Disconnected {
+			if c.receive(); c.netcode.State() == netcode.Disconnected {
 				told++
 			}
 		}

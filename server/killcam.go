@@ -27,10 +27,9 @@ const (
 type Killcam uint8
 
 const (
-	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody.
-	// The inputs of more players in twelve seconds are longer than a transfer. A killcam has
-	// everybody's last seconds and the seed of the spread in it, which RelevanceGrid keeps from
-	// clients.
+	// KillcamAuto gives killcams in lobbies of at most 64 players whose relevance hides no player.
+	// The inputs of more players in twelve seconds are longer than a transfer. A killcam contains
+	// the last seconds of all players and the seed of the spread, which RelevanceGrid hides.
 	KillcamAuto Killcam = iota
 	KillcamOn
 	KillcamOff

@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
-// unless the operator says so.
+// A killcam contains the last seconds of all players and the seed of the match. Where relevance
+// hides players, there are killcams only if the operator allows them.
 func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	open := func(int, int) bool { return true }
 	for i, c := range []struct {
@@ -20,16 +20,16 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		2:  {Config{Relevance: RelevanceAll}, true},
 		3:  {Config{Relevance: RelevanceGrid}, false},
 		4:  {Config{ViewDistance: 20}, false},
-		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: nobody is hidden
+		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: no player is hidden
 		6:  {Config{CellVisible: open}, false},
 		7:  {Config{ViewDistance: 20, TeamFog: true}, false},
 		8:  {Config{ViewDistance: 20, Killcam: KillcamOn}, true},
 		9:  {Config{Killcam: KillcamOff}, false},
 		10: {Config{Players: killcamPlayers + 1}, false},
 	} {
-		l := newLab(t, c.cfg)
-		ann := l.called("Ann")
-		l.settle(5)
+		l := newTestLobby(t, c.cfg)
+		ann := l.namedClient("Ann")
+		l.playTicks(5)
 		l.lobby.recording.request(l.now, ann.state())
 		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
@@ -37,18 +37,18 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	}
 }
 
-// A session that is taken over no longer counts as one that wants killcams, so a lobby stops recording
-// for it.
+// A session that is taken over no longer counts as one that wants killcams, so a lobby stops
+// recording for it.
 func TestTakeoverForgetsKillcams(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.called("Ann")
-	l.settle(5)
+	l := newTestLobby(t, Config{})
+	c := l.namedClient("Ann")
+	l.playTicks(5)
 	l.lobby.recording.request(l.now, c.state())
 	if n := l.lobby.recording.killcams.viewers; n != 1 {
 		t.Fatalf("%d viewers, want 1", n)
 	}
 	l.ticks(90) // silent
-	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
+	c.connect(func(m *netcode.Mint) { m.ClientID = c.user })
 	if n := l.lobby.recording.killcams.viewers; l.count(metrics.Takeovers) != 1 || n != 0 {
 		t.Errorf("%d takeovers, %d viewers: want 1 and 0", l.count(metrics.Takeovers), n)
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
-func (l *lab) exact() {
+// checkAccount fails unless every bit of what was sent is in the cells, of a lobby that samples
+// all; nothing was unreadable.
+func (l *testLobby) checkAccount() {
 	l.t.Helper()
 	n, bits := l.lobby.Bandwidth(), uint64(0)
 	for _, c := range l.lobby.account.bandwidth.AppendCells(nil) {
@@ -27,17 +28,17 @@ func (l *lab) exact() {
 	}
 }
 
-// The ledger goes on to the bit while some look on, the map changes, frames have several ticks, detail is shed, those who find no place are
-// told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
+// The bandwidth account stays exact with spectators, map changes, frames of several ticks, low
+// detail, rejected clients and an empty lobby. What it publishes is at most a second of ticks old.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
-	a := &atlas{t: t, later: 5}
-	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	a := &testMaps{t: t, later: 5}
+	b := newMapsLobby(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
 	l := b.lobby
 	play := func(seconds int) {
 		t.Helper()
 		for range seconds * 60 {
-			b.turn()
-			b.exact()
+			b.tickAll()
+			b.checkAccount()
 		}
 	}
 	if n := l.Summary(); n.Census.PlayerSlots != 7 || n.Census.SpectatorSlots != 1 || !n.Census.AcceptsNewcomer {
@@ -45,10 +46,10 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	}
 	play(3)
 	looker := func() *client.Client {
-		end := b.caller("")
+		end := b.newClient("")
 		p, err := client.New(client.Config{Token: b.mint(end.user, spectator), Rules: sim.Rules{Mix: true}, Fetch: true, Arena: known("arena-16")})
 		must0(t, err)
-		b.players, b.ends = append(b.players, p), append(b.ends, end)
+		b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 		return p
 	}
 	looker()
@@ -58,7 +59,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	if state, _ := late.State(); state != client.Lost || b.count(metrics.RejectedFull) == 0 {
 		t.Errorf("a second spectator is %v", state)
 	}
-	b.players, b.ends = b.players[:7], b.ends[:7]
+	b.players, b.endpoints = b.players[:7], b.endpoints[:7]
 	if c := l.Summary().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.AcceptsNewcomer {
 		t.Errorf("%+v", c)
 	}
@@ -78,8 +79,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		if err := l.Ticks(b.now, b.unix(), b.conn, 3); err != nil {
 			t.Fatal(err)
 		}
-		b.balanced()
-		b.exact()
+		b.checkBalance()
+		b.checkAccount()
 		b.exchange()
 		if was := l.Summary().Bandwidth.Datagrams; frame%20 == 0 && was == 0 {
 			t.Error("nothing is published")
@@ -93,20 +94,21 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	for _, p := range b.players {
 		p.Leave(b.now)
 	}
-	b.turn()
-	b.players, b.ends = nil, nil
+	b.tickAll()
+	b.players, b.endpoints = nil, nil
 	play(1)
 	if n := l.Summary(); b.count(metrics.TicksSlept) < 30 || n.Bandwidth.Bytes != b.count(metrics.BytesOut) || n.Bandwidth.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
 		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept), n.Bandwidth.Bytes, n.Bandwidth.Datagrams, b.count(metrics.BytesOut), b.count(metrics.Sent), n.Census)
 	}
 }
 
-// TestWhyOfSpectatorsAndDetail somebody is not told to who looks on, and while detail is shed.
+// TestWhyOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and at low
+// detail.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
-	n := brief(40, 28)
-	b := newTable(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
-	s := b.sit(client.Config{Name: "looker"}, spectator)
+	n := fullOrShort(40, 28)
+	b := newClientLobby(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
+	s := b.addClient(client.Config{Name: "looker"}, spectator)
 	b.play(4)
 	l := b.lobby
 	why := func(client, entity netid.ID, want Reason) Explanation {
@@ -148,7 +150,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	for range 12 {
 		must0(t, s.Spectate.Next())
 		for range 10 { // no multiple of an interval
-			b.turn()
+			b.tickAll()
 			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
@@ -159,15 +161,15 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 			}
 		}
 	}
-	b.turning(1)
-	must0(t, s.Spectate.Player(0)) // nobody's eyes
+	b.turnPlayers(1)
+	must0(t, s.Spectate.Player(0)) // free camera
 	b.play(1)
 	if target, _ := s.Spectate.Target(); target != 0 {
 		t.Fatal(target)
 	}
 	nobodys := func(want Reason) (untold int) {
 		for range 30 {
-			b.turn()
+			b.tickAll()
 			for _, p := range b.players[:n] {
 				if sent(s) == l.match.Tick() && !told(s, p.ID()) {
 					if v := why(s.ID(), p.ID(), want); v.Metres != -1 {
@@ -182,20 +184,20 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	if n := nobodys(ReasonBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
-	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
+	l.SetLoadLevel(overload.LowDetail) // then a free-camera spectator is sent no player
 	b.play(1)
 	if n := nobodys(ReasonFreeCamera); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")
 	}
 
-	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})
+	d := newClientLobby(t, fullOrShort(40, 28), Config{Players: 40, SampleEvery: 1})
 	d.play(6)
 	l = d.lobby
 	l.SetLoadLevel(overload.LowDetail)
 	d.play(2)
 	untold := 0
 	for range 60 {
-		d.turn()
+		d.tickAll()
 		for _, c := range d.players {
 			if sent(c) != l.match.Tick() {
 				continue

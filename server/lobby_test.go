@@ -45,7 +45,7 @@ func TestConfigIsChecked(t *testing.T) {
 		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
 		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
-		c.cfg.Arena, c.cfg.Netcode = ground(), labGate()
+		c.cfg.Arena, c.cfg.Netcode = ground(), testNetcodeConfig()
 		if c.cfg.ArenaName == "" {
 			c.cfg.ArenaName = "arena-16"
 		}
@@ -110,14 +110,14 @@ func TestCountNames(t *testing.T) {
 	}
 }
 
-// A full server says so; whoever asks again once somebody has left comes in with the same token.
+// A full server says so. Once a player has left, the same token gets a client in.
 func TestFull(t *testing.T) {
-	l := newLab(t, Config{Players: 2})
-	a, b := l.joined(), l.joined()
-	c := l.caller("")
-	c.ask(nil)
-	if c.knock() || c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
-		t.Fatalf("%v; %v, %d joined", c.dial.State(), l.tally(), l.count(metrics.Joined))
+	l := newTestLobby(t, Config{Players: 2})
+	a, b := l.joinedClient(), l.joinedClient()
+	c := l.newClient("")
+	c.beginConnect(nil)
+	if c.handshake() || c.netcode.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
+		t.Fatalf("%v; %v, %d joined", c.netcode.State(), l.tally(), l.count(metrics.Joined))
 	}
 	b.leave()
 	l.tick()
@@ -125,30 +125,31 @@ func TestFull(t *testing.T) {
 	if c.id() == b.id() || c.id().Index() != b.id().Index() || l.count(metrics.Left) != 1 {
 		t.Fatalf("after a leave: %v; before it was %v", c.id(), b.id())
 	}
-	a.hear()
-	a.unharmed()
-	c.unharmed()
+	a.receive()
+	a.checkUnharmed()
+	c.checkUnharmed()
 }
 
 // What the Welcome says is so.
 func TestWelcome(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
 	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
 		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)
 	}
-	c.unharmed()
+	c.checkUnharmed()
 }
 
-// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever happens meanwhile.
+// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever
+// happens meanwhile.
 func TestWelcomeUntilAcked(t *testing.T) {
-	l := newLab(t, Config{})
-	control := l.joined()
-	c := l.caller("")
-	c.ask(nil)
-	c.knock()
+	l := newTestLobby(t, Config{})
+	control := l.joinedClient()
+	c := l.newClient("")
+	c.beginConnect(nil)
+	c.handshake()
 	c.received() // it came and was lost
 	g := &l.lobby.conns[1]
 	for i := range 3 {
@@ -159,7 +160,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 		control.play()
 		l.tick()
 		for _, d := range c.received() {
-			pack, err := c.dial.Receive(l.now, labAddr, d, &c.post)
+			pack, err := c.netcode.Receive(l.now, testAddr, d, &c.outbox)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,50 +170,50 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if pack != nil {
 				said++
 			}
-			if said > 4 && len(c.events) < 4 && pack != nil {
-				c.take(pack)
+			if said > 4 && len(c.messages) < 4 && pack != nil {
+				c.receivePacket(pack)
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.ReliablePending() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.ReliablePending())
+	if said < 14 || said > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.ReliablePending() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.messages, g.session.peer.ReliablePending())
 	}
-	c.words = 0
-	c.say() // acks and no more: it is not ready
+	c.controlPackets = 0
+	c.sendSections() // acks and no more: it is not ready
 	for range 120 {
 		control.play()
 		l.tick()
-		if s := c.hear(); s != nil {
+		if s := c.receive(); s != nil {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.session.peer.ReliablePending() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.words)
+	if g.session.peer.ReliablePending() != 0 || len(c.messages) != 4 || c.controlPackets != 0 {
+		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.controlPackets)
 	}
 	c.ready()
-	c.say()
+	c.sendSections()
 	l.ticks(3)
-	if n := len(c.hear()); n != 1 {
+	if n := len(c.receive()); n != 1 {
 		t.Errorf("%d snapshots within the three ticks after the Ready", n)
 	}
-	c.unharmed()
-	control.unharmed()
+	c.checkUnharmed()
+	control.checkUnharmed()
 }
 
 // A client that does not get ready in time is sent away; one that does at the last moment stays.
 func TestReadyWithin(t *testing.T) {
-	l := newLab(t, Config{})
-	late, just := l.caller(""), l.caller("")
-	late.enter(nil)
-	just.enter(nil)
+	l := newTestLobby(t, Config{})
+	late, just := l.newClient(""), l.newClient("")
+	late.connect(nil)
+	just.connect(nil)
 	limit := int(readyWithin/time.Second) * 60
 	began := l.lobby.conns[late.id().Index()].session.since
 	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-began < readyWithin {
-		late.hear()
-		just.hear()
+		late.receive()
+		just.receive()
 		if l.lobby.match.Tick()%30 == 0 {
-			late.say()
-			just.say()
+			late.sendSections()
+			just.sendSections()
 		}
 		l.tick()
 		if l.count(metrics.Disconnected) != 0 {
@@ -220,72 +221,73 @@ func TestReadyWithin(t *testing.T) {
 		}
 	}
 	just.ready()
-	just.say()
+	just.sendSections()
 	l.tick()
-	late.hear()
+	late.receive()
 	why, closed := late.peer.Closed()
-	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(metrics.Disconnected) != 1 {
-		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(metrics.Disconnected))
+	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != 1 {
+		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.netcode.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
 	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
 		t.Errorf("%d sessions", l.lobby.netcode.Connected())
 	}
-	just.unharmed()
+	just.checkUnharmed()
 }
 
-// Lost words of the handshake cost nothing: requests and responses are repeated, and one session comes of them.
+// Lost words of the handshake cost nothing: requests and responses are repeated, and one session
+// comes of them.
 func TestHandshakeRepeated(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.caller("")
-	c.ask(nil)
-	c.dial.Update(l.now, &c.post)
-	_, d := c.post.At(0)
+	l := newTestLobby(t, Config{})
+	c := l.newClient("")
+	c.beginConnect(nil)
+	c.netcode.Update(l.now, &c.outbox)
+	_, d := c.outbox.At(0)
 	request := bytes.Clone(d)
 	for range 3 {
 		c.send(request)
 	}
-	c.post.Reset()
+	c.outbox.Reset()
 	l.tick()
 	challenges := c.received()
 	if len(challenges) != 3 {
 		t.Fatalf("%d challenges", len(challenges))
 	}
 	for _, d := range challenges[:2] {
-		_, _ = c.dial.Receive(l.now, labAddr, d, &c.post) // the second is not waited for
+		_, _ = c.netcode.Receive(l.now, testAddr, d, &c.outbox) // the second is not waited for
 	}
-	_, d = c.post.At(0)
+	_, d = c.outbox.At(0)
 	response := bytes.Clone(d)
 	for range 3 {
 		c.send(response)
 	}
 	c.send(request)
-	c.post.Reset()
+	c.outbox.Reset()
 	l.tick()
 	if l.count(metrics.Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 || l.refused(netcode.DropReqConnected) != 1 {
 		t.Errorf("%d joined; %v", l.count(metrics.Joined), l.tally())
 	}
-	c.hear()
+	c.receive()
 	c.ready()
 	l.tick()
-	c.unharmed()
+	c.checkUnharmed()
 	c.send(request) // much later
 	c.send(response)
 	l.tick()
 	if l.count(metrics.Joined) != 1 {
 		t.Errorf("%d joined", l.count(metrics.Joined))
 	}
-	c.unharmed()
+	c.checkUnharmed()
 }
 
-// The same address with another token of the same client: while the old session lives it is ignored; after a second of
-// silence the new one takes its place, and has its player.
+// The same address with another token of the same client: while the old session lives it is
+// ignored; after a second of silence the new one takes its place, and has its player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.plays(5)
-	old, dial, peer := c.id(), c.dial, c.peer
-	c.ask(nil)
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.playTicks(5)
+	old, dial, peer := c.id(), c.netcode, c.peer
+	c.beginConnect(nil)
 	if c.update(); l.count(metrics.Joined) != 1 {
 		t.Fatal("joined twice")
 	}
@@ -294,12 +296,12 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
-	c.ask(nil)
-	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
-		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
+	c.beginConnect(nil)
+	if !c.handshake() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
+		t.Fatalf("after a second: %v, %d joined, %d returned", c.netcode.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
-	c.hear()
+	c.receive()
 	if c.id() != old || len(l.lobby.live) != 1 || l.lobby.match.World.Len() != 1 {
 		t.Errorf("%v, was %v; %d guests, %d players", c.id(), old, len(l.lobby.live), l.lobby.match.World.Len())
 	}
@@ -311,18 +313,18 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Errorf("%v", l.tally())
 	}
 	c.ready()
-	c.unharmed()
+	c.checkUnharmed()
 }
 
-// Leaving and coming back at once is another player; commands of a session that is not known to have begun are refused
-// until it has.
+// Leaving and coming back at once is another player; commands of a session that is not known to
+// have begun are refused until it has.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.plays(3)
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.playTicks(3)
 	old := c.id()
 	c.leave()
-	c.ask(nil)
+	c.beginConnect(nil)
 	c.update()
 	l.tick()
 	c.received() // the challenge comes with a tick; by then the old session is gone
@@ -330,7 +332,7 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 	if c.id() == old || l.count(metrics.Left) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.Reconnected) != 0 {
 		t.Errorf("%v, was %v; %d left", c.id(), old, l.count(metrics.Left))
 	}
-	c.unharmed()
+	c.checkUnharmed()
 	if l.lobby.match.World.Len() != 1 {
 		t.Errorf("%d players", l.lobby.match.World.Len())
 	}
@@ -339,14 +341,14 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 // A session ends after its token's timeout of silence, to the tick; a word keeps it.
 func TestRow28SilentPeerRemoved(t *testing.T) {
 	for _, seconds := range []int32{1, 5, 10} {
-		l := newLab(t, Config{})
-		silent, quiet := l.caller(""), l.caller("")
-		for _, c := range []*caller{silent, quiet} {
-			c.enter(func(m *netcode.Mint) { m.TimeoutSeconds = seconds })
+		l := newTestLobby(t, Config{})
+		silent, quiet := l.newClient(""), l.newClient("")
+		for _, c := range []*testClient{silent, quiet} {
+			c.connect(func(m *netcode.Mint) { m.TimeoutSeconds = seconds })
 			c.ready()
 		}
-		silent.say()
-		quiet.say()
+		silent.sendSections()
+		quiet.sendSections()
 		l.tick()
 		heard := l.now
 		for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-heard < time.Duration(seconds)*time.Second {
@@ -362,125 +364,126 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 		if l.count(metrics.TimedOut) != 1 || len(l.lobby.live) != 1 || l.lobby.match.Vital(silent.id()) == nil {
 			t.Errorf("timeout %d s: %d timed out after %v", seconds, l.count(metrics.TimedOut), l.now-heard)
 		}
-		silent.say()
+		silent.sendSections()
 		l.tick()
 		if l.refused(netcode.DropUnknown) != 1 {
 			t.Errorf("its late package: %v", l.tally())
 		}
-		quiet.hear()
-		quiet.unharmed()
+		quiet.receive()
+		quiet.checkUnharmed()
 	}
 }
 
-// A closing lobby tells everybody, often enough, and admits nobody.
+// A closing lobby sends each client enough disconnects and admits no client.
 func TestClose(t *testing.T) {
-	l := newLab(t, Config{})
-	a, b, c := l.joined(), l.joined(), l.caller("")
-	a.say()
+	l := newTestLobby(t, Config{})
+	a, b, c := l.joinedClient(), l.joinedClient(), l.newClient("")
+	a.sendSections()
 	l.tick() // a is known to hear us, b is not
-	c.ask(nil)
+	c.beginConnect(nil)
 	c.update()
 	l.tick()
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	for i, who := range []*caller{a, b} {
-		who.hear()
-		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats || !closed || why != packet.ReasonClosing || who.dial.State() != netcode.Disconnected {
-			t.Errorf("%d heard %d goodbyes, %v; %v", i, who.closes, why, who.dial.State())
+	for i, who := range []*testClient{a, b} {
+		who.receive()
+		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats || !closed || why != packet.ReasonClosing || who.netcode.State() != netcode.Disconnected {
+			t.Errorf("%d heard %d goodbyes, %v; %v", i, who.closes, why, who.netcode.State())
 		}
 	}
-	c.hear() // the challenge, which it answers
+	c.receive() // the challenge, which it answers
 	l.tick()
-	c.hear()
-	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
-		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
+	c.receive()
+	if c.netcode.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
+		t.Errorf("a closing lobby let somebody in: %v; %v", c.netcode.State(), l.tally())
 	}
 	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
 		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
 
-// table is a lobby with real clients.
-type table struct {
-	*lab
-	players []*client.Client
-	ends    []*caller
-	mute    bool // nothing that the clients send arrives
-	think   func(n int) client.Intent
+// clientLobby is a lobby with real clients.
+type clientLobby struct {
+	*testLobby
+	players    []*client.Client
+	endpoints  []*testClient
+	dropUplink bool // nothing that the clients send arrives
+	brain      func(n int) client.Intent
 }
 
-func newTable(t testing.TB, players int, cfg Config) *table {
-	b := &table{lab: newLab(t, cfg)}
-	b.think = func(n int) client.Intent {
+func newClientLobby(t testing.TB, players int, cfg Config) *clientLobby {
+	b := &clientLobby{testLobby: newTestLobby(t, cfg)}
+	b.brain = func(n int) client.Intent {
 		return client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)}
 	}
 	for range players {
-		b.sit(client.Config{}, nil)
+		b.addClient(client.Config{}, nil)
 	}
 	return b
 }
 
-// sit adds a real client at a new address.
-func (b *table) sit(cfg client.Config, change func(*netcode.Mint)) *client.Client {
+// addClient adds a real client at a new address.
+func (b *clientLobby) addClient(cfg client.Config, change func(*netcode.Mint)) *client.Client {
 	b.t.Helper()
 	if change == nil {
 		change = func(m *netcode.Mint) { m.TimeoutSeconds = 10 }
 	}
-	end := b.caller("")
+	end := b.newClient("")
 	cfg.Token, cfg.Rules, cfg.Arena = b.mint(end.user, change), b.lobby.cfg.Rules, onGround
 	p, err := client.New(cfg)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.players, b.ends = append(b.players, p), append(b.ends, end)
+	b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 	return p
 }
 
 func onGround(string, [32]byte) (*arena.Arena, error) { return ground(), nil }
 
-func (b *table) play(seconds int) {
+func (b *clientLobby) play(seconds int) {
 	b.t.Helper()
 	for range seconds * int(b.lobby.cfg.Rules.Rate) {
-		b.turn()
+		b.tickAll()
 	}
 }
 
-// turn is a tick of the lobby and of all clients.
-func (b *table) turn() {
+// tickAll runs a tick of the lobby and of all clients.
+func (b *clientLobby) tickAll() {
 	b.t.Helper()
 	b.tick()
 	b.exchange()
 }
 
-// exchange is what all clients do between two ticks.
-func (b *table) exchange() {
+// exchange lets all clients receive, advance and send, once between two ticks.
+func (b *clientLobby) exchange() {
 	b.t.Helper()
 	for n, p := range b.players {
-		for _, d := range b.ends[n].received() {
+		for _, d := range b.endpoints[n].received() {
 			if err := p.Receive(b.now, d); err != nil && err != packet.DropClosed && err != netcode.DropState { // what follows the end
 				b.t.Fatalf("client %d: %v", n, err)
 			}
 		}
 		for due := p.Advance(b.now); due > 0; due-- {
-			p.Command(b.think(n))
+			p.Command(b.brain(n))
 		}
 		out := p.Outgoing(b.now)
 		for i := range out.Len() {
-			if _, d := out.At(i); !b.mute {
-				b.ends[n].send(d)
+			if _, d := out.At(i); !b.dropUplink {
+				b.endpoints[n].send(d)
 			}
 		}
 	}
 }
 
-// Real clients play three seconds at every rate: no command is missed once they are in, nothing is mispredicted.
+// Real clients play three seconds at every rate: no command is missed once they are in, nothing is
+// mispredicted.
 func TestRates(t *testing.T) {
 	for i, c := range []struct {
 		rate     tick.Rate
 		interval int
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
-		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, SendInterval: c.interval})
+		b := newClientLobby(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, SendInterval: c.interval})
 		b.play(2)
 		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)
@@ -497,18 +500,18 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Clients whose way up is dead for five seconds get probes only; once they are heard again they decode everything:
-// baselines count send intervals, also those in which nothing was sent.
+// Clients whose way up is dead for five seconds get probes only; once they are heard again they
+// decode everything: baselines count send intervals, also those in which nothing was sent.
 func TestChoke(t *testing.T) {
-	b := newTable(t, 3, Config{})
+	b := newClientLobby(t, 3, Config{})
 	b.play(2)
 	sent := b.count(metrics.Sent)
-	b.mute = true
+	b.dropUplink = true
 	b.play(5)
 	if n := b.count(metrics.Sent) - sent; n > 3*(2*20+4*5+20) {
 		t.Errorf("%d datagrams to three who are not heard", n)
 	}
-	b.mute = false
+	b.dropUplink = false
 	sent = b.count(metrics.Sent)
 	b.play(2)
 	if n := b.count(metrics.Sent) - sent; n < 3*35 {

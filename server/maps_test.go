@@ -18,14 +18,14 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// atlas finds maps by name at once, or a number of polls later.
-type atlas struct {
+// testMaps finds maps by name at once, or a number of polls later.
+type testMaps struct {
 	t     testing.TB
 	later int
 	asked []MapSpec
 }
 
-func (a *atlas) load(c MapSpec) (func() (*LoadedMap, error), error) {
+func (a *testMaps) load(c MapSpec) (func() (*LoadedMap, error), error) {
 	a.asked = append(a.asked, c)
 	if c.Mode != "deathmatch" {
 		return nil, errors.New("no such mode")
@@ -55,32 +55,33 @@ func known(names ...string) func(string, [32]byte) (*arena.Arena, error) {
 	}
 }
 
-// atlasTable is a table whose clients have these maps, or fetch them.
-func atlasTable(t *testing.T, players int, cfg Config, maps ...string) *table {
+// newMapsLobby is a table whose clients have these maps, or fetch them.
+func newMapsLobby(t *testing.T, players int, cfg Config, maps ...string) *clientLobby {
 	t.Helper()
-	b := newTable(t, 0, cfg)
+	b := newClientLobby(t, 0, cfg)
 	for range players {
-		b.sitWith(client.Config{Fetch: true, Arena: known(maps...)})
+		b.addClientWithMaps(client.Config{Fetch: true, Arena: known(maps...)})
 	}
 	return b
 }
 
-// sitWith is sit for a client with maps of its own, and no game of its own.
-func (b *table) sitWith(cfg client.Config) *client.Client {
+// addClientWithMaps is sit for a client with maps of its own, and no game of its own.
+func (b *clientLobby) addClientWithMaps(cfg client.Config) *client.Client {
 	b.t.Helper()
-	end := b.caller("")
+	end := b.newClient("")
 	cfg.Token = b.mint(end.user, nil)
 	cfg.Rules = sim.Rules{Seed: b.lobby.maps.base.Rules.Seed, Rate: b.lobby.maps.base.Rules.Rate}
 	p, err := client.New(cfg)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.players, b.ends = append(b.players, p), append(b.ends, end)
+	b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 	return p
 }
 
-// settled fails unless all clients play on the lobby's map, and nothing is wrong with what they predict and hold.
-func (b *table) settled(seconds int) {
+// settled fails unless all clients play on the lobby's map, and nothing is wrong with what they
+// predict and hold.
+func (b *clientLobby) settled(seconds int) {
 	b.t.Helper()
 	type before struct{ missed, missing uint64 }
 	was := make([]before, len(b.players))
@@ -100,23 +101,24 @@ func (b *table) settled(seconds int) {
 	if got, want := b.count(metrics.InputsUsed)-used, uint64(seconds*len(b.players)*int(b.lobby.cfg.Rules.Rate)); got+uint64(len(b.players)) < want {
 		b.t.Errorf("of %d commands %d were used", want, got)
 	}
-	b.agrees(20)
+	b.rowsMatch(20)
 }
 
-// TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of the map with clients connected. Some
-// have the map and some fetch it; all keep their sessions and names, and play on; no tick and no id is of both worlds.
+// TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of
+// the map with clients connected. Some have the map and some fetch it; all keep their sessions and
+// names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
-		a := &atlas{t: t, later: 5}
+		a := &testMaps{t: t, later: 5}
 		cfg.LoadMap, cfg.Players, cfg.Spectators = a.load, 20, 2
-		b := atlasTable(t, 0, cfg, "arena-16")
+		b := newMapsLobby(t, 0, cfg, "arena-16")
 		if p := b.lobby.Phase(); p != PhaseIdle {
 			t.Fatalf("%d: %v", i, p)
 		}
 		for n := range 9 {
 			maps := []string{"arena-16", "arena-64"}
-			b.sitWith(client.Config{Fetch: true, Arena: known(maps[:1+n%2]...), Name: "player " + string(rune('a'+n))})
+			b.addClientWithMaps(client.Config{Fetch: true, Arena: known(maps[:1+n%2]...), Name: "player " + string(rune('a'+n))})
 		}
 		b.play(3)
 		b.settled(2)
@@ -124,8 +126,8 @@ func TestRow14MapChange(t *testing.T) {
 			t.Fatalf("%d: %v", i, p)
 		}
 		b.players[3].Leave(b.now) // a slot in between is free
-		b.turn()
-		b.players, b.ends = append(b.players[:3], b.players[4:]...), append(b.ends[:3], b.ends[4:]...)
+		b.tickAll()
+		b.players, b.endpoints = append(b.players[:3], b.players[4:]...), append(b.endpoints[:3], b.endpoints[4:]...)
 		b.play(1)
 		ids, seen := map[netid.ID]bool{}, map[int]bool{}
 		for _, p := range b.players {
@@ -140,8 +142,8 @@ func TestRow14MapChange(t *testing.T) {
 			if p := b.lobby.Phase(); p != PhaseLoading {
 				t.Fatalf("%d, %d: %v", i, n, p)
 			}
-			for range brief(300, 180) {
-				b.turn()
+			for range fullOrShort(300, 180) {
+				b.tickAll()
 			}
 			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(metrics.MapChanges) != uint64(n+1) || b.lobby.Phase() != PhaseActive {
 				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName, b.lobby.Phase(), b.count(metrics.MapChanges))
@@ -168,12 +170,13 @@ func TestRow14MapChange(t *testing.T) {
 	}
 }
 
-// Who goes on to another map does so in the memory that its fights and its thin line had, and nothing in that is of the old map.
+// A connection keeps the memory of its send state across a map change, and nothing of the old map
+// stays in it.
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
-	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
-	b.turning(5)
+	b := newClientLobby(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
+	b.turnPlayers(5)
 	b.play(3)
 	type kept struct {
 		fights, seen *uint64
@@ -210,10 +213,11 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 }
 
-// What cannot be played is refused with a reason, whoever says it, and nothing changes: also where it shows only once it is read.
+// A map that cannot be played is refused with a reason, also if that shows only after it was read,
+// and nothing changes.
 func TestRow14BadMap(t *testing.T) {
-	a := &atlas{t: t, later: 2}
-	b := newTable(t, 3, Config{LoadMap: a.load})
+	a := &testMaps{t: t, later: 2}
+	b := newClientLobby(t, 3, Config{LoadMap: a.load})
 	b.play(2)
 	match, frames := b.lobby.match, b.lobby.replication.players.frames
 	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
@@ -256,25 +260,25 @@ func TestRow14BadMap(t *testing.T) {
 		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges), b.count(metrics.MapChangesFailed), b.lobby.Phase())
 	}
 	b.settled(2)
-	alone := newTable(t, 0, Config{})
+	alone := newClientLobby(t, 0, Config{})
 	if _, err := alone.lobby.Execute(0, nil, "map arena-64", operator); !errors.Is(err, errNoLoader) {
 		t.Errorf("without Load: %v", err)
 	}
 }
 
-// What a client says about the old map is not taken for the new one: not its Ready, not its requests, commands nor acks, in whatever order
-// they come; and who never gets ready is sent away with a reason.
+// Readys, requests, commands and acks of the old map are never taken for the new one, in any order.
+// A client that never gets ready is kicked with a reason.
 func TestRow14OldPackages(t *testing.T) {
-	l := newLab(t, Config{})
-	c, late := l.joined(), l.joined()
-	c.plays(60)
+	l := newTestLobby(t, Config{})
+	c, late := l.joinedClient(), l.joinedClient()
+	c.playTicks(60)
 	for range 3 {
-		late.hear()
-		late.say()
+		late.receive()
+		late.sendSections()
 		l.tick()
 	}
-	c.hear()
-	old := c.seal(c.pack(c.commands(3)...)) // acknowledges what c was sent of the old map
+	c.receive()
+	old := c.seal(c.packet(c.commands(3)...)) // acknowledges what c was sent of the old map
 	from := l.lobby.match.Tick()
 	next, err := arena.Open("arena-64")
 	if err != nil {
@@ -288,22 +292,22 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)
-	ready := l.good()
-	c.queue(ready.Append(nil)) // of world 0, whose turn is over
-	c.say(c.commands(1)...)
+	ready := l.goodReady()
+	c.queueReliable(ready.Append(nil)) // of world 0, whose turn is over
+	c.sendSections(c.commands(1)...)
 	l.ticks(3)
 	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.CommandBuffer(g.id).Count.Accepted != 0 {
 		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.CommandBuffer(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
-			if n := len(c.hear()); n != 0 {
+			if n := len(c.receive()); n != 0 {
 				t.Fatalf("%d snapshots before the Ready", n)
 			}
-			c.say()
+			c.sendSections()
 			l.tick()
 		}
-		world, event, err := protocol.ParseMapChange(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseMapChange(c.messages[len(c.messages)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
@@ -317,10 +321,10 @@ func TestRow14OldPackages(t *testing.T) {
 	if w.Tick != uint32(from) || w.NetID != uint32(g.id) || w.ArenaName != "arena-64" || w.ArenaHash != next.Hash() {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
-	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
-	c.queue(ready.Append(protocol.AppendMapChange(nil, 2))) // of a world that never was
-	c.queue(ready.Append(protocol.AppendMapChange(nil, 1)))
-	c.say()
+	before := c.seal(c.packet(c.commands(1)...))                    // made before the Ready, comes behind it
+	c.queueReliable(ready.Append(protocol.AppendMapChange(nil, 2))) // of a world that never was
+	c.queueReliable(ready.Append(protocol.AppendMapChange(nil, 1)))
+	c.sendSections()
 	l.tick()
 	if !g.session.ready {
 		t.Fatal("its Ready did not count")
@@ -332,15 +336,15 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 	c.welcome = w
 	for range 60 {
-		c.plays(1)
+		c.playTicks(1)
 	}
-	c.unharmed()
+	c.checkUnharmed()
 	if l.count(metrics.Disconnected) != 0 {
 		t.Fatal("somebody was dismissed early")
 	}
 	for range 60 * int(readyWithin/time.Second) {
-		if late.hear(); late.dial.State() == netcode.Connected {
-			late.say()
+		if late.receive(); late.netcode.State() == netcode.Connected {
+			late.sendSections()
 		}
 		c.play()
 		l.tick()
@@ -350,13 +354,14 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 }
 
-// A player who is away while the map changes finds its place on the new one; the map may change again while it is being fetched.
+// A disconnected player finds its slot on the new map after a map change. The map may change again
+// while the first is being fetched.
 func TestRow14AwayAndAgain(t *testing.T) {
-	b := atlasTable(t, 3, Config{Rules: sim.Rules{Seed: 3}}, "arena-16")
+	b := newMapsLobby(t, 3, Config{Rules: sim.Rules{Seed: 3}}, "arena-16")
 	b.play(2)
 	slot := b.players[1].ID().Index()
-	end := b.ends[1]
-	b.players, b.ends = append(b.players[:1:1], b.players[2]), append(b.ends[:1:1], b.ends[2])
+	end := b.endpoints[1]
+	b.players, b.endpoints = append(b.players[:1:1], b.players[2]), append(b.endpoints[:1:1], b.endpoints[2])
 	b.play(7) // its session times out
 	if len(b.lobby.reconnectable) != 1 {
 		t.Fatalf("%d are away", len(b.lobby.reconnectable))
@@ -370,7 +375,7 @@ func TestRow14AwayAndAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			b.turn()
+			b.tickAll()
 		}
 	}
 	b.play(4)
@@ -379,7 +384,7 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.players, b.ends = append(b.players, p), append(b.ends, end)
+	b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 	end.received()
 	b.play(3)
 	if b.count(metrics.Reconnected) != 1 || p.ID().Index() != slot || p.MapEpoch() != 0 {
@@ -403,7 +408,7 @@ func TestRow14Rotation(t *testing.T) {
 			return &LoadedMap{Arena: m, Name: c.Map, Game: game}, err
 		}, nil
 	}
-	l := newLab(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
+	l := newTestLobby(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
 	l.lobby.match.Join()
 	l.lobby.match.Join()
 	var maps []string
@@ -420,18 +425,19 @@ func TestRow14Rotation(t *testing.T) {
 	}
 }
 
-// A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it was.
+// An empty lobby that may sleep runs no tick. A client that connects wakes it, and the match is as
+// it was.
 func TestRow14Idle(t *testing.T) {
-	b := newTable(t, 0, Config{SleepWhenEmpty: true})
+	b := newClientLobby(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {
 		for range ticks {
 			b.now += b.lobby.cfg.Rules.Rate.Period()
 			if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 				t.Fatal(err)
 			}
-			b.balanced()
+			b.checkBalance()
 			for n, p := range b.players {
-				for _, d := range b.ends[n].received() {
+				for _, d := range b.endpoints[n].received() {
 					_ = p.Receive(b.now, d)
 				}
 				for due := p.Advance(b.now); due > 0; due-- {
@@ -440,7 +446,7 @@ func TestRow14Idle(t *testing.T) {
 				out := p.Outgoing(b.now)
 				for i := range out.Len() {
 					_, d := out.At(i)
-					b.ends[n].send(d)
+					b.endpoints[n].send(d)
 				}
 			}
 		}
@@ -449,7 +455,7 @@ func TestRow14Idle(t *testing.T) {
 	if b.lobby.match.Tick() != 0 || b.count(metrics.TicksSlept) != 600 || b.lobby.Phase() != PhaseIdle {
 		t.Fatalf("tick %d, %d slept, %v", b.lobby.match.Tick(), b.count(metrics.TicksSlept), b.lobby.Phase())
 	}
-	p := b.sit(client.Config{}, nil)
+	p := b.addClient(client.Config{}, nil)
 	turn(180)
 	s := p.Stats()
 	if state, _ := p.State(); state != client.Joined || b.lobby.match.Tick() < 150 || s.Prediction.Mispredictions != 0 || b.count(metrics.InputsUsed) < 100 || b.lobby.Phase() != PhaseActive {

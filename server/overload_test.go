@@ -25,9 +25,10 @@ func (c *pacedClock) next() time.Duration {
 	return c.due
 }
 
-// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing is missed, nothing mispredicted.
+// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing
+// is missed, nothing mispredicted.
 func TestRow66Batches(t *testing.T) {
-	b := newTable(t, 6, Config{})
+	b := newClientLobby(t, 6, Config{})
 	b.play(3)
 	snapshots := b.count(metrics.Snapshots)
 	before := b.lobby.match.Tick()
@@ -37,7 +38,7 @@ func TestRow66Batches(t *testing.T) {
 		if err := b.lobby.Ticks(b.now, b.unix(), b.conn, n); err != nil {
 			t.Fatal(err)
 		}
-		b.balanced()
+		b.checkBalance()
 		b.exchange()
 	}
 	played := uint64(b.lobby.match.Tick() - before)
@@ -49,7 +50,7 @@ func TestRow66Batches(t *testing.T) {
 			t.Errorf("client %d: %+v", n, s)
 		}
 	}
-	b.agrees(100)
+	b.rowsMatch(100)
 	aimed := uint64(0)
 	for slot := range b.lobby.conns {
 		aimed += uint64(b.lobby.rewind.aim.Features(slot).Shots)
@@ -59,17 +60,18 @@ func TestRow66Batches(t *testing.T) {
 	}
 }
 
-// Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no spectators, nobody new, and a slower match
-// that clients follow; with the last rung all of it comes back. Who plays is never sent away, and no command is dropped.
+// Each load level acts on a real lobby: fewer snapshots, then half of the players in each, then no
+// spectators, no new players, and a slower match that clients follow. Recovery undoes all of it. No
+// player is kicked, and no command is dropped.
 func TestRow66RungsAct(t *testing.T) {
 	alone(t)
 	{
-		n, seconds := brief(60, 32), brief(4, 2)
-		b := newTable(t, n, Config{Players: 64, Spectators: 2})
-		b.think = func(n int) client.Intent { // the same at all times, so that bytes can be compared
+		n, seconds := fullOrShort(60, 32), fullOrShort(4, 2)
+		b := newClientLobby(t, n, Config{Players: 64, Spectators: 2})
+		b.brain = func(n int) client.Intent { // the same at all times, so that bytes can be compared
 			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(b.lobby.match.Tick())*90 + uint32(n)*4000)}
 		}
-		b.sit(client.Config{}, spectator)
+		b.addClient(client.Config{}, spectator)
 		b.play(6)
 		clock := pacedClock{due: b.now, period: b.lobby.cfg.Rules.Rate.Period(), timescale: protocol.FullTimescale}
 		type figures struct{ snapshots, bytes uint64 }
@@ -81,7 +83,7 @@ func TestRow66RungsAct(t *testing.T) {
 				if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 					t.Fatal(err)
 				}
-				b.balanced()
+				b.checkBalance()
 				b.exchange()
 			}
 			return figures{b.count(metrics.Snapshots) - was.snapshots, b.count(metrics.BytesOut) - was.bytes}
@@ -91,7 +93,7 @@ func TestRow66RungsAct(t *testing.T) {
 		for rung := overload.Normal; rung < overload.NumLevels; rung++ {
 			b.lobby.SetLoadLevel(rung)
 			clock.timescale = rung.Timescale()
-			run(brief(3, 2))
+			run(fullOrShort(3, 2))
 			if rung == overload.Normal {
 				missing = b.count(metrics.InputsMissing)
 			}
@@ -107,7 +109,7 @@ func TestRow66RungsAct(t *testing.T) {
 			if b.lobby.Stats.LoadLevel[rung].Load() < uint64(60*seconds) {
 				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.LoadLevel[rung].Load())
 			}
-			b.agrees(20)
+			b.rowsMatch(20)
 		}
 		t.Logf("snapshots and bytes in 4 s by rung: %v", at)
 		ratio := func(a, b uint64) float64 { return float64(a) / float64(b) }
@@ -136,7 +138,7 @@ func TestRow66RungsAct(t *testing.T) {
 		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Stats().Timescale != protocol.FullTimescale {
 			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Stats().Timescale)
 		}
-		b.sit(client.Config{}, spectator) // is welcome again
+		b.addClient(client.Config{}, spectator) // is welcome again
 		run(1)
 		if state, _ := b.players[n+1].State(); state != client.Joined {
 			t.Errorf("the next spectator is %v", state)

@@ -12,39 +12,39 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Malformed datagrams and packages of every kind are counted once, by their reason, are answered with nothing, and harm
-// nobody.
+// Malformed datagrams and packets of every kind are counted once, by their reason, get no answer
+// and change nothing.
 func TestMalformedDatagrams(t *testing.T) {
-	l := newLab(t, Config{})
-	control := l.joined()
-	control.unharmed()
-	raw := func(b ...byte) func(*caller) []byte { return func(*caller) []byte { return b } }
-	request := func(f func(d []byte) []byte) func(*caller) []byte { // the first datagram of an attempt, changed
-		return func(c *caller) []byte {
-			c.ask(nil)
-			c.dial.Update(l.now, &c.post)
-			_, d := c.post.At(0)
+	l := newTestLobby(t, Config{})
+	control := l.joinedClient()
+	control.checkUnharmed()
+	raw := func(b ...byte) func(*testClient) []byte { return func(*testClient) []byte { return b } }
+	request := func(f func(d []byte) []byte) func(*testClient) []byte { // the first datagram of an attempt, changed
+		return func(c *testClient) []byte {
+			c.beginConnect(nil)
+			c.netcode.Update(l.now, &c.outbox)
+			_, d := c.outbox.At(0)
 			d = f(bytes.Clone(d))
-			c.post.Reset()
+			c.outbox.Reset()
 			return d
 		}
 	}
-	minted := func(f func(m *netcode.Mint)) func(*caller) []byte {
-		return func(c *caller) []byte {
-			c.ask(f)
-			c.dial.Update(l.now, &c.post)
-			_, d := c.post.At(0)
+	minted := func(f func(m *netcode.Mint)) func(*testClient) []byte {
+		return func(c *testClient) []byte {
+			c.beginConnect(f)
+			c.netcode.Update(l.now, &c.outbox)
+			_, d := c.outbox.At(0)
 			d = bytes.Clone(d)
-			c.post.Reset()
+			c.outbox.Reset()
 			return d
 		}
 	}
-	sealed := func(f func(c *caller, d []byte) []byte) func(*caller) []byte { // a good datagram, changed behind its seal
-		return func(c *caller) []byte { return f(c, c.seal(c.pack(c.commands(1)...))) }
+	sealed := func(f func(c *testClient, d []byte) []byte) func(*testClient) []byte { // a good datagram, changed behind its seal
+		return func(c *testClient) []byte { return f(c, c.seal(c.packet(c.commands(1)...))) }
 	}
-	head := func(f func(h *packet.Header)) func(*caller) []byte {
-		return func(c *caller) []byte {
-			h, _, err := packet.ParseHeader(c.pack())
+	head := func(f func(h *packet.Header)) func(*testClient) []byte {
+		return func(c *testClient) []byte {
+			h, _, err := packet.ParseHeader(c.packet())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,14 +52,16 @@ func TestMalformedDatagrams(t *testing.T) {
 			return c.seal(h.Append(nil))
 		}
 	}
-	pack := func(b ...byte) func(*caller) []byte { return func(c *caller) []byte { return c.seal(b) } }
-	sections := func(b ...byte) func(*caller) []byte { return func(c *caller) []byte { return c.seal(c.pack(b...)) } }
+	pack := func(b ...byte) func(*testClient) []byte { return func(c *testClient) []byte { return c.seal(b) } }
+	sections := func(b ...byte) func(*testClient) []byte {
+		return func(c *testClient) []byte { return c.seal(c.packet(b...)) }
+	}
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	const stranger, guest = false, true
 	for i, c := range []struct {
 		name string
 		from bool // stranger or connection
-		make func(c *caller) []byte
+		make func(c *testClient) []byte
 		why  error
 	}{
 		{"nothing", stranger, raw(), netcode.DropSize},
@@ -79,17 +81,17 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"a request with a byte more", stranger, request(func(d []byte) []byte { return append(d, 0) }), netcode.DropReqSize},
 		{"a request of another version", stranger, request(func(d []byte) []byte { d[12]++; return d }), netcode.DropReqVersion},
 		{"a request of another game", stranger, request(func(d []byte) []byte { d[14]++; return d }), netcode.DropReqProtocol},
-		{"an expired token", stranger, minted(func(m *netcode.Mint) { m.Create, m.Expire = labUnix-50, labUnix-5 }), netcode.DropReqExpired},
+		{"an expired token", stranger, minted(func(m *netcode.Mint) { m.Create, m.Expire = testUnix-50, testUnix-5 }), netcode.DropReqExpired},
 		{"a token changed to live longer", stranger, request(func(d []byte) []byte { d[22]++; return d }), netcode.DropReqToken},
 		{"a forged token", stranger, request(func(d []byte) []byte { d[500] ^= 1; return d }), netcode.DropReqToken},
 		{"a token for another server", stranger, minted(func(m *netcode.Mint) { m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")} }), netcode.DropReqAddress},
 
 		{"a guest's kind 9", guest, raw(bytes.Repeat([]byte{0x19}, 40)...), netcode.DropType},
-		{"a package whose seal is broken", guest, sealed(func(_ *caller, d []byte) []byte { d[len(d)-1] ^= 1; return d }), netcode.DropAuth},
-		{"a package cut short", guest, sealed(func(_ *caller, d []byte) []byte { return d[:len(d)-1] }), netcode.DropAuth},
-		{"a package shorter than its seal", guest, sealed(func(_ *caller, d []byte) []byte { return d[:17] }), netcode.DropSize},
-		{"a package as a keep-alive", guest, sealed(func(_ *caller, d []byte) []byte { d[0] ^= 1; return d }), netcode.DropAuth},
-		{"our own package back", guest, func(c *caller) []byte {
+		{"a package whose seal is broken", guest, sealed(func(_ *testClient, d []byte) []byte { d[len(d)-1] ^= 1; return d }), netcode.DropAuth},
+		{"a package cut short", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:len(d)-1] }), netcode.DropAuth},
+		{"a package shorter than its seal", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:17] }), netcode.DropSize},
+		{"a package as a keep-alive", guest, sealed(func(_ *testClient, d []byte) []byte { d[0] ^= 1; return d }), netcode.DropAuth},
+		{"our own package back", guest, func(c *testClient) []byte {
 			l.ticks(7)
 			for _, d := range c.received() {
 				if netcode.KindOf(d) == netcode.KindPayload {
@@ -98,7 +100,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			return nil
 		}, netcode.DropAuth},
-		{"a good package of another session", guest, func(*caller) []byte { d := control.seal(control.pack()); return d }, netcode.DropAuth},
+		{"a good package of another session", guest, func(*testClient) []byte { d := control.seal(control.packet()); return d }, netcode.DropAuth},
 		{"a package of one byte", guest, pack(1), packet.DropSize},
 		{"a package shorter than its header", guest, pack(make([]byte, packet.HeaderSize-1)...), packet.DropSize},
 		{"a sequence far ahead", guest, head(func(h *packet.Header) { h.Sequence += 20000 }), packet.DropFuture},
@@ -124,15 +126,15 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), packet.DropCommands},
 		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), packet.DropCommands},
 		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), packet.DropCommands},
-		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, packet.DropCommands},
-		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, packet.DropCommands},
-		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, packet.DropCommands},
+		{"commands twice", guest, func(c *testClient) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, packet.DropCommands},
+		{"events behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, packet.DropCommands},
+		{"garbage behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, packet.DropCommands},
 	} {
-		who := l.caller("")
-		control.hear()
+		who := l.newClient("")
+		control.receive()
 		if c.from == guest {
 			who.join()
-			who.say()
+			who.sendSections()
 			l.tick()
 			if !who.state().session.ready {
 				t.Fatalf("%d %s: not ready", i, c.name)
@@ -162,8 +164,8 @@ func TestMalformedDatagrams(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 	if n := len(l.lobby.live); n != 1 {
 		t.Errorf("%d guests are left, want one", n)
 	}
@@ -171,8 +173,8 @@ func TestMalformedDatagrams(t *testing.T) {
 
 // Longer datagrams than any of ours never come as far as the gate.
 func TestDatagramTooLong(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.joined(), l.caller("")
+	l := newTestLobby(t, Config{})
+	control, c := l.joinedClient(), l.newClient("")
 	data := make([]byte, netio.MaxDatagram)
 	for _, kind := range []byte{0x00, 0x13, 0x15, 0x17} {
 		data[0] = kind
@@ -184,17 +186,18 @@ func TestDatagramTooLong(t *testing.T) {
 	if a.refused[netcode.DropReqSize] != 1 || a.refused[netcode.DropUnknown] != 3 || c.received() != nil {
 		t.Errorf("%v", a)
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is overtaken by more than the
-// window, count as duplicate and stale. None of them makes a command be used twice.
+// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is
+// overtaken by more than the window, count as duplicate and stale. None of them makes a command be
+// used twice.
 func TestReplayedPackages(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.say()
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.sendSections()
 	l.tick()
-	pack := c.pack(c.commands(1)...)
+	pack := c.packet(c.commands(1)...)
 	old := c.seal(pack)
 	for range 3 {
 		c.send(old)
@@ -204,30 +207,31 @@ func TestReplayedPackages(t *testing.T) {
 	if l.refused(netcode.DropReplay) != 2 || l.dropped(packet.DropDuplicate) != 1 {
 		t.Errorf("%v", l.tally())
 	}
-	c.plays(70)
+	c.playTicks(70)
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
 	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
 		t.Errorf("%v", l.tally())
 	}
-	c.plays(1100)
+	c.playTicks(1100)
 	c.send(old)
 	l.tick()
 	if l.refused(netcode.DropTooOld) != 1 {
 		t.Errorf("%v", l.tally())
 	}
-	if n := c.inputs(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
+	if n := c.commandCounts(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
 		t.Errorf("commands: %+v", n)
 	}
 }
 
-// A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
+// A client that lost its baselines gets a snapshot that needs none, and asking often is asking
+// once.
 func TestResync(t *testing.T) {
-	l := newLab(t, Config{})
-	c, other := l.joined(), l.joined()
+	l := newTestLobby(t, Config{})
+	c, other := l.joinedClient(), l.joinedClient()
 	age := func() (owner byte, seen bool) {
-		for _, s := range c.hear() {
+		for _, s := range c.receive() {
 			if s[5] == 1 {
 				owner, seen = s[6], true
 			}
@@ -239,7 +243,7 @@ func TestResync(t *testing.T) {
 		if o, ok := age(); ok {
 			owner, seen = o, true
 		}
-		c.say()
+		c.sendSections()
 		other.play()
 		l.tick()
 	}
@@ -247,10 +251,10 @@ func TestResync(t *testing.T) {
 		t.Fatalf("after a second the owner row has age %d (seen %v)", owner, seen)
 	}
 	for range packet.MaxReliable {
-		c.queue([]byte{sim.AskResync})
+		c.queueReliable([]byte{sim.AskResync})
 	}
 	age()
-	c.say()
+	c.sendSections()
 	fresh := false
 	for range 4 {
 		l.tick()
@@ -263,27 +267,28 @@ func TestResync(t *testing.T) {
 		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(metrics.Resyncs))
 	}
 	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
-		c.queue(junk)
+		c.queueReliable(junk)
 	}
 	drops := l.tally()
 	drops.add(nil, 1)
-	c.say()
+	c.sendSections()
 	l.tick()
 	if l.count(metrics.Resyncs) != 1 || l.tally() != drops {
 		t.Errorf("%d resyncs, %v", l.count(metrics.Resyncs), l.tally())
 	}
-	other.hear()
-	other.unharmed()
+	other.receive()
+	other.checkUnharmed()
 }
 
-// Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
+// A client that requests a resync in every tick gets one per quarter of a second, because each
+// costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
 	for range 120 { // two seconds
-		c.hear()
-		c.queue([]byte{sim.AskResync})
-		c.say()
+		c.receive()
+		c.queueReliable([]byte{sim.AskResync})
+		c.sendSections()
 		l.tick()
 	}
 	if n := l.count(metrics.Resyncs); n < 5 || n > 9 {
@@ -293,13 +298,13 @@ func TestResyncsAreFew(t *testing.T) {
 
 // A client asks to be another hero and is it when it spawns next; what no game has is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.say()
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.sendSections()
 	l.tick()
 	before := l.count(metrics.MessagesUnknown)
-	c.queue(sim.AppendHero(nil, 9)) // a hero that this game has not
-	c.queue(sim.AppendHero(nil, sim.Robot))
+	c.queueReliable(sim.AppendHero(nil, 9)) // a hero that this game has not
+	c.queueReliable(sim.AppendHero(nil, sim.Robot))
 	for range 20 {
 		c.play()
 		l.tick()

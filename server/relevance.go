@@ -70,7 +70,7 @@ const (
 	defaultJoinBytes = 4800
 )
 
-// GridConfig is the grid that covers a map with cells of so many metres, as a lobby makes it for
+// GridConfig is the grid that covers a map with cells metres wide, as a lobby makes it for
 // Config.CellSize. Config.CellVisible is asked for its cells, and pvs.Fit makes the same grid. 0
 // metres means the default: 8, or more where a side would have more than 256 cells.
 func GridConfig(a *arena.Arena, metres float32) interest.Config {

@@ -76,16 +76,16 @@ func field(t testing.TB) *arena.Arena {
 // though the claimed view has it; after the ack it can. Likewise with snapshots by rows.
 func TestThreat25NeverShown(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
-		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
-		c := l.joined()
-		c.plays(60)
+		l := newTestLobby(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
+		c := l.joinedClient()
+		c.playTicks(60)
 		if c.state().repl.acks.newest == 0 {
 			t.Fatal("nothing was acknowledged")
 		}
 		stale := c.peerAcks()
-		victim := l.joined()
+		victim := l.joinedClient()
 		for range 20 {
-			c.hear()
+			c.receive()
 			victim.play()
 			c.send(c.seal(stale(section(c.aim(victim)))))
 			l.tick()
@@ -96,9 +96,9 @@ func TestThreat25NeverShown(t *testing.T) {
 		}
 		unseen := l.count(metrics.HitsFiltered)
 		for range 90 {
-			c.hear()
+			c.receive()
 			victim.play()
-			c.say(section(c.aim(victim))...)
+			c.sendSections(section(c.aim(victim))...)
 			l.tick()
 		}
 		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.LastSeen(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
@@ -108,8 +108,8 @@ func TestThreat25NeverShown(t *testing.T) {
 }
 
 // aim is a command for the coming tick that fires at the current position of another player.
-func (c *caller) aim(at *caller) sim.Command {
-	m := c.lab.lobby.match
+func (c *testClient) aim(at *testClient) sim.Command {
+	m := c.host.lobby.match
 	me, _, _ := m.Self(c.id())
 	other, _, _ := m.Self(at.id())
 	d := other.Pos.Sub(me.Pos)
@@ -118,15 +118,15 @@ func (c *caller) aim(at *caller) sim.Command {
 }
 
 // peerAcks returns a function that makes packets whose acks stay those of now.
-func (c *caller) peerAcks() func(sections []byte) []byte {
-	was, _, err := packet.ParseHeader(c.pack())
+func (c *testClient) peerAcks() func(sections []byte) []byte {
+	was, _, err := packet.ParseHeader(c.packet())
 	if err != nil {
-		c.lab.t.Fatal(err)
+		c.host.t.Fatal(err)
 	}
 	return func(sections []byte) []byte {
-		h, rest, err := packet.ParseHeader(c.pack(sections...))
+		h, rest, err := packet.ParseHeader(c.packet(sections...))
 		if err != nil {
-			c.lab.t.Fatal(err)
+			c.host.t.Fatal(err)
 		}
 		h.Ack, h.AckBits = was.Ack, was.AckBits
 		return append(h.Append(nil), rest...)
@@ -145,7 +145,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40}, {ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
 		cfg.Players = 32
-		b := newTable(t, 20, cfg)
+		b := newClientLobby(t, 20, cfg)
 		b.play(3)
 		slot := b.players[7].ID().Index()
 		var row [netstate.PublicFields]int32
@@ -175,13 +175,13 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		if b.count(metrics.ChecksumMismatches) != told {
 			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(metrics.ChecksumMismatches)-told)
 		}
-		b.agrees(30)
+		b.rowsMatch(30)
 	}
 }
 
-// agrees fails unless the rows that clients hold of their newest snapshots are those of the
+// rowsMatch fails unless the rows that clients hold of their newest snapshots are those of the
 // server's frames, and so many.
-func (b *table) agrees(least int) (rows int) {
+func (b *clientLobby) rowsMatch(least int) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
@@ -213,7 +213,7 @@ func (b *table) agrees(least int) (rows int) {
 func TestRow36IdentitiesAreStable(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
-		b := newTable(t, 12, Config{Players: 16, Relevance: r})
+		b := newClientLobby(t, 12, Config{Players: 16, Relevance: r})
 		rng := rand.New(rand.NewPCG(36, uint64(r)))
 		gone := map[netid.ID]bool{}
 		b.play(1)
@@ -226,15 +226,15 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 			out := p.Outgoing(b.now)
 			for i := range out.Len() {
 				_, d := out.At(i)
-				b.ends[n].send(d)
+				b.endpoints[n].send(d)
 			}
-			b.players, b.ends = slices.Delete(b.players, n, n+1), slices.Delete(b.ends, n, n+1)
+			b.players, b.endpoints = slices.Delete(b.players, n, n+1), slices.Delete(b.endpoints, n, n+1)
 			if id != 0 {
 				gone[id] = true
 			}
-			b.sit(client.Config{}, nil)
+			b.addClient(client.Config{}, nil)
 			for range 20 + rng.IntN(20) {
-				b.turn()
+				b.tickAll()
 			}
 			newest := b.players[len(b.players)-1].ID()
 			if gone[newest] {
@@ -245,7 +245,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 					again++
 				}
 			}
-			b.agrees(100)
+			b.rowsMatch(100)
 			var row [netstate.PublicFields]int32
 			for _, p := range b.players {
 				if state, _ := p.State(); state != client.Joined || b.lobby.match.Vital(p.ID()) == nil {
@@ -267,36 +267,36 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 // The steps of a join, in their order. What is not allowed in a step has no effect; reliable
 // messages take effect once and in order. See row 64 of docs/features.md.
 func TestRow64JoinFlow(t *testing.T) {
-	l := newLab(t, Config{})
-	other := l.joined()
-	other.plays(30)
-	c := l.caller("")
+	l := newTestLobby(t, Config{})
+	other := l.joinedClient()
+	other.playTicks(30)
+	c := l.newClient("")
 
-	c.ask(nil) // 1: a handshake alone makes no player
-	if joined := l.count(metrics.Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
+	c.beginConnect(nil) // 1: a handshake alone makes no player
+	if joined := l.count(metrics.Joined); c.host.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
 		t.Fatalf("%d joined", joined)
 	}
-	if !c.knock() {
+	if !c.handshake() {
 		t.Fatal("not let in")
 	}
 	for range 30 { // 2: it has its net id, and gets no snapshot before Ready, whatever it sends
 		other.play()
 		if c.welcome.Version != 0 {
-			c.say(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...)
+			c.sendSections(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...)
 		}
 		l.tick()
-		if s := c.hear(); len(s) != 0 {
+		if s := c.receive(); len(s) != 0 {
 			t.Fatalf("%d snapshots before Ready", len(s))
 		}
 	}
-	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
-		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
+	if c.welcome.NetID == 0 || len(c.messages) != 1 || l.count(metrics.Joined) != 2 {
+		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.messages), l.count(metrics.Joined))
 	}
 	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: messages keep their order around Ready
-		c.queue(e)
+		c.queueReliable(e)
 	}
 	c.ready()
-	c.queue(sim.AppendSnapshotRate(nil, 4, 0))
+	c.queueReliable(sim.AppendSnapshotRate(nil, 4, 0))
 	snapshots := 0
 	for range 120 { // 4: snapshots at the rate of the last request
 		snapshots += c.play()
@@ -307,24 +307,24 @@ func TestRow64JoinFlow(t *testing.T) {
 		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
 	}
 	c.ready() // 5: a second Ready changes nothing
-	x := c.inputs()
+	x := c.commandCounts()
 	for range 30 {
 		c.play()
 		other.play()
 		l.tick()
 	}
-	if y := c.inputs(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
+	if y := c.commandCounts(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
 		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
 	}
 	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player alone
-	before := other.inputs().Accepted
-	c.hear()
-	c.say(stolen...)
+	before := other.commandCounts().Accepted
+	c.receive()
+	c.sendSections(stolen...)
 	l.tick()
-	if other.inputs().Accepted != before {
+	if other.commandCounts().Accepted != before {
 		t.Error("another's player took the command")
 	}
-	other.unharmed()
+	other.checkUnharmed()
 }
 
 // A player in a reused slot is never shown with anything of the player before, though the viewer
@@ -332,8 +332,8 @@ func TestRow64JoinFlow(t *testing.T) {
 func TestRow67ReusedSlot(t *testing.T) {
 	alone(t)
 	a := ground()
-	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
-	b.turning(67)
+	b := newClientLobby(t, 14, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
+	b.turnPlayers(67)
 	b.play(3)
 	rng := rand.New(rand.NewPCG(67, 1))
 	hiddenSwaps := 0
@@ -351,13 +351,13 @@ func TestRow67ReusedSlot(t *testing.T) {
 		out := p.Outgoing(b.now)
 		for i := range out.Len() {
 			_, d := out.At(i)
-			b.ends[n].send(d)
+			b.endpoints[n].send(d)
 		}
-		b.players, b.ends = slices.Delete(b.players, n, n+1), slices.Delete(b.ends, n, n+1)
-		b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+		b.players, b.endpoints = slices.Delete(b.players, n, n+1), slices.Delete(b.endpoints, n, n+1)
+		b.addClient(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 		for range 10 + rng.IntN(40) {
-			b.turn()
-			b.agrees(0)
+			b.tickAll()
+			b.rowsMatch(0)
 		}
 	}
 	if hiddenSwaps < 50 {

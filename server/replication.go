@@ -35,7 +35,7 @@ type replication struct {
 	owner   ownerRows
 }
 
-// plane is a table of replicated rows: their recent frames, what encodes them, and who may see
+// plane is a table of replicated rows: their recent frames, their encoders, and the visibility of
 // them.
 type plane struct {
 	frames  *snapshot.Ring

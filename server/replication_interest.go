@@ -29,7 +29,7 @@ type interestSet struct {
 	sent    []uint64 // rows that the packer says it has sent
 }
 
-// newInterestSet returns an interest set of so many slots for the map and the relevance of a
+// newInterestSet returns an interest set of slots for the map and the relevance of a
 // configuration.
 func newInterestSet(c *Config, slots int) interestSet {
 	cfg := c.interestConfig()
@@ -103,7 +103,7 @@ func (p *viewPool) take(g *interest.Grid) *interest.Client {
 	return c
 }
 
-// reserve fills the pool with so many views, if there is a grid.
+// reserve fills the pool with n views, if there is a grid.
 func (s *interestSet) reserve(n int) {
 	if s.grid == nil {
 		return

@@ -93,7 +93,7 @@ func (a *objectAcks) caughtUp(o *objectPlane, mostBytes int) bool {
 
 // Shares of the bytes of a snapshot.
 const (
-	joinObjectsShare    = 3 // objects may take one part in so many of Config.JoinBytes
+	joinObjectsShare    = 3 // objects may take Config.JoinBytes divided by this
 	limitedObjectsShare = 8 // and of a limited budget
 )
 
@@ -188,7 +188,7 @@ func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	return o.packer.BeginWithin(o.encoder, a.tracker, 0, groups, 8*room)
 }
 
-// fitBudget begins a part about the visible objects in so many bits: the client's own flights
+// fitBudget begins a part about the visible objects in most bits: the client's own flights
 // first, then by priority. It reports whether some have to wait.
 func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	s, d, a := &o.rows, &o.space, &c.acks.objects

@@ -22,7 +22,7 @@ func TestConfigOfThings(t *testing.T) {
 		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", testNetcodeConfig()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
@@ -48,7 +48,7 @@ func TestReceipt(t *testing.T) {
 // With more flights than slots the later flights wait and are counted. A free slot is taken with
 // another generation, and a flight keeps its slot.
 func TestMoreFlightsThanSlots(t *testing.T) {
-	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
+	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: testNetcodeConfig()}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ type rowSchedule struct {
 	full      bool      // the last snapshot by rows had no room for all
 }
 
-// alloc makes the memory for so many words of slots, once.
+// alloc makes the memory for a number of words of slots, once.
 func (q *rowSchedule) alloc(words int) {
 	if q.sentAt == nil {
 		q.sentAt, q.visible = make([]uint16, 64*words), make([]uint64, words)
@@ -84,7 +84,7 @@ func (r *replication) beginBlocks(c *connReplication, most int) bool {
 		p.packer.BeginWithin(p.encoder, c.acks.tracker, 0, p.frames.Groups(), most)
 }
 
-// beginAllVisible begins a snapshot of all visible rows if they fit into so many bits and the
+// beginAllVisible begins a snapshot of all visible rows if they fit into most bits and the
 // client's bandwidth carries that many rows.
 func (r *replication) beginAllVisible(c *connReplication, visible []uint64, most int) bool {
 	p, n := &r.players, popcount(visible)

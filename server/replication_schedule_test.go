@@ -36,28 +36,28 @@ func TestLooseBudgetIsNone(t *testing.T) {
 	} {
 		free := c.cfg
 		free.Kbps = 0
-		a, b := newTable(t, c.n, free), newTable(t, c.n, c.cfg)
+		a, b := newClientLobby(t, c.n, free), newClientLobby(t, c.n, c.cfg)
 		for range c.cfg.Spectators {
-			a.sit(client.Config{}, spectator)
-			b.sit(client.Config{}, spectator)
+			a.addClient(client.Config{}, spectator)
+			b.addClient(client.Config{}, spectator)
 		}
 		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
-		a.turning(uint64(i))
-		b.turning(uint64(i))
+		a.turnPlayers(uint64(i))
+		b.turnPlayers(uint64(i))
 		if c.fires {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
 		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
-		for at := range brief(8, 5) * 60 {
+		for at := range fullOrShort(8, 5) * 60 {
 			if at == 180 {
 				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
-			if n := a.alike(b); at >= 180 {
+			if n := a.sameRows(b); at >= 180 {
 				rows += n
-				things += a.thingsAlike(b)
+				things += a.sameObjects(b)
 			}
 		}
 		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
@@ -82,9 +82,9 @@ func TestLooseBudgetIsNone(t *testing.T) {
 	}
 }
 
-// alike fails unless the clients of two tables hold the same rows of their newest snapshots, and
+// sameRows fails unless the clients of two tables hold the same rows of their newest snapshots, and
 // returns their number.
-func (b *table) alike(o *table) (rows int) {
+func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
@@ -107,8 +107,8 @@ func (b *table) alike(o *table) (rows int) {
 	return rows
 }
 
-// thingsAlike is alike for objects.
-func (b *table) thingsAlike(o *table) (rows int) {
+// sameObjects is alike for objects.
+func (b *clientLobby) sameObjects(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
@@ -128,9 +128,9 @@ func (b *table) thingsAlike(o *table) (rows int) {
 	return rows
 }
 
-// thingsAgree fails unless the objects that clients hold of their newest snapshots are those of the
-// server's frames.
-func (b *table) thingsAgree() (rows int) {
+// objectsMatch fails unless the objects that clients hold of their newest snapshots are those of
+// the server's frames.
+func (b *clientLobby) objectsMatch() (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
@@ -147,9 +147,9 @@ func (b *table) thingsAgree() (rows int) {
 	return rows
 }
 
-// patient is the naive twin of rowSchedule: it keeps its state in each snapshot, from what the
+// waitTracker is the naive twin of rowSchedule: it keeps its state in each snapshot, from what the
 // tracker has sent.
-type patient struct {
+type waitTracker struct {
 	who        []netid.ID
 	last, seen []map[int]uint16 // by connection's slot, by slot
 	longest    int              // intervals that a visible row has waited
@@ -158,13 +158,13 @@ type patient struct {
 	rows       int              // and with one
 }
 
-func newPatient(guests int) *patient {
-	p := &patient{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+func newWaitTracker(guests int) *waitTracker {
+	p := &waitTracker{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
 	return p
 }
 
-// look takes in the snapshots of a tick, and fails where a rowSchedule differs.
-func (p *patient) look(b *table) {
+// observe takes in the snapshots of a tick, and fails where a rowSchedule differs.
+func (p *waitTracker) observe(b *clientLobby) {
 	b.t.Helper()
 	l := b.lobby
 	now := l.match.Tick()
@@ -228,14 +228,14 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
 	} {
 		c.cfg.Kbps = c.kbps[0]
-		b := newTable(t, c.n, c.cfg)
-		b.turning(uint64(i))
-		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newPatient(c.cfg.Players)
+		b := newClientLobby(t, c.n, c.cfg)
+		b.turnPlayers(uint64(i))
+		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newWaitTracker(c.cfg.Players)
 		things := 0
 		if c.cfg.Rules.Mix {
 			b.firing(uint64(i))
 		}
-		for range brief(6, 3) {
+		for range fullOrShort(6, 3) {
 			for _, kbps := range c.kbps {
 				b.lobby.cfg.Kbps = kbps
 				began, sent := b.now, map[int32]uint64{}
@@ -245,11 +245,11 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					sent[slot] = g.session.stats.down
 				}
 				for range 120 {
-					rooms := b.rooms()
+					rooms := b.budgets()
 					b.lossy(&k)
-					p.look(b)
-					b.inRoom(rooms)
-					things += b.thingsAgree()
+					p.observe(b)
+					b.checkBudgets(rooms)
+					things += b.objectsMatch()
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
@@ -265,7 +265,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
 			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+		if b.rowsMatch(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
 			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
@@ -276,26 +276,26 @@ func TestBudgetBeginsToBind(t *testing.T) {
 	}
 }
 
-// purse is what a client may be sent, and what it has been sent.
-type purse struct {
+// budgetState is what a client may be sent, and what it has been sent.
+type budgetState struct {
 	room int
 	sent uint64
 }
 
-// rooms is what the clients with a limit may be sent in the coming tick.
-func (b *table) rooms() map[int32]purse {
-	m, l := map[int32]purse{}, b.lobby
+// budgets is what the clients with a limit may be sent in the coming tick.
+func (b *clientLobby) budgets() map[int32]budgetState {
+	m, l := map[int32]budgetState{}, b.lobby
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
-			m[slot] = purse{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
+			m[slot] = budgetState{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
 		}
 	}
 	return m
 }
 
-// inRoom fails if a client that was sent all rows was sent more than its bucket gave.
-func (b *table) inRoom(rooms map[int32]purse) {
+// checkBudgets fails if a client that was sent all rows was sent more than its bucket gave.
+func (b *clientLobby) checkBudgets(rooms map[int32]budgetState) {
 	b.t.Helper()
 	for slot, was := range rooms {
 		c := &b.lobby.conns[slot]
@@ -312,28 +312,28 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
 		cfg.Kbps = 1000
 		n := cfg.Players - 10
-		a, b := newTable(t, n, cfg), newTable(t, n, cfg)
-		a.turning(uint64(i))
-		b.turning(uint64(i))
+		a, b := newClientLobby(t, n, cfg), newClientLobby(t, n, cfg)
+		a.turnPlayers(uint64(i))
+		b.turnPlayers(uint64(i))
 		rng, waited := rand.New(rand.NewPCG(6, uint64(i))), 0
 		if cfg.Spectators > 0 {
-			a.sit(client.Config{}, spectator)
-			b.sit(client.Config{}, spectator)
+			a.addClient(client.Config{}, spectator)
+			b.addClient(client.Config{}, spectator)
 		}
 		turn := func() {
 			for _, slot := range b.lobby.live {
 				b.lobby.conns[slot].repl.schedule.full = true
 			}
-			a.turn()
-			b.turn()
+			a.tickAll()
+			b.tickAll()
 		}
-		for range brief(12, 5) {
+		for range fullOrShort(12, 5) {
 			for at := range 60 + rng.IntN(90) {
 				switch gone := rng.IntN(n); {
 				case at != 30:
 				case len(a.players) < cfg.Players-2 && rng.IntN(2) == 0: // another slot
-					a.sit(client.Config{}, nil)
-					b.sit(client.Config{}, nil)
+					a.addClient(client.Config{}, nil)
+					b.addClient(client.Config{}, nil)
 				default:
 					a.swap(gone)
 					b.swap(gone)
@@ -345,7 +345,7 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 			a.lobby.replication.players.overdue = a.lobby.replication.players.overdue[:0]
 			for range 3 { // one snapshot each
 				turn()
-				waited += a.wakesAs(b)
+				waited += a.materializesAs(b)
 			}
 			if len(a.lobby.replication.players.overdue) != 0 {
 				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.replication.players.overdue))
@@ -365,19 +365,19 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 func TestStillBlocksPromiseNoMore(t *testing.T) {
 	alone(t)
 	const n = 160
-	b := newTable(t, n, Config{Players: n, Kbps: 600})
+	b := newClientLobby(t, n, Config{Players: n, Kbps: 600})
 	silent, blocks := 0, 0
 	for turn, c := range []struct {
 		kbps, ticks int
 		turns       bool
 	}{{600, 90, false}, {16, 330, false}, {16, 60, true}} {
 		b.setKbps(c.kbps)
-		b.think = func(int) client.Intent { return client.Intent{} }
+		b.brain = func(int) client.Intent { return client.Intent{} }
 		if c.turns {
-			b.turning(uint64(turn))
+			b.turnPlayers(uint64(turn))
 		}
 		for range c.ticks {
-			b.turn()
+			b.tickAll()
 			for _, slot := range b.lobby.live {
 				g := &b.lobby.conns[slot]
 				if g.repl.pacing.sent != b.lobby.match.Tick() {
@@ -386,7 +386,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 				if g.repl.view.selection == rowsAll && c.kbps == 16 {
 					blocks++
 				}
-				if b.saidTo(g) == 0 {
+				if b.sentRows(g) == 0 {
 					silent++
 				}
 				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
@@ -400,8 +400,8 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 	}
 }
 
-// saidTo is the number of players in a client's newest snapshot.
-func (b *table) saidTo(c *conn) (n int) {
+// sentRows is the number of players in a client's newest snapshot.
+func (b *clientLobby) sentRows(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
 		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
@@ -412,16 +412,16 @@ func (b *table) saidTo(c *conn) (n int) {
 }
 
 // inSight is the number of players visible in a client's newest snapshot.
-func (b *table) inSight(c *conn) int {
+func (b *clientLobby) inSight(c *conn) int {
 	if !c.repl.view.byRow {
 		return b.lobby.replication.players.frames.At(c.repl.pacing.sent).Len()
 	}
 	return popcount(c.repl.schedule.visible)
 }
 
-// wakesAs fails unless the rows that wait in this tick's snapshots have waited for as long in those
-// of a twin, with the same priority. It returns their number.
-func (b *table) wakesAs(twin *table) (waited int) {
+// materializesAs fails unless the rows that wait in this tick's snapshots have waited for as long
+// in those of a twin, with the same priority. It returns their number.
+func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
 		c, h := &b.lobby.conns[slot], &twin.lobby.conns[slot]
@@ -453,11 +453,11 @@ func (b *table) wakesAs(twin *table) (waited int) {
 // The first snapshot by rows knows players that have joined or left during snapshots in blocks.
 func TestSlotsChangeBehindBlocks(t *testing.T) {
 	alone(t)
-	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
-	b.turning(5)
-	p := newPatient(32)
+	b := newClientLobby(t, 20, Config{Players: 32, Kbps: 400})
+	b.turnPlayers(5)
+	p := newWaitTracker(32)
 	rng := rand.New(rand.NewPCG(5, 5))
-	for range brief(10, 4) {
+	for range fullOrShort(10, 4) {
 		for at := range 120 {
 			if at%40 == 20 {
 				b.swap(rng.IntN(len(b.players)))
@@ -465,18 +465,18 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 			if at == 60 {
 				b.setKbps(24)
 			}
-			b.turn()
-			p.look(b)
+			b.tickAll()
+			p.observe(b)
 		}
 		b.setKbps(400)
 	}
-	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+	if b.rowsMatch(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
 		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
 // setKbps gives all clients another limit.
-func (b *table) setKbps(kbps int) {
+func (b *clientLobby) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
 		b.lobby.conns[slot].repl.pacing.setRate(1, 0, &b.lobby.cfg)
@@ -484,31 +484,31 @@ func (b *table) setKbps(kbps int) {
 }
 
 // swap makes one client leave and another join.
-func (b *table) swap(n int) {
+func (b *clientLobby) swap(n int) {
 	b.t.Helper()
 	b.players[n].Leave(b.now)
 	out := b.players[n].Outgoing(b.now)
 	for i := range out.Len() {
 		_, d := out.At(i)
-		b.ends[n].send(d)
+		b.endpoints[n].send(d)
 	}
-	b.players, b.ends = append(b.players[:n], b.players[n+1:]...), append(b.ends[:n], b.ends[n+1:]...)
-	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+	b.players, b.endpoints = append(b.players[:n], b.players[n+1:]...), append(b.endpoints[:n], b.endpoints[n+1:]...)
+	b.addClient(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
 // The schedule of a limit stays right after the limit is lifted: rows selected for another reason
 // count as sent with the last blocks.
 func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	alone(t)
-	b := newTable(t, 60, Config{Players: 64, Kbps: 500})
-	b.turning(8)
+	b := newClientLobby(t, 60, Config{Players: 64, Kbps: 500})
+	b.turnPlayers(8)
 	b.play(2)
 	b.setKbps(0)
 	b.play(1)
 	b.lobby.SetLoadLevel(overload.LowDetail)
 	looks, kept := 0, 0
 	for range 12 { // one snapshot each
-		b.turn()
+		b.tickAll()
 		for _, slot := range b.lobby.live {
 			c := &b.lobby.conns[slot]
 			if c.repl.pacing.sent != b.lobby.match.Tick() {
@@ -533,7 +533,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	b.setKbps(16)
 	b.lobby.replication.players.overdue = b.lobby.replication.players.overdue[:0]
 	for range 3 {
-		b.turn()
+		b.tickAll()
 	}
 	if n := len(b.lobby.replication.players.overdue); n != 0 {
 		t.Errorf("%d rows go before all others that were told a moment ago", n)
@@ -543,7 +543,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 // Objects sent row by row after a resync leave nothing to materialize, with or without a limit.
 func TestThingsForgetBlocks(t *testing.T) {
 	alone(t)
-	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
+	b := newClientLobby(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
 	b.firing(9)
 	b.play(6)
 	blocks, rows := 0, 0
@@ -556,7 +556,7 @@ func TestThingsForgetBlocks(t *testing.T) {
 				c.repl.acks.objects.dropBaselines()
 			}
 		}
-		b.turn()
+		b.tickAll()
 		for _, slot := range b.lobby.live {
 			c := &b.lobby.conns[slot]
 			if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.acks.objects.selection != objectsBudget {
@@ -574,8 +574,8 @@ func TestThingsForgetBlocks(t *testing.T) {
 
 // Hits of long ago are no combat any more when priorities are computed again.
 func TestFightsBehindBlocks(t *testing.T) {
-	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})
-	b.think = func(int) client.Intent { return client.Intent{} }
+	b := newClientLobby(t, 4, Config{Players: 16, Kbps: 2000})
+	b.brain = func(int) client.Intent { return client.Intent{} }
 	b.play(2)
 	l := b.lobby
 	c, other := &l.conns[b.players[0].ID().Index()], b.players[1].ID().Index()
@@ -615,9 +615,9 @@ func (c *conn) foesAre(slot int) (n int) {
 func TestLooseTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {
-		b := newTable(t, 40, cfg)
-		b.turning(1)
-		b.play(brief(4, 2))
+		b := newClientLobby(t, 40, cfg)
+		b.turnPlayers(1)
+		b.play(fullOrShort(4, 2))
 		before := b.counted()
 		tick := func() {
 			b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)

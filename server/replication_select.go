@@ -40,7 +40,7 @@ const (
 // already.
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed
-//	some are hidden, no limit            all visible rows, in blocks where whole groups are visible
+//	some are hidden, no limit            all visible rows; blocks for whole visible groups
 //	byte limit                           as without one if that fits; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
@@ -121,7 +121,7 @@ func (r *replication) joined(c *connReplication) bool {
 	return j.phase == joinDone
 }
 
-// lacksGroups reports whether the groups that the client does not hold whole take more than so many
+// lacksGroups reports whether the groups that the client does not hold whole take more than most
 // bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
 	for group := range r.players.frames.Groups() {
@@ -162,7 +162,7 @@ func schemaBits(s schema.Schema) (n int) {
 	return n
 }
 
-// rowBits is the number of bits for rows in a snapshot of so many bytes of UDP payload whose first
+// rowBits is the number of bits for rows in a snapshot of bytes of UDP payload whose first
 // packet begins with head bytes. Each packet after the first takes its own head, and any packet may
 // end short of full.
 func rowBits(bytes, head int) int {
@@ -173,7 +173,7 @@ func rowBits(bytes, head int) int {
 	return 8 * bytes
 }
 
-// fitBudget begins a snapshot of the visible rows in so many bits, by priority if they do not all
+// fitBudget begins a snapshot of the visible rows in most bits, by priority if they do not all
 // fit. It reports whether some have to wait.
 func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	p, s := &r.players, &r.players.rows

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"math"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -79,7 +77,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	if c.id != shooter || planted.On(planted.UnseenHit) {
+	if c.id != shooter {
 		return true
 	}
 	if c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) {
@@ -93,7 +91,7 @@ func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 // says, as far as it had acknowledged when it made the command; plain has the others.
 //
 // A target whose newest row is too old for any view is judged at the earliest instant that a view
-// may have: low bandwidth is no licence to hit where somebody was long ago. For rows that were
+// may have: low bandwidth must not allow hits at old positions. For rows that were
 // never sent that is the cap. For rows that were sent and not acknowledged only the client's word
 // is known, so it is what the path allows.
 func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uint64) {
@@ -184,9 +182,9 @@ const (
 	lagSwitchClearAcks = 10                     // acknowledged packets that clear a suspicion
 )
 
-// updateClampLimits gives the match the limits for the client's shots of the coming tick, from what
-// the server has measured itself. A client that has acknowledged no snapshot hits nobody; one
-// suspected of a lag switch may not look back. oldest is the match's History.Oldest.
+// updateClampLimits sets the match's limits for the client's shots of the coming tick, from the
+// server's own measurements. Shots of a client without an acknowledged snapshot hit no player. A
+// client suspected of a lag switch may not rewind. oldest is the match's History.Oldest.
 func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick) {
 	silence := time.Duration(0)
 	if c.session.ready {
@@ -222,9 +220,6 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	t := w.match.Tick() + 1
 	limit := k.MaxDelay(t)
-	if planted.On(planted.ClampOpen) {
-		limit = math.MaxInt64
-	}
 	clamped, unclamped, ok := c.rewind.announced.InstantAt(t, limit)
 	if !ok {
 		k.AnnouncedInstant = int64(k.Newest) << 8

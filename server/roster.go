@@ -22,12 +22,12 @@ import (
 // changes costs a look at one slot in Config.Rules.Rate.
 type roster struct {
 	*core
-	rows     []protocol.RosterRow // by slot; a NetID of 0: no player so far; without a name: the player left
+	rows     []protocol.RosterRow // by slot; NetID 0: none yet; no name: left
 	added    []uint64             // by slot: revision at which the row's player got its name
 	revision uint64               // counts the connections that got ready
 	slots    map[string]int32     // slot of each name, in lower case
 	viewers  []rosterViewer       // by slot
-	dirty    []uint64             // by slot, words each: rows that the slot's connection has not been sent
+	dirty    []uint64             // words per slot: rows not sent to its connection
 	words    int
 	players  []chat.Player // by slot, as chat.Room takes them: connections that are ready
 	message  [packet.MaxMessageSize]byte
@@ -117,8 +117,8 @@ func (r *roster) markDirty(slot int) {
 	}
 }
 
-// newMatch gives the rows the ids of a new match and empties those of players that are gone. Nobody
-// is sent anything: each connection gets all rows with its Ready.
+// newMatch gives the rows the ids of a new match and empties those of players that are gone. It
+// sends nothing: each connection gets all rows with its Ready.
 func (r *roster) newMatch() {
 	for slot := range r.rows {
 		row, muted := &r.rows[slot], r.players[slot].Muted

@@ -13,25 +13,26 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// called lets a new caller join under a name.
-func (l *lab) called(name string) *caller {
+// namedClient lets a new caller join under a name.
+func (l *testLobby) namedClient(name string) *testClient {
 	l.t.Helper()
-	c := l.caller("")
-	c.enter(nil)
-	r := l.good()
+	c := l.newClient("")
+	c.connect(nil)
+	r := l.goodReady()
 	r.Name = name
-	c.queue(r.Append(nil))
+	c.queueReliable(r.Append(nil))
 	return c
 }
 
-// settle plays so many ticks in which all callers are heard and hear; those that are away are left out.
-func (l *lab) settle(n int) {
+// playTicks plays so many ticks in which all callers are heard and hear; those that are away are
+// left out.
+func (l *testLobby) playTicks(n int) {
 	l.t.Helper()
 	for range n {
-		for _, c := range l.callers {
-			if c.peer != nil && c.dial.State() == netcode.Connected {
-				if c.hear(); c.dial.State() == netcode.Connected {
-					c.say(c.commands(1)...)
+		for _, c := range l.clients {
+			if c.peer != nil && c.netcode.State() == netcode.Connected {
+				if c.receive(); c.netcode.State() == netcode.Connected {
+					c.sendSections(c.commands(1)...)
 				}
 			}
 		}
@@ -39,13 +40,14 @@ func (l *lab) settle(n int) {
 	}
 }
 
-// told takes out of what a caller has heard what is of the roster, as slot to row, and the lines in words.
-func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
-	t := c.lab.t
+// receivedRoster takes out of what a caller has heard what is of the roster, as slot to row, and
+// the lines in words.
+func (c *testClient) receivedRoster() (rows map[int]protocol.RosterRow, lines []string) {
+	t := c.host.t
 	t.Helper()
 	rows = map[int]protocol.RosterRow{}
 	half := ""
-	for _, e := range c.events[1:] {
+	for _, e := range c.messages[1:] {
 		switch e[0] {
 		case protocol.MessageRoster:
 			for rest := e[1:]; len(rest) > 0; {
@@ -81,9 +83,9 @@ func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 	return rows, lines
 }
 
-func (c *caller) names() (names []string) {
-	rows, _ := c.told()
-	for slot := range c.lab.lobby.cfg.Players {
+func (c *testClient) names() (names []string) {
+	rows, _ := c.receivedRoster()
+	for slot := range c.host.lobby.cfg.Players {
 		if r, ok := rows[slot]; ok && r.Name != "" {
 			names = append(names, r.Name)
 		}
@@ -93,47 +95,47 @@ func (c *caller) names() (names []string) {
 
 // Whatever players call themselves, each has a name of its own that can be shown, and all know it.
 func TestNamesAreUniqueAndToldToAll(t *testing.T) {
-	l := newLab(t, Config{Players: 16})
+	l := newTestLobby(t, Config{Players: 16})
 	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3", "a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
 	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2", "a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
 	for _, w := range wishes {
-		l.called(w)
-		l.settle(2)
+		l.namedClient(w)
+		l.playTicks(2)
 	}
-	l.settle(30)
-	for i, c := range l.callers {
+	l.playTicks(30)
+	for i, c := range l.clients {
 		if got := c.names(); !slices.Equal(got, want) {
 			t.Errorf("%d knows %q, want %q", i, got, want)
 		}
 	}
-	first, _ := l.callers[0].told()
-	last, _ := l.callers[11].told()
+	first, _ := l.clients[0].receivedRoster()
+	last, _ := l.clients[11].receivedRoster()
 	if first[0].New || !first[5].New || last[0].New || last[11].New {
 		t.Errorf("who is new: %+v, %+v", first, last)
 	}
-	l.callers[1].leave()
-	l.settle(10)
-	again := l.called("ANN 2")
-	l.settle(30)
+	l.clients[1].leave()
+	l.playTicks(10)
+	again := l.namedClient("ANN 2")
+	l.playTicks(30)
 	if got := again.names(); got[1] != "ANN 2" {
 		t.Errorf("after somebody left: %q", got)
 	}
-	if got := l.callers[0].names(); got[1] != "ANN 2" {
+	if got := l.clients[0].names(); got[1] != "ANN 2" {
 		t.Errorf("the others know %q", got)
 	}
-	l.lobby.match.Vital(l.callers[2].id()).Team ^= 1
-	l.settle(90)
-	rows, _ := l.callers[0].told()
-	if rows[2].Team != int8(l.lobby.match.Vital(l.callers[2].id()).Team) {
+	l.lobby.match.Vital(l.clients[2].id()).Team ^= 1
+	l.playTicks(90)
+	rows, _ := l.clients[0].receivedRoster()
+	if rows[2].Team != int8(l.lobby.match.Vital(l.clients[2].id()).Team) {
 		t.Errorf("changed sides: %+v", rows[2])
 	}
 }
 
 // A muted player stays muted over a map change, and has its voice again after a reconnect.
 func TestMuteOutlivesTheMap(t *testing.T) {
-	l := newLab(t, Config{})
-	ann := l.called("Ann")
-	l.settle(5)
+	l := newTestLobby(t, Config{})
+	ann := l.namedClient("Ann")
+	l.playTicks(5)
 	r, c := &l.lobby.roster, ann.state()
 	slot := c.id.Index()
 	r.players[slot].Muted = true
@@ -149,7 +151,8 @@ func TestMuteOutlivesTheMap(t *testing.T) {
 	}
 }
 
-// Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
+// Names are unique however many players want the same one. Finding a free one takes no more tries
+// than there are players with chosen names.
 func TestNamesOfACrowd(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
@@ -163,21 +166,21 @@ func TestNamesOfACrowd(t *testing.T) {
 	}
 }
 
-// Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that than a newcomer's may be; a limited
-// line keeps to its rate.
+// The last client of a full lobby soon has the whole roster. No snapshot to it exceeds the join
+// budget, and a limited connection keeps to its rate.
 func TestLateJoinerIsToldInBudget(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {
-		l := newLab(t, Config{Players: 130, Kbps: kbps})
+		l := newTestLobby(t, Config{Players: 130, Kbps: kbps})
 		for i := range 128 {
-			l.called(fmt.Sprintf("somebody %d", i))
+			l.namedClient(fmt.Sprintf("somebody %d", i))
 		}
-		l.settle(20)
-		late := l.called("late")
+		l.playTicks(20)
+		late := l.namedClient("late")
 		began, largest := l.now, 0
 		for len(late.names()) < 129 && l.now-began < 20*time.Second {
 			late.bytes = 0
-			l.settle(1)
+			l.playTicks(1)
 			largest = max(largest, late.bytes)
 		}
 		took := (l.now - began).Seconds()
@@ -188,13 +191,13 @@ func TestLateJoinerIsToldInBudget(t *testing.T) {
 	}
 }
 
-// A tick in which nobody comes, speaks or changes sides allocates nothing for names, lines and idleness.
+// Names, chat and idle checks allocate nothing in a tick without joins, lines and team changes.
 func TestSocialTickAllocatesNothing(t *testing.T) {
-	l := newLab(t, Config{Players: 64, IdleWarn: time.Hour, IdleKick: 2 * time.Hour})
+	l := newTestLobby(t, Config{Players: 64, IdleWarn: time.Hour, IdleKick: 2 * time.Hour})
 	for i := range 64 {
-		l.called(fmt.Sprint("n", i))
+		l.namedClient(fmt.Sprint("n", i))
 	}
-	l.settle(60)
+	l.playTicks(60)
 	c := &l.lobby.conns[0]
 	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {

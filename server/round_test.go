@@ -8,7 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// What ends a phase or a point is told in its tick; what may change in every tick, and what does not change, later.
+// What ends a phase or a point is told in its tick; what may change in every tick, and what does
+// not change, later.
 func TestStandingIsDue(t *testing.T) {
 	const second = 60
 	was := sim.RoundStatus{Phase: mode.Active, Winner: mode.NoWinner, Points: 3, Tick: 1000, Left: 5000}
@@ -42,8 +43,8 @@ func TestStandingIsDue(t *testing.T) {
 
 // To tell of a round allocates nothing.
 func TestRoundAllocatesNothing(t *testing.T) {
-	l := newLab(t, Config{})
-	l.joined()
+	l := newTestLobby(t, Config{})
+	l.joinedClient()
 	r := &l.lobby.outbound.round
 	r.sent = sim.RoundStatus{}
 	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {

@@ -17,11 +17,11 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
-// commands and acks of the same connection go on as if nothing had been.
+// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses
+// its place: the events, commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newLab(t, Config{Netcode: manyPackages()})
-	c := l.joined()
+	l := newTestLobby(t, Config{Netcode: manyPackages()})
+	c := l.joinedClient()
 	c.play()
 	l.tick()
 	for id := range 256 {
@@ -32,8 +32,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
 			want, acked := l.tally(), c.state().repl.acks.newest
 			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1) // what follows commands is theirs
-			c.hear()
-			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
+			c.receive()
+			c.sendSections(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
 			if got := l.tally(); got != want || c.state().repl.acks.newest < acked {
 				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
@@ -46,21 +46,21 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
 		why := [...]packet.Drop{packet.DropSection, packet.DropSection, packet.DropCommands}[i]
 		before := l.dropped(why)
-		c.hear()
-		c.say(order...)
+		c.receive()
+		c.sendSections(order...)
 		l.tick()
 		if l.dropped(why) != before+1 {
 			t.Errorf("%d: sections out of order: %v", i, l.tally())
 		}
 	}
-	c.hear()
-	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
+	c.receive()
+	c.sendSections(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
 	if l.dropped(packet.DropFragment) != 1 {
 		t.Errorf("a fragment: %v", l.tally())
 	}
-	c.queue([]byte{sim.AskResync})
-	c.unharmed()
+	c.queueReliable([]byte{sim.AskResync})
+	c.checkUnharmed()
 	if l.count(metrics.Resyncs) != 1 || c.peer.ReliablePending() != 0 {
 		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.ReliablePending())
 	}
@@ -68,16 +68,16 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 
 // manyPackages is a gate that does not mind how many packages a session sends.
 func manyPackages() netcode.ServerConfig {
-	g := labGate()
+	g := testNetcodeConfig()
 	g.PacketsPerSecond = 1_000_000
 	return g
 }
 
-// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away and hears why, and a right
-// one costs no byte of any later package.
+// The schema goes by hash, once, in the Welcome and in the Ready. A client with another one is
+// rejected with the reason, and a matching one costs no byte of any later packet.
 func TestRow22SchemaByHash(t *testing.T) {
-	l := newLab(t, Config{})
-	control := l.joined()
+	l := newTestLobby(t, Config{})
+	control := l.joinedClient()
 	for i, c := range []struct {
 		change func(*protocol.Ready)
 		want   packet.Reason
@@ -87,28 +87,28 @@ func TestRow22SchemaByHash(t *testing.T) {
 		{func(r *protocol.Ready) { r.Version++ }, packet.ReasonVersion},
 		{func(r *protocol.Ready) { r.Schema++; r.Model++ }, packet.ReasonSchema},
 	} {
-		who := l.caller("")
-		who.enter(nil)
-		r := l.good()
+		who := l.newClient("")
+		who.connect(nil)
+		r := l.goodReady()
 		c.change(&r)
-		who.queue(r.Append(nil))
-		who.queue(r.Append(nil)) // in the same package: said twice, dismissed once
+		who.queueReliable(r.Append(nil))
+		who.queueReliable(r.Append(nil)) // in the same package: said twice, dismissed once
 		control.play()
-		who.say(who.commands(1)...)
+		who.sendSections(who.commands(1)...)
 		l.tick()
 		for range 60 {
-			if s := who.hear(); s != nil {
+			if s := who.receive(); s != nil {
 				t.Errorf("%d: snapshots: %x", i, s)
 			}
 			if who.closes > 0 {
 				break
 			}
 			control.play()
-			who.say()
+			who.sendSections()
 			l.tick()
 		}
 		var theirs []byte // what it was told of ours, to name what differs
-		for _, e := range who.events[1:] {
+		for _, e := range who.messages[1:] {
 			if e[0] != protocol.MessageSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
@@ -118,31 +118,31 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
-		if why != c.want || who.closes != packet.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(metrics.Disconnected) != uint64(i+1) {
-			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.dial.State())
+		if why != c.want || who.closes != packet.CloseRepeats || who.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != uint64(i+1) {
+			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.netcode.State())
 		}
-		control.plays(2)
+		control.playTicks(2)
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
 			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()
-	c := l.joined()
-	if w := c.events[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
+	c := l.joinedClient()
+	if w := c.messages[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
 		t.Errorf("no hash in the welcome %x", w)
 	}
 	snapshots := 0
 	for range 120 {
-		for _, s := range c.hear() {
+		for _, s := range c.receive() {
 			snapshots++
 			if bytes.Contains(s, binary.LittleEndian.AppendUint64(nil, hash)[:4]) {
 				t.Fatalf("the schema's hash in %x", s)
 			}
 		}
-		c.say(c.commands(1)...)
+		c.sendSections(c.commands(1)...)
 		l.tick()
 	}
-	for _, e := range c.events[1:] {
+	for _, e := range c.messages[1:] {
 		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent && e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
@@ -150,14 +150,15 @@ func TestRow22SchemaByHash(t *testing.T) {
 	if snapshots < 38 {
 		t.Errorf("%d snapshots", snapshots)
 	}
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
+// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits
+// for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients, Netcode: manyPackages()})
+	b := newClientLobby(t, clients, Config{Players: clients, Netcode: manyPackages()})
 	k := link{rand.New(rand.NewPCG(3, 3)), .3}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -186,10 +187,11 @@ type link struct {
 
 func (k *link) lost() bool { return k.rng.Float64() < k.loss }
 
-// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not match hears why.
+// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not
+// match hears why.
 func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients + 1})
+	b := newClientLobby(t, clients, Config{Players: clients + 1})
 	k := link{rand.New(rand.NewPCG(1, 1)), .2}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -202,24 +204,24 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	if b.count(metrics.Joined) != clients {
 		t.Errorf("%d joined", b.count(metrics.Joined))
 	}
-	odd := b.caller("")
+	odd := b.newClient("")
 	odd.lost = k.lost
-	odd.ask(nil)
+	odd.beginConnect(nil)
 	for range 180 {
-		if odd.dial.Update(b.now, &odd.post); odd.peer != nil && odd.events != nil {
-			odd.send(odd.seal(odd.pack()))
+		if odd.netcode.Update(b.now, &odd.outbox); odd.peer != nil && odd.messages != nil {
+			odd.send(odd.seal(odd.packet()))
 		}
 		if k.lost() {
-			odd.post.Reset()
+			odd.outbox.Reset()
 		}
-		odd.mail()
+		odd.flushOutbox()
 		b.lossy(&k)
-		if heard := len(odd.events); len(odd.hear()) == 0 && heard == 0 && len(odd.events) > 0 {
-			r := b.good()
+		if heard := len(odd.messages); len(odd.receive()) == 0 && heard == 0 && len(odd.messages) > 0 {
+			r := b.goodReady()
 			r.Version++
-			odd.queue(r.Append(nil))
+			odd.queueReliable(r.Append(nil))
 		}
-		if odd.dial.State() == netcode.Disconnected {
+		if odd.netcode.State() == netcode.Disconnected {
 			break
 		}
 	}
@@ -229,10 +231,10 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 }
 
 // lossy is one tick of play over a link.
-func (b *table) lossy(k *link) {
+func (b *clientLobby) lossy(k *link) {
 	b.tick()
 	for n, p := range b.players {
-		for _, d := range b.ends[n].received() {
+		for _, d := range b.endpoints[n].received() {
 			if !k.lost() { // a package may overtake the word that we are in; then its event comes again
 				if err := p.Receive(b.now, d); err != nil && err != netcode.DropState {
 					b.t.Fatalf("client %d: %v", n, err)
@@ -240,25 +242,26 @@ func (b *table) lossy(k *link) {
 			}
 		}
 		for due := p.Advance(b.now); due > 0; due-- {
-			p.Command(b.think(n))
+			p.Command(b.brain(n))
 		}
 		out := p.Outgoing(b.now)
 		for i := range out.Len() {
 			if _, d := out.At(i); !k.lost() {
-				b.ends[n].send(d)
+				b.endpoints[n].send(d)
 			}
 		}
 	}
 }
 
 // paced adds a client that asks for a pace.
-func (b *table) paced(every, kbps int) *client.Client {
+func (b *clientLobby) paced(every, kbps int) *client.Client {
 	b.t.Helper()
-	return b.sit(client.Config{SnapshotEvery: every, MaxKbps: kbps}, nil)
+	return b.addClient(client.Config{SnapshotEvery: every, MaxKbps: kbps}, nil)
 }
 
-// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
-// decodes everything, without beginning anew and without mispredicting, and nothing is dropped uncounted.
+// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while
+// many play; the client still decodes everything, without beginning anew and without mispredicting,
+// and nothing is dropped uncounted.
 func TestRow26ByteRateHolds(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ lobby, wish, cap int }{
@@ -267,11 +270,11 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		2: {200, 30, 30},
 		3: {16, 0, 16},
 	} {
-		b := newTable(t, brief(60, 40), Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
-		b.turning(uint64(i))
+		b := newClientLobby(t, fullOrShort(60, 40), Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		b.turnPlayers(uint64(i))
 		p := b.paced(0, c.wish)
 		b.play(2)
-		seconds := brief(10, 4)
+		seconds := fullOrShort(10, 4)
 		before, s0 := p.Stats(), b.counted()
 		b.play(seconds)
 		after, s1 := p.Stats(), b.counted()
@@ -294,49 +297,51 @@ func TestRow26ByteRateHolds(t *testing.T) {
 	}
 }
 
-// turning makes all run and look about, which is the most that there is to tell.
-func (b *table) turning(seed uint64) {
+// turnPlayers makes all run and look about, which is the most that there is to tell.
+func (b *clientLobby) turnPlayers(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	b.think = func(int) client.Intent {
+	b.brain = func(int) client.Intent {
 		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.IntN(4))}
 	}
 }
 
 // counted is snapshots sent, throttled and choked.
-func (b *table) counted() [3]uint64 {
+func (b *clientLobby) counted() [3]uint64 {
 	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled), b.count(metrics.SnapshotsAckStalled)}
 }
 
-// A connection whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
+// A connection whose bucket is empty for seconds hears from us four times a second all the same,
+// with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 	alone(t)
-	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
-	b.turning(4)
-	c := b.joined()
+	b := newClientLobby(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
+	b.turnPlayers(4)
+	c := b.joinedClient()
 	longest, quiet := 0, 0
 	for range 6 {
 		for range 60 {
-			b.turn()
+			b.tickAll()
 			quiet++
-			if before := c.bytes; len(c.hear()) > 0 || c.bytes > before {
+			if before := c.bytes; len(c.receive()) > 0 || c.bytes > before {
 				longest, quiet = max(longest, quiet), 0
 			}
-			c.say(c.commands(1)...)
+			c.sendSections(c.commands(1)...)
 		}
 	}
-	if longest > 60/keepAlivesPerSecond+3 || c.words < 6 {
-		t.Errorf("%d ticks without a word, %d words", longest, c.words)
+	if longest > 60/keepAlivesPerSecond+3 || c.controlPackets < 6 {
+		t.Errorf("%d ticks without a word, %d words", longest, c.controlPackets)
 	}
 }
 
-// Who gets fewer snapshots looks further back, and its shots are judged there: no view is clamped.
+// A client with a lower snapshot rate has a longer view delay, and its shots are judged by it: no
+// view is clamped.
 func TestRow26PacedViewsAreBelieved(t *testing.T) {
 	for _, every := range []int{1, 2, 4} {
-		b := newTable(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})
+		b := newClientLobby(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})
 		for range 4 {
 			b.paced(every, 0)
 		}
-		b.think = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
+		b.brain = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
 		b.play(3)
 		shots, clamped := b.count(metrics.Shots), b.count(metrics.ShotsClamped)
 		b.play(3)
@@ -348,7 +353,7 @@ func TestRow26PacedViewsAreBelieved(t *testing.T) {
 
 // Each client gets its snapshots at the interval it asked for, evenly, beside others with another.
 func TestRow26IntervalsHonoured(t *testing.T) {
-	b := newTable(t, 0, Config{Players: 16})
+	b := newClientLobby(t, 0, Config{Players: 16})
 	asks := []int{0, 1, 2, 3, 4, 6, 8}
 	for _, every := range asks {
 		b.paced(every, 0)
@@ -369,11 +374,11 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 			t.Errorf("every %d: paced at %d ticks", asks[n], g.repl.pacing.spacing)
 		}
 	}
-	c := b.joined()
+	c := b.joinedClient()
 	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0), sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
-		c.queue(bad)
-		c.hear()
-		c.say()
+		c.queueReliable(bad)
+		c.receive()
+		c.sendSections()
 		b.tick()
 		if g := &b.lobby.conns[c.id().Index()]; g.repl.pacing.every != 1 || !g.repl.pacing.bucket.Ready(0) {
 			t.Errorf("%d: a pace of %x was taken", i, bad)
@@ -387,12 +392,12 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	}
 }
 
-// Ten seconds in which neither end hears the other cost what happened in them: the sessions, longer-lived here than that,
-// go on within a second, with every snapshot decoded.
+// Ten seconds in which neither end hears the other cost what happened in them: the sessions,
+// longer-lived here than that, go on within a second, with every snapshot decoded.
 func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
-	b := newTable(t, 0, Config{})
+	b := newClientLobby(t, 0, Config{})
 	for range 4 {
-		b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 15 })
+		b.addClient(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 15 })
 	}
 	k := link{rng: rand.New(rand.NewPCG(2, 2))}
 	run := func(seconds int) {
@@ -437,11 +442,11 @@ func TestThrottledTickAllocatesNothing(t *testing.T) {
 }
 
 func throttledTick(t *testing.T, cfg Config) {
-	b := newTable(t, 40, cfg)
-	b.turning(1)
-	b.play(brief(5, 2))
+	b := newClientLobby(t, 40, cfg)
+	b.turnPlayers(1)
+	b.play(fullOrShort(5, 2))
 	before, squeezed := b.counted(), b.count(metrics.SnapshotsOverBudget)
-	if n := testing.AllocsPerRun(brief(120, 30), func() {
+	if n := testing.AllocsPerRun(fullOrShort(120, 30), func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
 		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -33,9 +32,6 @@ type outbound struct {
 // each tick.
 func (o *outbound) send(now time.Duration, sock netio.Conn) error {
 	o.timer.Enter(metrics.StageSnapshot)
-	if planted.On(planted.TickAllocates) {
-		o.live = append(o.live[:0:0], o.live...)
-	}
 	o.queueEvents(now)
 	o.round.send(now, o.chat.room)
 	o.transfers.send(now)

@@ -8,9 +8,10 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// What a lobby sheds are snapshots, evenly, and then newcomers; commands and those who are in go on.
+// An overloaded lobby sends fewer snapshots to all alike, then rejects new players. Commands are
+// still applied, and no player is kicked.
 func TestThreat33Shed(t *testing.T) {
-	b := newTable(t, 4, Config{})
+	b := newClientLobby(t, 4, Config{})
 	b.play(3)
 	for i, c := range []struct {
 		rung overload.Level
@@ -24,10 +25,10 @@ func TestThreat33Shed(t *testing.T) {
 			t.Errorf("%d, %v shed: %d snapshots of %d, %d inputs missing", i, c.rung, got, c.want, b.count(metrics.InputsMissing)-missing)
 		}
 		if c.rung == overload.NoNewPlayers {
-			who := b.caller("")
-			who.ask(nil)
-			if who.knock() || who.dial.State() != netcode.ConnectionDenied || b.refused(netcode.DropClosing) == 0 {
-				t.Errorf("%d: a newcomer is %v", i, who.dial.State())
+			who := b.newClient("")
+			who.beginConnect(nil)
+			if who.handshake() || who.netcode.State() != netcode.ConnectionDenied || b.refused(netcode.DropClosing) == 0 {
+				t.Errorf("%d: a newcomer is %v", i, who.netcode.State())
 			}
 		}
 	}
@@ -36,5 +37,5 @@ func TestThreat33Shed(t *testing.T) {
 			t.Errorf("client %d: %+v", n, s)
 		}
 	}
-	b.joined().unharmed()
+	b.joinedClient().checkUnharmed()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
-func (b *table) free(s *client.Client) *conn {
+// free gives a spectator a free camera, whether allowed or not, as if it had never had a target.
+func (b *clientLobby) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
 	c.roster.view.free = true
 	c.follow(0)
@@ -25,8 +25,9 @@ func (b *table) free(s *client.Client) *conn {
 	return c
 }
 
-// Who looks through nobody's eyes, by a line with room for all, holds what one without a limit does, of players and of things, in blocks; also
-// after its target's eyes, and where a grid hides some of those who play from others.
+// A free-camera spectator whose bandwidth suffices for all holds what one without a limit does, of
+// players and of objects, in blocks; also after it had a target, and where a grid hides players
+// from each other.
 func TestFreeLookWithLooseBudget(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -44,17 +45,17 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 		c.cfg.Spectators, c.cfg.SpectateAll = 1, true
 		loose := c.cfg
 		loose.Kbps = 0
-		a, b := newTable(t, c.n, loose), newTable(t, c.n, c.cfg)
-		s, z := a.sit(client.Config{}, spectator), b.sit(client.Config{}, spectator)
+		a, b := newClientLobby(t, c.n, loose), newClientLobby(t, c.n, c.cfg)
+		s, z := a.addClient(client.Config{}, spectator), b.addClient(client.Config{}, spectator)
 		ka, kb := link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}
-		a.turning(uint64(i))
-		b.turning(uint64(i))
+		a.turnPlayers(uint64(i))
+		b.turnPlayers(uint64(i))
 		if c.fires {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
 		rows, things, blocks, snapshots := 0, 0, 0, 0
-		for at := range brief(8, 6) * 60 {
+		for at := range fullOrShort(8, 6) * 60 {
 			a.lossy(&ka)
 			b.lossy(&kb)
 			if at == 120 {
@@ -66,8 +67,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 			}
 			x, y := *a, *b
 			x.players, y.players = a.players[c.n:], b.players[c.n:]
-			rows += x.alike(&y)
-			things += x.thingsAlike(&y)
+			rows += x.sameRows(&y)
+			things += x.sameObjects(&y)
 			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
 				if snapshots++; g.repl.view.selection == rowsAll && (c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
 					blocks++
@@ -77,12 +78,12 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
 			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
 		}
-		b.agrees(100)
+		b.rowsMatch(100)
 	}
 }
 
-// By a line that does not carry all, all take turns: who waits longest goes first, however many there are, and no snapshot is larger than its room.
-// Things do likewise.
+// A free-camera spectator whose bandwidth is below demand gets all rows in turns, the one that
+// waits longest first, and no snapshot exceeds its budget. The same holds for objects.
 func TestFreeLookTakesTurns(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ n, kbps, most int }{
@@ -90,15 +91,15 @@ func TestFreeLookTakesTurns(t *testing.T) {
 		1: {60, 32, snapshot.MaxAge / 4},
 		2: {60, 16, 2 * snapshot.MaxAge}, // it does not carry all in the time that a baseline lasts
 	} {
-		b := newTable(t, c.n, Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
-		s := b.sit(client.Config{MaxKbps: c.kbps}, spectator)
+		b := newClientLobby(t, c.n, Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+		s := b.addClient(client.Config{MaxKbps: c.kbps}, spectator)
 		b.firing(uint64(i))
 		b.play(3)
 		g := b.free(s)
 		waits, longest, told, thingsTold, snapshots, passed := make([]int, b.lobby.cfg.Players), 0, 0, 0, 0, 0
-		for at := range brief(40, 20) * 60 {
-			rooms := b.rooms()
-			b.turn()
+		for at := range fullOrShort(40, 20) * 60 {
+			rooms := b.budgets()
+			b.tickAll()
 			if g.repl.pacing.sent != b.lobby.match.Tick() || at < 120 {
 				continue
 			}
@@ -138,20 +139,20 @@ func TestFreeLookTakesTurns(t *testing.T) {
 		if st := s.Stats(); st.Undecoded != 0 || st.Resyncs != 0 || st.Diverged != 0 {
 			t.Errorf("%d: %+v", i, st)
 		}
-		b.agrees(100)
+		b.rowsMatch(100)
 	}
 }
 
-// To look through nobody's eyes allocates nothing in a tick, be there room for all or not.
+// A tick with a free-camera spectator allocates nothing, with bandwidth for all rows or not.
 func TestFreeLookAllocatesNothing(t *testing.T) {
 	alone(t)
-	b := newTable(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
-	s := b.sit(client.Config{MaxKbps: 600}, spectator)
+	b := newClientLobby(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+	s := b.addClient(client.Config{MaxKbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)
 	c := b.free(s)
-	b.play(brief(6, 4))
-	b.think = func(int) client.Intent { return client.Intent{MoveMag: 255} }
+	b.play(fullOrShort(6, 4))
+	b.brain = func(int) client.Intent { return client.Intent{MoveMag: 255} }
 	b.play(2)
 	tick := func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
@@ -165,7 +166,8 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A limit shows nobody and nothing that none would hide: in each mode, in a town with walls, in a team's fog, and while detail is shed.
+// A bandwidth limit shows no row that would be hidden without it: in each mode, in a town with
+// walls, in a team's fog of war, and at low detail.
 func TestFreeLookShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
@@ -177,7 +179,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		relevance Relevance
 		all, fog  bool
 		shed      overload.Level
-		sees      bool // everybody, and else nobody
+		sees      bool // all players, else none
 		things    bool // all of them, and else what is the round's
 	}{
 		0: {RelevanceOff, false, false, overload.Normal, true, true},
@@ -194,16 +196,16 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		if c.relevance == RelevanceGrid {
 			lobby.PVS = walls
 		}
-		b := newTable(t, 0, lobby)
+		b := newClientLobby(t, 0, lobby)
 		b.firing(uint64(i))
 		for range 20 {
-			b.sitAt(cfg, nil)
+			b.addSpectator(cfg, nil)
 		}
 		lines := []int{0, 600, 24} // no limit, one that has room for all, one that has not
 		var looks []*conn
 		for _, kbps := range lines {
 			cfg.MaxKbps = kbps
-			b.sitAt(cfg, spectator)
+			b.addSpectator(cfg, spectator)
 		}
 		cfg.MaxKbps = 0
 		b.play(3)
@@ -216,16 +218,16 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		var row [netstate.ObjectStateFields]int32
 		var last [3]tick.Tick
 		for range 240 {
-			b.turn()
+			b.tickAll()
 			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()), b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
 			for n, g := range looks {
 				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue
 				}
 				last[n] = g.repl.pacing.sent
-				if b.saidTo(g) == f.Len() {
+				if b.sentRows(g) == f.Len() {
 					rows[n]++
-				} else if b.saidTo(g) > 0 {
+				} else if b.sentRows(g) > 0 {
 					part[n]++
 				}
 				if g.repl.acks.objects.selection == objectsUnchanged {

@@ -18,19 +18,19 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// spectator makes a token one of somebody who looks on.
+// spectator makes a token one of a spectator.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
 	protocol.MarkSpectator(m.UserData[:])
 }
 
-// TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on has no body and takes no place of those
-// who play; it is told through whose eyes it looks, can turn to others, and follows the next when one leaves; it hears and says what
-// others do.
+// TestRow70Spectator is row 70 of the reference's checklist on the server's side: a spectator has
+// no body and takes no player's slot. It is told its target, can change it, and gets the next when
+// its target leaves. It takes part in the chat.
 func TestRow70Spectator(t *testing.T) {
-	b := newTable(t, 4, Config{Players: 4, Spectators: 2})
+	b := newClientLobby(t, 4, Config{Players: 4, Spectators: 2})
 	b.play(2)
-	s := b.sit(client.Config{Name: "looker"}, spectator)
+	s := b.addClient(client.Config{Name: "looker"}, spectator)
 	b.play(2)
 	state, _ := s.State()
 	target, on := s.Spectate.Target()
@@ -79,7 +79,7 @@ func TestRow70Spectator(t *testing.T) {
 	}
 	must0(t, s.Chat.Say("well played"))
 	must0(t, b.players[0].Chat.Say("thanks"))
-	must0(t, b.players[0].Spectate.Next()) // who plays looks through its own eyes
+	must0(t, b.players[0].Spectate.Next()) // a player keeps its own view
 	unknown := b.count(metrics.MessagesUnknown)
 	b.play(1)
 	if _, on := b.players[0].Spectate.Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
@@ -97,65 +97,67 @@ func TestRow70Spectator(t *testing.T) {
 	heard(b.players[1], "well played")
 	heard(s, "thanks")
 
-	b.players[2].Leave(b.now) // whom it follows
+	b.players[2].Leave(b.now) // its target
 	b.play(1)
 	if now, _ := s.Spectate.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
 		t.Errorf("after that one left: %v", now)
 	}
 	shots, inputs := b.count(metrics.Shots), b.lobby.match.Hash()
 	_ = inputs
-	b.think = func(int) client.Intent { return client.Intent{Buttons: sim.Fire} }
+	b.brain = func(int) client.Intent { return client.Intent{Buttons: sim.Fire} }
 	b.players = b.players[4:] // the spectator alone
-	b.ends = b.ends[4:]
+	b.endpoints = b.endpoints[4:]
 	b.play(1)
 	if b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.count(metrics.Shots) != shots {
 		t.Error("it has a body, or fires")
 	}
 }
 
-// Places to look on are counted apart: they are full by themselves, and a full match takes those who look on. The reason is said.
+// Spectator slots are counted apart: they can be full by themselves, and a full match takes
+// spectators. A rejection says which is full.
 func TestRow70Places(t *testing.T) {
-	b := newTable(t, 2, Config{Players: 2, Spectators: 1})
-	first := b.sit(client.Config{}, spectator)
+	b := newClientLobby(t, 2, Config{Players: 2, Spectators: 1})
+	first := b.addClient(client.Config{}, spectator)
 	b.play(1)
 	for i, c := range []struct {
 		change func(*netcode.Mint)
 	}{{spectator}, {func(m *netcode.Mint) { m.TimeoutSeconds = 10 }}} {
-		p := b.sit(client.Config{}, c.change)
+		p := b.addClient(client.Config{}, c.change)
 		b.play(1)
 		if state, _ := p.State(); state == client.Joined || b.count(metrics.Joined) != 3 {
 			t.Errorf("%d: %v, %d joined", i, state, b.count(metrics.Joined))
 		}
-		b.players, b.ends = b.players[:3], b.ends[:3]
+		b.players, b.endpoints = b.players[:3], b.endpoints[:3]
 	}
 	if state, _ := first.State(); state != client.Joined {
 		t.Fatal(state)
 	}
 	first.Leave(b.now)
-	b.turn()
-	b.players, b.ends = b.players[:2], b.ends[:2]
+	b.tickAll()
+	b.players, b.endpoints = b.players[:2], b.endpoints[:2]
 	b.play(1)
-	again := b.sit(client.Config{}, spectator)
+	again := b.addClient(client.Config{}, spectator)
 	b.play(1)
 	if state, _ := again.State(); state != client.Joined {
 		t.Errorf("the place that became free: %v", state)
 	}
-	none := newTable(t, 0, Config{Players: 2})
-	p := none.sit(client.Config{}, spectator)
+	none := newClientLobby(t, 0, Config{Players: 2})
+	p := none.addClient(client.Config{}, spectator)
 	none.play(1)
 	if state, why := p.State(); state != client.Lost || none.count(metrics.RejectedFull) != 1 || why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", testNetcodeConfig()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), "spectators beside") {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 }
 
-// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and nothing else in any byte; and never the
-// row that this player alone is told. Where the server allows it, it sees all.
+// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and
+// nothing else in any byte; and never the row that this player alone is told. Where the server
+// allows it, it sees all.
 func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
@@ -167,16 +169,16 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, all := range []bool{false, true} {
-		b := newTable(t, 0, Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 2, Relevance: RelevanceGrid, PVS: walls,
+		b := newClientLobby(t, 0, Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 2, Relevance: RelevanceGrid, PVS: walls,
 			Hysteresis: -1, SpectateAll: all})
-		b.think = func(n int) client.Intent {
+		b.brain = func(n int) client.Intent {
 			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(n)*3000 + uint32(b.lobby.match.Tick())*100)}
 		}
 		cfg := client.Config{Arena: func(string, [32]byte) (*arena.Arena, error) { return town, nil }}
 		for range 20 {
-			b.sitAt(cfg, nil)
+			b.addSpectator(cfg, nil)
 		}
-		s := b.sitAt(cfg, spectator)
+		s := b.addSpectator(cfg, spectator)
 		b.play(3)
 		honest := interest.NewClient(b.lobby.replication.players.rows.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
@@ -186,7 +188,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 				must0(t, s.Spectate.Next())
 			}
 			g := &b.lobby.conns[s.ID().Index()]
-			b.turn()
+			b.tickAll()
 			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
@@ -223,18 +225,18 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	}
 }
 
-func (b *table) sitAt(cfg client.Config, change func(*netcode.Mint)) *client.Client {
+func (b *clientLobby) addSpectator(cfg client.Config, change func(*netcode.Mint)) *client.Client {
 	b.t.Helper()
 	if change == nil {
 		change = func(m *netcode.Mint) { m.TimeoutSeconds = 10 }
 	}
-	end := b.caller("")
+	end := b.newClient("")
 	cfg.Token, cfg.Rules = b.mint(end.user, change), b.lobby.cfg.Rules
 	p, err := client.New(cfg)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.players, b.ends = append(b.players, p), append(b.ends, end)
+	b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 	return p
 }
 

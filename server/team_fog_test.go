@@ -10,8 +10,8 @@ import (
 // Team-mates are always visible, or with TeamFog only in view distance.
 func TestTeamFog(t *testing.T) {
 	for _, fog := range []bool{false, true} {
-		b := newTable(t, 12, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 4, TeamFog: fog})
-		b.think = func(int) client.Intent { return client.Intent{} } // all stand still
+		b := newClientLobby(t, 12, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 4, TeamFog: fog})
+		b.brain = func(int) client.Intent { return client.Intent{} } // all stand still
 		b.play(3)
 		mates, near, told := 0, 0, 0
 		for _, p := range b.players {

@@ -19,19 +19,20 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
-// the attacker is sent, which is nothing but where it says so, and that a client beside it loses nothing.
+// The tests of this file have the numbers of the rows of threats that they are for. Each asserts
+// the threat's counter, what the attacker is sent, which is nothing but where it says so, and that
+// a client beside it loses nothing.
 
 // silent fails if anything was sent to the caller.
-func (c *caller) silent() {
-	c.lab.t.Helper()
+func (c *testClient) silent() {
+	c.host.t.Helper()
 	if d := c.received(); d != nil {
-		c.lab.t.Fatalf("%d datagrams to %v, the first is %x", len(d), c.addr(), d[0])
+		c.host.t.Fatalf("%d datagrams to %v, the first is %x", len(d), c.addr(), d[0])
 	}
 }
 
 // requests are first datagrams of attempts with good tokens, one for each user from first on.
-func (l *lab) requests(first, n int, change func(*netcode.Mint)) (all [][]byte) {
+func (l *testLobby) requests(first, n int, change func(*netcode.Mint)) (all [][]byte) {
 	for i := range n {
 		var out netcode.Outbox
 		netcode.NewClient(l.mint(uint64(first+i), change), netcode.ClientConfig{}).Update(l.now, &out)
@@ -42,9 +43,9 @@ func (l *lab) requests(first, n int, change func(*netcode.Mint)) (all [][]byte) 
 }
 
 // spoofers are n addresses of as many networks.
-func (l *lab) spoofers(n int) (all []*caller) {
+func (l *testLobby) spoofers(n int) (all []*testClient) {
 	for i := range n {
-		all = append(all, l.caller(fmt.Sprintf("172.16.%d.9:999", i)))
+		all = append(all, l.newClient(fmt.Sprintf("172.16.%d.9:999", i)))
 	}
 	return all
 }
@@ -55,17 +56,18 @@ func forged(d []byte) []byte {
 	return d
 }
 
-// Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
+// Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are
+// served before them.
 func TestThreat07RequestFlood(t *testing.T) {
-	gate := labGate()
+	gate := testNetcodeConfig()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Players: 3, Netcode: gate})
-	control, c := l.joined(), l.joined()
-	control.unharmed()
-	c.hear()
+	l := newTestLobby(t, Config{Players: 3, Netcode: gate})
+	control, c := l.joinedClient(), l.joinedClient()
+	control.checkUnharmed()
+	c.receive()
 	attackers := l.spoofers(40)
 	request := forged(l.requests(900, 1, nil)[0])
-	used, snapshots := control.inputs().Used, 0
+	used, snapshots := control.commandCounts().Used, 0
 	for range 120 {
 		for _, a := range attackers {
 			for range 10 {
@@ -79,7 +81,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
-	if n := control.inputs().Used - used; n != 120 || snapshots < 39 {
+	if n := control.commandCounts().Used - used; n != 120 || snapshots < 39 {
 		t.Errorf("of 120 commands %d were used, %d snapshots", n, snapshots)
 	}
 	for _, a := range attackers {
@@ -93,27 +95,27 @@ func TestThreat07RequestFlood(t *testing.T) {
 		c.play()
 		l.tick()
 	}
-	d := l.caller("")
+	d := l.newClient("")
 	response := d.respond()
-	last := l.joined() // now it is full
-	d.send(response)   // before the goodbye that makes room, in one batch
+	last := l.joinedClient() // now it is full
+	d.send(response)         // before the goodbye that makes room, in one batch
 	c.leave()
 	l.tick()
-	d.hear()
-	if d.dial.State() != netcode.Connected {
-		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.tally())
+	d.receive()
+	if d.netcode.State() != netcode.Connected {
+		t.Errorf("a handshake was served before a session: %v; %v", d.netcode.State(), l.tally())
 	}
-	last.unharmed()
-	control.hear()
-	control.unharmed()
+	last.checkUnharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
-	gate := labGate()
+	gate := testNetcodeConfig()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Netcode: gate})
-	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
+	l := newTestLobby(t, Config{Netcode: gate})
+	control, known, stranger := l.joinedClient(), l.joinedClient(), l.newClient("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
 	request := forged(l.requests(900, 1, nil)[0])
@@ -127,35 +129,36 @@ func TestThreat08Deferred(t *testing.T) {
 	for range 120 {
 		flood()
 	}
-	used := control.inputs().Used
-	known.ask(nil)
-	stranger.ask(nil)
+	used := control.commandCounts().Used
+	known.beginConnect(nil)
+	stranger.beginConnect(nil)
 	ticks := 0
-	for ; known.dial.State() != netcode.Connected && ticks < 60; ticks++ {
+	for ; known.netcode.State() != netcode.Connected && ticks < 60; ticks++ {
 		known.update()
 		stranger.update()
 		flood()
-		known.hear()
-		stranger.hear()
+		known.receive()
+		stranger.receive()
 	}
-	if known.dial.State() != netcode.Connected || l.refused(netcode.DropReqDeferred) == 0 {
-		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.tally())
+	if known.netcode.State() != netcode.Connected || l.refused(netcode.DropReqDeferred) == 0 {
+		t.Errorf("the known host is %v after %d ticks: %v", known.netcode.State(), ticks, l.tally())
 	}
-	if n := control.inputs().Used - used; n != uint64(ticks) {
+	if n := control.commandCounts().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used", ticks, n)
 	}
 	for _, a := range attackers {
 		a.silent()
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// No address that has not proved itself is sent more than 0.31 of what came from it, whatever it sends.
+// No address that has not proved itself is sent more than 0.31 of what came from it, whatever it
+// sends.
 func TestThreat09Amplification(t *testing.T) {
-	l := newLab(t, Config{Players: 2})
-	control, roamer := l.joined(), l.caller("")
-	spoofed, denied, garbage, away := l.caller(""), l.caller(""), l.caller(""), l.caller("")
-	check := func(c *caller, sent int, most bool) {
+	l := newTestLobby(t, Config{Players: 2})
+	control, roamer := l.joinedClient(), l.newClient("")
+	spoofed, denied, garbage, away := l.newClient(""), l.newClient(""), l.newClient(""), l.newClient("")
+	check := func(c *testClient, sent int, most bool) {
 		t.Helper()
 		got := 0
 		for _, d := range c.received() {
@@ -173,27 +176,27 @@ func TestThreat09Amplification(t *testing.T) {
 	check(spoofed, 50*len(good), true)
 
 	roamer.start(l.mint(roamer.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: time.Millisecond})
-	roamer.knock()
+	roamer.handshake()
 	for range 30 {
 		roamer.update()
 		l.tick()
-		roamer.hear()
+		roamer.receive()
 	}
 	home := roamer.conn
 	probes := 0
-	for range 60 { // probes from an address where nobody answers
+	for range 60 { // probes from an address that does not answer
 		l.tick()
 		roamer.conn = home
-		roamer.hear()
-		roamer.say()
-		roamer.dial.Update(l.now, &roamer.post)
-		for i := range roamer.post.Len() {
-			if _, d := roamer.post.At(i); netcode.KindOf(d) == netcode.KindPath {
+		roamer.receive()
+		roamer.sendSections()
+		roamer.netcode.Update(l.now, &roamer.outbox)
+		for i := range roamer.outbox.Len() {
+			if _, d := roamer.outbox.At(i); netcode.KindOf(d) == netcode.KindPath {
 				away.send(d)
 				probes += len(d)
 			}
 		}
-		roamer.post.Reset()
+		roamer.outbox.Reset()
 	}
 	if probes < 192*5 {
 		t.Fatalf("%d bytes of probes", probes)
@@ -231,14 +234,14 @@ func TestThreat09Amplification(t *testing.T) {
 	}
 	l.tick()
 	garbage.silent()
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// A full lobby denies, with 25 bytes, whoever has a good token, and nobody else.
+// A full lobby denies clients with a good token, in 25 bytes, and answers no others.
 func TestThreat11Full(t *testing.T) {
-	l := newLab(t, Config{Players: 1})
-	control, good, bad := l.joined(), l.caller(""), l.caller("")
+	l := newTestLobby(t, Config{Players: 1})
+	control, good, bad := l.joinedClient(), l.newClient(""), l.newClient("")
 	r := l.requests(50, 1, nil)[0]
 	control.play()
 	good.send(r)
@@ -251,15 +254,16 @@ func TestThreat11Full(t *testing.T) {
 	if l.refused(netcode.DropFull) != 1 || l.refused(netcode.DropReqToken) != 1 {
 		t.Errorf("%v", l.tally())
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// A second session of a client id that is connected and heard is refused in silence; a token from another address too.
+// A second session of a client id that is connected and heard is refused in silence; a token from
+// another address too.
 func TestThreat12SameClientTwice(t *testing.T) {
-	l := newLab(t, Config{})
-	control, thief, thief2 := l.joined(), l.caller(""), l.caller("")
+	l := newTestLobby(t, Config{})
+	control, thief, thief2 := l.joinedClient(), l.newClient(""), l.newClient("")
 	token := l.requests(int(control.user), 2, nil)
-	for i, who := range []*caller{thief, thief2} {
+	for i, who := range []*testClient{thief, thief2} {
 		control.play()
 		who.send(token[0])
 		l.tick()
@@ -273,63 +277,64 @@ func TestThreat12SameClientTwice(t *testing.T) {
 	if d := thief.received(); len(d) != 1 || len(d[0]) != 333 {
 		t.Errorf("%d answers", len(d))
 	}
-	control.hear()
+	control.receive()
 	control.play()
 	thief2.send(other)
 	l.tick()
 	if thief2.silent(); l.refused(netcode.DropReqTokenUsed) != 1 {
 		t.Errorf("%v", l.tally())
 	}
-	control.unharmed()
+	control.checkUnharmed()
 	if l.count(metrics.Takeovers) != 0 {
 		t.Error("taken over while it played")
 	}
 }
 
-// Sealed datagrams from where nobody is, good ones of others included, are refused in silence.
+// Sealed datagrams from unknown addresses, replayed good ones included, are dropped without an
+// answer.
 func TestThreat16UnknownSource(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c, thief := l.joined(), l.joined(), l.caller("")
-	c.say()
+	l := newTestLobby(t, Config{})
+	control, c, thief := l.joinedClient(), l.joinedClient(), l.newClient("")
+	c.sendSections()
 	l.tick()
-	d := c.seal(c.pack(c.commands(1)...))
-	before := c.inputs()
+	d := c.seal(c.packet(c.commands(1)...))
+	before := c.commandCounts()
 	for range 100 {
 		thief.send(d)
 	}
-	control.hear()
+	control.receive()
 	control.play()
 	l.tick()
-	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.inputs().Accepted != before.Accepted {
+	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.commandCounts().Accepted != before.Accepted {
 		t.Errorf("%v", l.tally())
 	}
 	c.send(d) // what an attacker has sent elsewhere is still good from here
 	control.play()
 	l.tick()
-	if c.inputs().Stale != 1 {
-		t.Errorf("%+v", c.inputs())
+	if c.commandCounts().Stale != 1 {
+		t.Errorf("%+v", c.commandCounts())
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// A client of the standard whose address changes comes back with a fresh token and has its player. Probes and echoes
-// that somebody else has recorded move nobody.
+// A standard client whose address changes reconnects with a fresh token and gets its player back.
+// Replayed probes and echoes move no session.
 func TestThreat17Rebinding(t *testing.T) {
-	l := newLab(t, Config{})
-	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
+	l := newTestLobby(t, Config{})
+	control, plain, roamer, thief := l.joinedClient(), l.joinedClient(), l.newClient(""), l.newClient("")
 	roamer.start(l.mint(roamer.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: time.Millisecond})
-	roamer.knock()
-	roamer.hear()
+	roamer.handshake()
+	roamer.receive()
 	roamer.ready()
 	old := plain.id()
-	control.hear()
+	control.receive()
 	probes := 0
 	for n := range 180 {
 		control.play()
 		roamer.play()
-		roamer.dial.Update(l.now, &roamer.post)
-		for i := range roamer.post.Len() {
-			_, d := roamer.post.At(i)
+		roamer.netcode.Update(l.now, &roamer.outbox)
+		for i := range roamer.outbox.Len() {
+			_, d := roamer.outbox.At(i)
 			d = bytes.Clone(d)
 			if netcode.KindOf(d) == netcode.KindPath && n > 60 && probes%2 == 0 {
 				thief.send(d) // first
@@ -340,7 +345,7 @@ func TestThreat17Rebinding(t *testing.T) {
 			roamer.send(d)
 			thief.send(d) // and again
 		}
-		roamer.post.Reset()
+		roamer.outbox.Reset()
 		l.tick()
 		for _, d := range thief.received() {
 			if netcode.KindOf(d) != netcode.KindPath || len(d) > 60 {
@@ -353,27 +358,28 @@ func TestThreat17Rebinding(t *testing.T) {
 	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
 		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.tally())
 	}
-	l.silence(1, control)
-	plain.move("10.9.3.1:7")
+	l.awaitTimeouts(1, control)
+	plain.rebind("10.9.3.1:7")
 	plain.join()
 	if plain.id() != old {
 		t.Errorf("%v, was %v", plain.id(), old)
 	}
-	plain.unharmed()
-	control.hear()
-	control.unharmed()
+	plain.checkUnharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// A client that sends more than twice what it should has the surplus refused, and at ten times for seconds is out.
+// A client that sends more than twice what it should has the surplus refused, and at ten times for
+// seconds is out.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.joined(), l.joined()
-	control.hear()
-	used, snapshots := control.inputs().Used, 0
+	l := newTestLobby(t, Config{})
+	control, c := l.joinedClient(), l.joinedClient()
+	control.receive()
+	used, snapshots := control.commandCounts().Used, 0
 	ticks := 0
 	for ; l.count(metrics.FloodKicked) == 0 && ticks < 60; ticks++ {
 		for range 300 {
-			c.say(c.commands(1)...)
+			c.sendSections(c.commands(1)...)
 		}
 		snapshots += control.play()
 		l.tick()
@@ -382,53 +388,53 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
-	if n := control.inputs().Used - used; n != uint64(ticks) {
+	if n := control.commandCounts().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used, %d snapshots", ticks, n, snapshots)
 	}
 	if n := l.lobby.match.CommandBuffer(c.id()); n != nil {
 		t.Errorf("still there")
 	}
-	c.hear()
-	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != packet.ReasonKicked {
-		t.Errorf("%v, was told %v", c.dial.State(), why)
+	c.receive()
+	if why, closed := c.peer.Closed(); c.netcode.State() != netcode.Disconnected || !closed || why != packet.ReasonKicked {
+		t.Errorf("%v, was told %v", c.netcode.State(), why)
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// twin is a lab with a player that moves, for comparing.
-func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
-	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
-	control, c = l.joined(), l.joined()
-	control.say()
-	c.say()
+// controlAndClient returns a lobby with a client and a moving control client to compare it with.
+func controlAndClient(t *testing.T, gate netcode.ServerConfig) (l *testLobby, control, c *testClient) {
+	l = newTestLobby(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
+	control, c = l.joinedClient(), l.joinedClient()
+	control.sendSections()
+	c.sendSections()
 	l.tick()
 	return l, control, c
 }
 
-// Commands for many ticks at once, again and again, move nobody further than commands in time do.
+// Bursts of commands for many ticks move a player no further than commands in time do.
 func TestThreat19CommandFlood(t *testing.T) {
-	honest, hc, h := twin(t, manyPackages())
-	hack, kc, k := twin(t, manyPackages())
-	before := k.inputs()
+	honest, hc, h := controlAndClient(t, manyPackages())
+	hack, kc, k := controlAndClient(t, manyPackages())
+	before := k.commandCounts()
 	for range 120 {
 		hc.play()
 		h.play()
 		kc.play()
-		k.hear()
+		k.receive()
 		next := hack.lobby.match.Tick() + 1
 		for round := range 4 {
 			var cmds []sim.Command
 			for i := range tick.Tick(sim.MaxWindow) {
 				cmds = append(cmds, sim.Command{Tick: next + i + tick.Tick(round)*31, Yaw: 100, MoveMag: 255})
 			}
-			k.say(section(cmds...)...)
+			k.sendSections(section(cmds...)...)
 		}
 		honest.tick()
 		hack.tick()
 	}
 	a, _, _ := honest.lobby.match.Self(h.id())
 	b, _, _ := hack.lobby.match.Self(k.id())
-	got := k.inputs()
+	got := k.commandCounts()
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
@@ -436,15 +442,15 @@ func TestThreat19CommandFlood(t *testing.T) {
 		hack.count(metrics.InputsDuplicate) < got.Duplicate || honest.count(metrics.InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
-	kc.hear()
-	kc.unharmed()
+	kc.receive()
+	kc.checkUnharmed()
 }
 
-// Commands that come twice, late and out of order are used once each; another command for a tick that has one, or is over, is
-// refused.
+// Commands that come twice, late and out of order are used once each; another command for a tick
+// that has one, or is over, is refused.
 func TestThreat20DuplicateInputs(t *testing.T) {
-	clean, ac, a := twin(t, manyPackages())
-	noisy, bc, b := twin(t, manyPackages())
+	clean, ac, a := controlAndClient(t, manyPackages())
+	noisy, bc, b := controlAndClient(t, manyPackages())
 	rng := rand.New(rand.NewPCG(4, 4))
 	wish := func(at tick.Tick) sim.Command {
 		return sim.Command{Tick: at, Yaw: geom.Angle(at * 300), MoveMag: 255, Buttons: sim.Buttons(at>>4) & sim.Jump}
@@ -452,35 +458,35 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 	for range 120 {
 		next := clean.lobby.match.Tick() + 1
 		ac.play()
-		a.hear()
-		a.say(section(wish(next))...)
+		a.receive()
+		a.sendSections(section(wish(next))...)
 		bc.play()
-		b.hear()
+		b.receive()
 		order := []tick.Tick{next, next, next + 1, next + 2, next - 1, next - 2}
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, at := range order {
-			b.say(section(wish(at))...)
+			b.sendSections(section(wish(at))...)
 		}
 		evil := wish(next)
 		evil.MoveYaw, evil.Buttons = 128, sim.Fire
-		b.say(section(evil)...)
+		b.sendSections(section(evil)...)
 		evil.Tick = next - 1
-		b.say(section(evil)...)
+		b.sendSections(section(evil)...)
 		clean.tick()
 		noisy.tick()
 		if clean.lobby.match.Hash() != noisy.lobby.match.Hash() {
 			t.Fatalf("tick %d: the worlds differ", next)
 		}
 	}
-	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
+	if n := b.commandCounts(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
 		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale || clean.count(metrics.InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
-	bc.unharmed()
+	bc.checkUnharmed()
 }
 
-// Of a command with a value that cannot be, the value is mended and the tick is used. Angles and sizes are integers here: what
-// a float could say, NaN or more than full speed, cannot be said.
+// Of a command with a value that cannot be, the value is mended and the tick is used. Angles and
+// sizes are integers here: what a float could say, NaN or more than full speed, cannot be said.
 func TestThreat21BadValues(t *testing.T) {
 	for i, c := range []struct {
 		bad, good sim.Command
@@ -495,76 +501,77 @@ func TestThreat21BadValues(t *testing.T) {
 		6: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1<<32 - 1, To: 254, Frac: 255}}, sim.Command{Buttons: sim.Fire}, false},
 		7: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 31, To: 1<<31 + 255}}, sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 30, To: 1 << 30}}, false},
 	} {
-		one, ac, a := twin(t, labGate())
-		two, bc, b := twin(t, labGate())
+		one, ac, a := controlAndClient(t, testNetcodeConfig())
+		two, bc, b := controlAndClient(t, testNetcodeConfig())
 		for range 30 {
 			ac.play()
 			bc.play()
-			a.hear()
-			b.hear()
+			a.receive()
+			b.receive()
 			c.bad.Tick, c.good.Tick = one.lobby.match.Tick()+1, one.lobby.match.Tick()+1
-			a.say(section(c.bad)...)
-			b.say(section(c.good)...)
+			a.sendSections(section(c.bad)...)
+			b.sendSections(section(c.good)...)
 			one.tick()
 			two.tick()
 			if one.lobby.match.Hash() != two.lobby.match.Hash() {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
+		if n := a.commandCounts(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
-		ac.unharmed()
+		ac.checkUnharmed()
 	}
 }
 
-// There is no way to say where one is or whom one hit: sections and events that a client may not send are dropped or ignored,
-// and counted.
+// A client cannot assert its position or its hits: sections and messages that a client may not send
+// are dropped or ignored, and counted.
 func TestThreat22AssertedState(t *testing.T) {
-	clean, ac, a := twin(t, labGate())
-	l, control, c := twin(t, labGate())
+	clean, ac, a := controlAndClient(t, testNetcodeConfig())
+	l, control, c := controlAndClient(t, testNetcodeConfig())
 	for n := range 60 {
 		ac.play()
 		a.play()
 		clean.tick()
 		control.play()
-		c.hear()
+		c.receive()
 		kill := sim.Event{Kind: sim.EventKill, Actor: c.id(), Victim: control.id(), Amount: 99}
 		if n%2 == 0 {
 			kill.Kind = sim.EventHit
 		}
-		c.queue(kill.Append(nil))
-		c.say(c.commands(1)...)
-		c.say(append([]byte{byte(packet.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
+		c.queueReliable(kill.Append(nil))
+		c.sendSections(c.commands(1)...)
+		c.sendSections(append([]byte{byte(packet.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
 		l.tick()
 		if clean.lobby.match.Hash() != l.lobby.match.Hash() {
 			t.Fatal("the worlds differ")
 		}
 	}
 	w := protocol.Welcome{Version: protocol.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
-	r := l.good()
-	c.hear()
-	c.queue(w.Append(nil))
-	c.queue(r.Append(nil)) // a second Ready
-	c.say(c.commands(1)...)
+	r := l.goodReady()
+	c.receive()
+	c.queueReliable(w.Append(nil))
+	c.queueReliable(r.Append(nil)) // a second Ready
+	c.sendSections(c.commands(1)...)
 	control.play()
 	l.tick()
 	if l.dropped(packet.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
 		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// views is how far behind its tick each shot was judged of a caller that pledges to look back by some ticks, in 1/256 tick; and
-// how many were clamped. It claims what it pledged, or, if it lies, any view.
+// views is how far behind its tick each shot was judged of a caller that pledges to look back by
+// some ticks, in 1/256 tick; and how many were clamped. It claims what it pledged, or, if it lies,
+// any view.
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
-	l, control, c := twin(t, labGate())
+	l, control, c := controlAndClient(t, testNetcodeConfig())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
 	var pledges lagcomp.ViewDelayTrack
 	var told []tick.Tick
 	for range 150 {
 		control.play()
-		for _, s := range c.hear() {
+		for _, s := range c.receive() {
 			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
@@ -585,7 +592,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 			cmd.View.To = cmd.View.From + tick.Tick(rng.Uint32N(20))
 			cmd.View.Frac = uint8(rng.Uint32())
 		}
-		c.say(sim.AppendArrivals(section(cmd), delay, nil)...)
+		c.sendSections(sim.AppendArrivals(section(cmd), delay, nil)...)
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			i := lagcomp.Instant(s.View)
@@ -599,13 +606,13 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 			at = append(at, int64(next)<<8-i)
 		}
 	}
-	control.hear()
-	control.unharmed()
+	control.receive()
+	control.checkUnharmed()
 	return at, l.count(metrics.ShotsClamped)
 }
 
-// A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
-// have seen is taken to look as far back as it can have.
+// Shots rewind by the announced view delay: other claims are counted and have no effect. An
+// announced delay beyond what a client can have seen is clamped to that.
 func TestThreat23Backtrack(t *testing.T) {
 	honest, none := views(t, 6, false)
 	liar, all := views(t, 6, true)
@@ -622,7 +629,8 @@ func TestThreat23Backtrack(t *testing.T) {
 	if !slices.Equal(some, more) {
 		t.Errorf("to claim more gains something: %v, then %v", some, more)
 	}
-	// RTT of a tick or so, two intervals of three ticks, six ticks of buffering; and the cap of a quarter of a second.
+	// RTT of a tick or so, two intervals of three ticks, six ticks of buffering; and the cap of a
+	// quarter of a second.
 	for i, b := range some[2:] {
 		if b > 15<<8 {
 			t.Errorf("shot %d looks back by %d/256 ticks", i+2, b)
@@ -630,20 +638,20 @@ func TestThreat23Backtrack(t *testing.T) {
 	}
 }
 
-// Who is silent and then sends all at once has its last move repeated for three ticks, then stands; the burst is stale, and for
-// ten acks its shots look at the present.
+// A client that is silent and then sends a burst has its last input repeated for three ticks, then
+// stands. The burst is late and dropped, and for ten acks its shots are not rewound.
 func TestThreat24LagSwitch(t *testing.T) {
-	l, control, c := twin(t, labGate())
+	l, control, c := controlAndClient(t, testNetcodeConfig())
 	for range 60 {
 		c.play()
 		control.play()
 		l.tick()
 	}
-	id, inputs := c.id(), c.inputs()
+	id, inputs := c.id(), c.commandCounts()
 	var held [][]byte
 	var from [2]geom.Vec3
 	for n := range 20 { // a third of a second
-		held = append(held, c.pack(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...))
+		held = append(held, c.packet(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...))
 		control.play()
 		l.tick()
 		motion, _, _ := l.lobby.match.Self(id)
@@ -654,7 +662,7 @@ func TestThreat24LagSwitch(t *testing.T) {
 	if d := geom.Vec3.Sub(from[1], from[0]); d.Len() > .01 {
 		t.Errorf("it moves by %v m a tick after 18 ticks of silence", d.Len())
 	}
-	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(metrics.LagSwitchSuspected) != 1 {
+	if n := c.commandCounts(); n.Missing-inputs.Missing != 20 || l.count(metrics.LagSwitchSuspected) != 1 {
 		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(metrics.LagSwitchSuspected))
 	}
 	for _, p := range held {
@@ -662,9 +670,9 @@ func TestThreat24LagSwitch(t *testing.T) {
 	}
 	shot := 0
 	for range 80 {
-		c.hear()
+		c.receive()
 		next := l.lobby.match.Tick() + 1
-		c.say(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
+		c.sendSections(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
 		control.play()
 		mute, newest := c.state().rewind.lagSwitch.suspected, c.state().repl.pacing.sent
 		l.tick()
@@ -681,18 +689,18 @@ func TestThreat24LagSwitch(t *testing.T) {
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
+	if n := c.commandCounts(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
 		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(metrics.LagSwitchSuspected))
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
-// Who has acknowledged no snapshot has seen nobody: its shots hit nothing.
+// Shots of a client without an acknowledged snapshot hit nothing.
 func TestThreat25Unseen(t *testing.T) {
 	for _, acks := range []bool{false, true} {
-		l, control, c := twin(t, labGate())
+		l, control, c := controlAndClient(t, testNetcodeConfig())
 		pack := func(sections []byte) []byte { // of a header that acks nothing
-			p := c.pack(sections...)
+			p := c.packet(sections...)
 			if !acks {
 				h, rest, err := packet.ParseHeader(p)
 				if err != nil {
@@ -707,7 +715,7 @@ func TestThreat25Unseen(t *testing.T) {
 		shots, blind := 0, 0
 		for range 60 {
 			next := l.lobby.match.Tick() + 1
-			c.hear()
+			c.receive()
 			c.send(c.seal(pack(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 4, To: next - 4}}))))
 			control.play()
 			l.tick()
@@ -720,13 +728,13 @@ func TestThreat25Unseen(t *testing.T) {
 		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) || acks && blind > 1 {
 			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(metrics.ShotsClamped))
 		}
-		control.unharmed()
+		control.checkUnharmed()
 	}
 }
 
 // An ack of what was never sent is refused with its package; baselines stay what they were.
 func TestThreat28ForgedAcks(t *testing.T) {
-	l, control, c := twin(t, labGate())
+	l, control, c := controlAndClient(t, testNetcodeConfig())
 	for range 60 {
 		c.play()
 		control.play()
@@ -740,39 +748,40 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		func(h *packet.Header) { h.Ack, h.AckBits = 3, ^uint64(0) },
 		func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 },
 	} {
-		p := c.pack(c.commands(1)...)
+		p := c.packet(c.commands(1)...)
 		h, rest, err := packet.ParseHeader(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(&h)
-		before := c.inputs().Accepted
+		before := c.commandCounts().Accepted
 		c.send(c.seal(append(h.Append(nil), rest...)))
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.inputs().Accepted != before {
+		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.commandCounts().Accepted != before {
 			t.Errorf("%d: %v", i, l.tally())
 		}
 		c.received()
 	}
-	c.unharmed()
-	control.hear()
-	control.unharmed()
+	c.checkUnharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// Who acknowledges no snapshot gets in full what it needs, but four times a second: to withhold acks buys no bytes.
+// A client that acknowledges no snapshot gets full ones, but only four times a second, so that
+// withholding acks gains no bytes.
 func TestThreat29AckWithholding(t *testing.T) {
-	sent := func(acks int) (bytes, snapshots int, l *lab) { // 0 none, 1 of the Welcome alone, 2 all
-		l, control, c := twin(t, labGate())
+	sent := func(acks int) (bytes, snapshots int, l *testLobby) { // 0 none, 1 of the Welcome alone, 2 all
+		l, control, c := controlAndClient(t, testNetcodeConfig())
 		for range 40 {
 			l.lobby.match.Join() // bodies to be told of
 		}
 		welcomed := uint16(0)
 		for n := range 6 * 60 {
-			snapshots += len(c.hear())
+			snapshots += len(c.receive())
 			control.play()
-			p := c.pack(c.commands(1)...)
+			p := c.packet(c.commands(1)...)
 			h, rest, err := packet.ParseHeader(p)
 			if err != nil {
 				t.Fatal(err)
@@ -789,8 +798,8 @@ func TestThreat29AckWithholding(t *testing.T) {
 			c.send(c.seal(append(h.Append(nil), rest...)))
 			l.tick()
 		}
-		control.hear()
-		control.unharmed()
+		control.receive()
+		control.checkUnharmed()
 		return c.bytes, snapshots, l
 	}
 	honest, all, l := sent(2)
@@ -804,30 +813,31 @@ func TestThreat29AckWithholding(t *testing.T) {
 		}
 	}
 
-	// Packages without snapshots acknowledged, and those with them not, keep the choke open; a fresh start is asked for always.
-	l, control, c := twin(t, labGate())
+	// Packages without snapshots acknowledged, and those with them not, keep the choke open; a
+	// fresh start is asked for always.
+	l, control, c := controlAndClient(t, testNetcodeConfig())
 	snapshots := 0
 	for range 6 * 60 {
-		snapshots += len(c.hear())
+		snapshots += len(c.receive())
 		c.state().repl.dropBaselines()
 		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
-		c.say(c.commands(1)...)
+		c.sendSections(c.commands(1)...)
 		control.play()
 		l.tick()
 	}
 	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
 		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
 // Clients have no fragments: whatever they say they begin, nothing is kept of it.
 func TestThreat30Fragments(t *testing.T) {
-	l, control, c := twin(t, manyPackages())
+	l, control, c := controlAndClient(t, manyPackages())
 	n := 0
 	for size := uint32(1); size != 0; size <<= 1 {
-		c.hear()
-		c.say(append([]byte{byte(packet.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
+		c.receive()
+		c.sendSections(append([]byte{byte(packet.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
 		control.play()
 		l.tick()
 		if n++; l.dropped(packet.DropFragment) != uint64(n) {
@@ -841,24 +851,25 @@ func TestThreat30Fragments(t *testing.T) {
 	}); a != 0 {
 		t.Errorf("%v allocations", a)
 	}
-	c.hear()
-	c.unharmed()
-	control.hear()
-	control.unharmed()
+	c.receive()
+	c.checkUnharmed()
+	control.receive()
+	control.checkUnharmed()
 }
 
-// A window of commands that ends early, at whichever byte, or is said to hold more than it does, has no effect at all.
+// A window of commands that ends early, at whichever byte, or is said to hold more than it does,
+// has no effect at all.
 func TestThreat31OverRead(t *testing.T) {
-	l, control, c := twin(t, manyPackages())
+	l, control, c := controlAndClient(t, manyPackages())
 	var cmds []sim.Command
 	for i := range tick.Tick(16) {
 		cmds = append(cmds, sim.Command{Tick: 1000 + i, Yaw: geom.Angle(i * 77), Buttons: sim.Fire, View: tick.View{From: 9, To: 10}})
 	}
 	whole := section(cmds...)
-	before := c.inputs()
+	before := c.commandCounts()
 	for n := 1; n < len(whole); n++ {
-		c.hear()
-		c.say(whole[:n]...)
+		c.receive()
+		c.sendSections(whole[:n]...)
 		if n%8 == 0 {
 			control.play()
 			l.tick()
@@ -867,14 +878,14 @@ func TestThreat31OverRead(t *testing.T) {
 	for count := 17; count < 256; count += 7 {
 		more := bytes.Clone(whole)
 		more[1] = byte(count)
-		c.say(more...)
+		c.sendSections(more...)
 	}
 	control.play()
 	l.tick()
-	after := c.inputs()
+	after := c.commandCounts()
 	after.Missing, after.Used = before.Missing, before.Used
 	if want := uint64(len(whole)-1) + 35; l.dropped(packet.DropCommands) != want || after != before {
 		t.Errorf("%d dropped of %d; %+v, was %+v", l.dropped(packet.DropCommands), want, after, before)
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }

@@ -15,27 +15,27 @@ import (
 )
 
 // fetcher is a caller that takes blobs and has asked for content.
-func (l *lab) fetcher(what ...protocol.Content) *caller {
+func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 	l.t.Helper()
-	c := l.caller("")
-	c.enter(nil)
+	c := l.newClient("")
+	c.connect(nil)
 	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	for _, w := range what {
 		f := protocol.Fetch{Content: w}
-		c.queue(f.Append(nil))
+		c.queueReliable(f.Append(nil))
 	}
-	c.say()
+	c.sendSections()
 	return c
 }
 
-// turn lets the caller hear and answer, and returns the blob that it got.
-func (c *caller) turn() []byte {
-	c.lab.t.Helper()
-	c.hear()
-	blob := bytes.Clone(c.blob)
-	c.blob = nil
+// tickAll lets the caller hear and answer, and returns the blob that it got.
+func (c *testClient) turn() []byte {
+	c.host.t.Helper()
+	c.receive()
+	blob := bytes.Clone(c.transfer)
+	c.transfer = nil
 	if _, closed := c.peer.Closed(); !closed {
-		c.say()
+		c.sendSections()
 	}
 	return blob
 }
@@ -54,14 +54,15 @@ func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	return file
 }
 
-// Who asks is sent the very files, packed once for all, and gets in with them; nobody else notices.
+// Requested content is sent unchanged, is compressed once for all requests, and lets its client
+// join. Other clients are not affected.
 func TestContentIsSent(t *testing.T) {
-	l := newLab(t, Config{Players: 16})
+	l := newTestLobby(t, Config{Players: 16})
 	l.lobby.PackContent()
 	packed := l.lobby.transfers.content
-	control := l.joined()
-	control.plays(20)
-	var all []*caller
+	control := l.joinedClient()
+	control.playTicks(20)
+	var all []*testClient
 	for range 8 {
 		all = append(all, l.fetcher(protocol.ContentModel, protocol.ContentArena))
 	}
@@ -88,7 +89,7 @@ func TestContentIsSent(t *testing.T) {
 			t.Errorf("%d: arena: %v", i, err)
 		}
 		all[i].ready()
-		all[i].say()
+		all[i].sendSections()
 	}
 	for what, p := range packed {
 		if now := l.lobby.transfers.content[what]; len(p) > 0 && &p[0] != &now[0] {
@@ -102,15 +103,15 @@ func TestContentIsSent(t *testing.T) {
 	for _, c := range all {
 		c.turn()
 	}
-	control.hear()
-	control.unharmed()
-	all[0].unharmed()
+	control.receive()
+	control.checkUnharmed()
+	all[0].checkUnharmed()
 }
 
-// Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a connection like any other.
+// Repeated requests, requests for missing content and requests after the Ready cost one transfer of
+// each content per session. The connection stays open.
 func TestHostileFetches(t *testing.T) {
-	l := newLab(t, Config{Netcode: manyPackages()})
+	l := newTestLobby(t, Config{Netcode: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
 	blobs := 0
@@ -125,8 +126,8 @@ func TestHostileFetches(t *testing.T) {
 			case 3:
 				e = append(e, 0)
 			}
-			if c.peer.ReliablePending() < packet.MaxReliable-4 { // nobody acks what says nothing
-				c.queue(e)
+			if c.peer.ReliablePending() < packet.MaxReliable-4 { // packets without messages are not acked
+				c.queueReliable(e)
 			}
 		}
 		if c.turn() != nil {
@@ -142,35 +143,35 @@ func TestHostileFetches(t *testing.T) {
 		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
 	}
 	c.ready()
-	c.say()
+	c.sendSections()
 	l.ticks(2)
-	c.hear()
-	c.queue(model.Append(nil))
+	c.receive()
+	c.queueReliable(model.Append(nil))
 	refused := l.count(metrics.ContentRefused)
-	c.unharmed()
+	c.checkUnharmed()
 	if l.count(metrics.ContentRefused) != refused+1 || l.count(metrics.ContentRequests) != 2 {
 		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused, l.count(metrics.ContentRequests))
 	}
 }
 
-// Whoever asks and then acks nothing, or has all and never gets ready, or goes, holds its place for no longer than it may, and the
-// lobby's account of who waits is right.
+// A client that never acks its transfer, never gets ready or leaves keeps its slot no longer than
+// the timeout, and the lobby's count of transfers stays right.
 func TestFetchersThatDoNotEnter(t *testing.T) {
 	for i, c := range []struct {
 		name   string
-		do     func(l *lab, c *caller) bool // each tick; false: it is done
+		do     func(l *testLobby, c *testClient) bool // each tick; false: it is done
 		within time.Duration
 		reason bool
 	}{
-		{"has all and says nothing more", func(_ *lab, c *caller) bool { c.turn(); return true }, readyWithin + 2*time.Second, true},
-		{"acks nothing", func(l *lab, c *caller) bool { // it speaks, with the acks of before
+		{"has all and says nothing more", func(_ *testLobby, c *testClient) bool { c.turn(); return true }, readyWithin + 2*time.Second, true},
+		{"acks nothing", func(l *testLobby, c *testClient) bool { // it speaks, with the acks of before
 			pack, _ := c.peer.Append(l.now, nil)
 			c.send(c.seal(pack))
 			return true
 		}, readyWithin + 3*time.Second, true},
-		{"leaves", func(_ *lab, c *caller) bool { c.leave(); return false }, time.Second, false},
+		{"leaves", func(_ *testLobby, c *testClient) bool { c.leave(); return false }, time.Second, false},
 	} {
-		l := newLab(t, Config{})
+		l := newTestLobby(t, Config{})
 		who := l.fetcher(protocol.ContentArena)
 		l.tick()
 		if l.lobby.transfers.waiting != 1 {
@@ -191,18 +192,18 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 
 // A session that is taken over while it fetches begins anew, fetches again, and is counted once.
 func TestTakeoverWhileFetching(t *testing.T) {
-	l := newLab(t, Config{})
+	l := newTestLobby(t, Config{})
 	c := l.fetcher(protocol.ContentArena)
 	l.tick()
 	l.ticks(90) // silent
-	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
+	c.connect(func(m *netcode.Mint) { m.ClientID = c.user })
 	if l.count(metrics.Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
 		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.transfers.waiting)
 	}
 	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	f := protocol.Fetch{Content: protocol.ContentArena}
-	c.queue(f.Append(nil))
-	c.say()
+	c.queueReliable(f.Append(nil))
+	c.sendSections()
 	blobs := 0
 	for range 60 {
 		l.tick()
@@ -215,23 +216,23 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	}
 }
 
-// However many fetch at once, a tick sends no more content than its share of ContentKbps, each of them gets its turn, and who plays gets
-// every snapshot.
+// However many clients fetch at once, a tick sends no more content than its share of ContentKbps.
+// Each client gets its turn, and players get every snapshot.
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
-	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
+	l := newTestLobby(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
 	l.lobby.PackContent()
-	control := l.joined()
-	control.plays(20)
-	var all []*caller
+	control := l.joinedClient()
+	control.playTicks(20)
+	var all []*testClient
 	for range clients {
 		all = append(all, l.fetcher())
 	}
 	for _, c := range all {
 		f := protocol.Fetch{Content: protocol.ContentArena}
-		c.queue(f.Append(nil))
-		c.say()
+		c.queueReliable(f.Append(nil))
+		c.sendSections()
 	}
 	size := len(l.lobby.transfers.content[protocol.ContentArena])
 	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
@@ -263,7 +264,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	if rate > kbps*(1.02+0.1/last.Seconds()) || rate < kbps*0.8 || first < last*6/10 || missed != 0 {
 		t.Errorf("%.0f kbit/s of %d; the first after %v, the last after %v", rate, kbps, first, last)
 	}
-	control.unharmed()
+	control.checkUnharmed()
 }
 
 // What is too large is not sent: the client is refused as if it had not asked.
@@ -272,7 +273,7 @@ func TestContentTooLarge(t *testing.T) {
 		t.Error("the limit does not hold")
 	}
 	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel, protocol.ContentArena: packet.ReasonArena} {
-		l := newLab(t, Config{})
+		l := newTestLobby(t, Config{})
 		l.lobby.PackContent()
 		l.lobby.transfers.content[what] = nil
 		c := l.fetcher(what)
@@ -289,7 +290,8 @@ func TestContentTooLarge(t *testing.T) {
 	}
 }
 
-// Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a line of 64 kbit/s needs for it.
+// Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a
+// line of 64 kbit/s needs for it.
 func TestContentSizes(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {

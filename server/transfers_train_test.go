@@ -26,8 +26,8 @@ func mapFile(t testing.TB, name string) []byte {
 	return b.Bytes()
 }
 
-// TestDictionaryOfMaps trains a dictionary on maps that the clients are not sent, and holds the one in use against none. With
-// -train-maps it writes it.
+// TestDictionaryOfMaps trains a dictionary on maps that the clients are not sent, and holds the one
+// in use against none. With -train-maps it writes it.
 func TestDictionaryOfMaps(t *testing.T) {
 	if *trainMaps {
 		var samples [][]byte

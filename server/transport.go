@@ -71,7 +71,7 @@ func (k *core) sendPacket(now time.Duration, client int, packet []byte) {
 func (k *core) sendOutbox(now time.Duration, sock netio.Conn) error {
 	for i := range k.egress.outbox.Len() {
 		to, data := k.egress.outbox.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !k.timer.Off { // sendPacket accounts for payloads
+		if netcode.KindOf(data) != netcode.KindPayload && !k.timer.Off { // see sendPacket
 			k.account.bandwidth.AddSession(data)
 		}
 		if client, ok := k.netcode.At(to); ok {

@@ -9,9 +9,9 @@ import (
 
 // A view counts the packets that a client lost on the way.
 func TestViewCountsLoss(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
-	c.plays(30)
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
+	c.playTicks(30)
 	seen := func() (v ConnView) {
 		for _, p := range l.lobby.AppendPlayerViews(nil) {
 			v = p.Conn
@@ -21,9 +21,9 @@ func TestViewCountsLoss(t *testing.T) {
 	before := seen()
 	for n := range 60 {
 		if n%4 == 3 {
-			_ = c.pack() // sealed by nobody: it is lost
+			_ = c.packet() // never sealed: it is lost
 		}
-		c.plays(1)
+		c.playTicks(1)
 	}
 	after := seen()
 	due, came := after.NewestPacket-before.NewestPacket, after.PacketsIn-before.PacketsIn
@@ -34,8 +34,8 @@ func TestViewCountsLoss(t *testing.T) {
 
 // A client reports its mispredictions; nonsense in their place changes nothing.
 func TestViewHasMispredictions(t *testing.T) {
-	l := newLab(t, Config{})
-	c := l.joined()
+	l := newTestLobby(t, Config{})
+	c := l.joinedClient()
 	for i, told := range []struct {
 		note []byte
 		want uint32
@@ -43,7 +43,7 @@ func TestViewHasMispredictions(t *testing.T) {
 		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}
-		c.say(c.peer.AppendUnreliable(nil, 100)...)
+		c.sendSections(c.peer.AppendUnreliable(nil, 100)...)
 		l.tick()
 		if g := c.state(); g.session.stats.mispredicted != told.want {
 			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)

@@ -13,6 +13,7 @@ import (
 // relative to the view are relative to what others see.
 func animate(c *columns) { c.parallelRows(len(c.id), animateOf) }
 
+// animateOf steps the animation of a range of rows, from the motion of this tick.
 func animateOf(c *columns, p parallel.Part) {
 	in := c.scratch.motions[:len(c.id)]
 	for i := p.From; i < p.To; i++ {

@@ -11,10 +11,10 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestRow47HitRateIsOnesAim is row 47 of the reference's checklist: twenty shoot at one who runs to
-// and fro, with the same unsteady hands, seeing it at once or 150 ms late. They hit as often;
-// without rewinding the late ones would not. A view older than the server knows to be possible is
-// moved, and one that is none shows the present.
+// TestRow47HitRateIsOnesAim is row 47 of the reference's checklist: twenty players with the same
+// aim error shoot at one that runs to and fro, with no latency or 150 ms. Their hit rates are
+// equal; without rewind the late ones would miss. A view older than the clamp limits is moved, and
+// an invalid view shows the present.
 func TestRow47HitRateIsOnesAim(t *testing.T) {
 	const shooters, late = 20, 9
 	play := func(claims, believed tick.Tick) (rate float64, clamped int) {
@@ -79,9 +79,9 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 	t.Logf("%.3f hit at once, %.3f after 150 ms, %.3f without belief", prompt, slow, unbelieved)
 }
 
-// TestRow69HistoryIsTheFigures is row 69 of the reference's checklist in the match: whatever
-// everybody does, the bones of the pose that history keeps of a tick are those of the animation's
-// state at that tick, and all stances come up.
+// TestRow69HistoryIsTheFigures is row 69 of the reference's checklist in the match: for any input,
+// the bones of the pose in the history of a tick are those of the animation state at that tick, and
+// all stances occur.
 func TestRow69HistoryIsTheFigures(t *testing.T) {
 	game := rocketeers()
 	game.Mode.RoundMillis, game.Mode.PostmatchMillis = 15000, 500

@@ -14,10 +14,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// war is a match in which everybody runs, jumps and looks about, 15 of 100 fire, and nobody dies,
-// so that every tick is as hard as the next. Robots hold their fire while there is a projectile in
-// flight for every fifth player: on a larger map they fly for longer, and the work for each player
-// should not depend on that.
+// war is a match in which all players run, jump and look about, 15 of 100 fire, and no player dies,
+// so that all ticks cost the same. Robots hold their fire while there is a projectile in flight for
+// every fifth player: flights last longer on a larger map, and the work per player must not depend
+// on that.
 type war struct {
 	m    *Match
 	ids  []netid.ID
@@ -110,8 +110,8 @@ func (w *war) live() (n int) {
 // says what share of systems-ns each system takes, and of the larger ones what they take for one of
 // what they go through: a player, a round, a projectile, a grenade.
 func BenchmarkTick(b *testing.B) {
-	for _, players := range []int{10, 32, 500, 1000, 4000} {
-		for _, mix := range []bool{true, false} {
+	for _, players := range []int{32, 1000} {
+		for _, mix := range []bool{true} {
 			b.Run(fmt.Sprintf("players=%d/mix=%v", players, mix), func(b *testing.B) {
 				w := newWar(b, players, mix)
 				sums := make([]time.Duration, len(systems)+1)

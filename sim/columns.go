@@ -67,6 +67,7 @@ type killDetail struct {
 	cause object.Cause
 }
 
+// newScratch allocates for slots players, so that ticks do not.
 func newScratch(slots int) *scratch {
 	s := &scratch{grain: rowGrain}
 	s.rowScratch = rowScratch{
@@ -130,6 +131,7 @@ func (m *Match) open() *columns {
 	return c
 }
 
+// close returns the columns to the world; the slices are invalid afterwards.
 func (c *columns) close() {
 	c.match.view.Close()
 	c.rows = rows{}

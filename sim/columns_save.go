@@ -32,6 +32,7 @@ func scalarsOf(t reflect.Type) []scalar {
 	return all
 }
 
+// appendLeaves lists the scalar fields of a type, nested ones by dotted name.
 func appendLeaves(dst []scalar, t reflect.Type, name string, offset uintptr) []scalar {
 	switch k := t.Kind(); k {
 	case reflect.Struct:
@@ -132,6 +133,8 @@ func layoutOf(types []reflect.Type) uint64 {
 	return sum
 }
 
+// hashTypes hashes the names and kinds of all fields: builds with the same hash read each other's
+// states.
 func hashTypes(types []reflect.Type) uint64 {
 	h := fnv.New64a()
 	for _, t := range types {

@@ -100,7 +100,7 @@ func TestKillIsCreditedOnce(t *testing.T) {
 	}
 }
 
-// Two who shoot each other in one tick both die: no slot is served before another.
+// Two players that shoot each other in one tick both die: no slot has priority.
 func TestDuel(t *testing.T) {
 	s := newScene(t, 2, Rules{Game: deadly(100)}, plain(t))
 	a, b := geom.Vec3{}, geom.Vec3{Z: 10}
@@ -115,8 +115,7 @@ func TestDuel(t *testing.T) {
 	}
 }
 
-// Nobody is hit through a wall, beyond the range, by a friend, or by a shot whose view nobody could
-// have seen.
+// A shot does not hit through a wall, beyond its range, a team mate, or with an impossible view.
 func TestShotsThatMiss(t *testing.T) {
 	for i, c := range []struct {
 		name string
@@ -197,7 +196,7 @@ func TestDeathAndRespawn(t *testing.T) {
 	}
 }
 
-// A new player goes to the smaller team; who leaves is not counted any more.
+// A new player goes to the smaller team; players that left are not counted.
 func TestTeamsAreBalanced(t *testing.T) {
 	m := New(16, Rules{Seed: 4}, plain(t))
 	var ids []netid.ID
@@ -241,14 +240,15 @@ func TestTeamsAreBalanced(t *testing.T) {
 	if n := count(); n != [2]uint16{8, 8} || m.Score().Members != n {
 		t.Errorf("after joining teams %v, score %+v", n, *m.Score())
 	}
-	for _, id := range ids { // everybody stands at their own end
+	for _, id := range ids { // each player stands at its own end
 		if self, _, v := m.Self(id); self.Pos.Z != []float32{-50, 50}[v.Team] {
 			t.Errorf("%v of team %d is at %v", id, v.Team, self.Pos)
 		}
 	}
 }
 
-// An id that left names nobody again, and the next in its slot has another generation.
+// The id of a player that left stays invalid, and the next player of its slot has another
+// generation.
 func TestIdentities(t *testing.T) {
 	m := New(2, Rules{}, plain(t))
 	seen, other := map[netid.ID]bool{}, m.Join()

@@ -8,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -37,9 +36,7 @@ const (
 // movement keys only.
 func (c Command) Substitute(t tick.Tick) Command {
 	c.Tick, c.View = t, tick.View{}
-	if !planted.On(planted.SubstituteFires) {
-		c.Buttons &= substituteKeys
-	}
+	c.Buttons &= substituteKeys
 	return c
 }
 
@@ -95,7 +92,7 @@ var (
 //	32  tick of the newest
 //	then from the newest to the oldest, the first against all zero:
 //	1   same inputs as the one before in this list; otherwise
-//	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (bit set: changed, value follows)
+//	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (1: value follows)
 //	1   a view follows: 32 view.From · 8 view.To-view.From · 8 view.Frac
 //	padded to a byte
 func AppendCommands(dst []byte, cmds []Command) []byte {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // CommandBuffer holds the commands of one player that have arrived and are not yet used: a ring by
@@ -27,8 +26,10 @@ const repeatTicks = 3
 // CommandCounts counts what happened to each command that was offered, and to each tick.
 type CommandCounts struct {
 	Accepted uint64 // commands stored
-	Duplicate, Stale, Future, Conflict,
-	Clamped uint64 // commands not stored, by reason; clamped ones were stored after a field was sanitized
+	// commands not stored: seen before, too old, too far ahead, different from the one stored
+	Duplicate, Stale, Future, Conflict uint64
+
+	Clamped uint64 // commands stored after a field was sanitized
 	Used    uint64 // ticks that ran with the player's own command
 	Missing uint64 // ticks that ran without, after the player's first command
 }
@@ -42,7 +43,7 @@ func (b *CommandBuffer) Offer(c Command) {
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
 		return
-	case c.Tick > b.taken+bufferTicks && !planted.On(planted.InputFar):
+	case c.Tick > b.taken+bufferTicks:
 		b.Count.Future++
 		return
 	}
@@ -70,6 +71,8 @@ func (b *CommandBuffer) Take(t tick.Tick) (c Command, own bool) {
 	return c, own
 }
 
+// take writes the command for tick t to c and reports whether it is the player's own. Otherwise it
+// is a substitute.
 func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 	b.taken = t
 	if at := &b.ring[t%bufferTicks]; at.Tick == t {
@@ -77,12 +80,6 @@ func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 		*at = Command{}
 		b.repeats = 0
 		b.Count.Used++
-		return true
-	}
-	if planted.On(planted.InputTwice) && b.last.Tick != 0 {
-		b.last.Tick = t
-		b.Count.Used++
-		*c = b.last
 		return true
 	}
 	*c = b.last.Substitute(t)

@@ -84,7 +84,7 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 				b.Offer(c)
 				slow.offer(c)
 				offered++
-				if c.Tick <= now-1+bufferTicks { // those that are too late, too: the report says by how much
+				if c.Tick <= now-1+bufferTicks { // late ones too: the report has their delay
 					newest = max(newest, c.Tick)
 				}
 			}

@@ -70,6 +70,7 @@ func (r Rules) Compile() (*CompiledGame, error) {
 	return k, nil
 }
 
+// addHero compiles the abilities and body of a hero, and checks that its projectiles exist.
 func (k *CompiledGame) addHero(p *Hero) error {
 	h, err := p.Compile(k.Rate)
 	if err != nil {
@@ -155,6 +156,7 @@ func stepAbilities(
 	return in
 }
 
+// launches reports whether a tick's actions have a rocket jump.
 func launches(out *ability.Actions) bool {
 	for i := range out.All() {
 		if out.List[i].Kind == ability.ActionLaunch {

@@ -62,6 +62,7 @@ func (v *Vital) PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, a 
 // seenYaw rounds to the nearest 1/4096 turn.
 func seenYaw(yaw geom.Angle) geom.Angle { return (yaw + 8) &^ 15 }
 
+// clampPitch limits a pitch to straight down and straight up, in 1/65536 turn.
 func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
 
 // grid rounds to the nearest 1/128 m, halves upwards; the product and the floor are exact in

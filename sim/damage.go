@@ -2,7 +2,6 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -22,9 +21,6 @@ func applyDamage(c *columns) {
 		}
 		return nil
 	}, s.damage)
-	if planted.On(planted.HitOrder) {
-		shuffleDamage(s.damage)
-	}
 	for i := range s.damage {
 		if row, ok := c.match.World.Row(s.damage[i].Victim); ok {
 			c.takeDamage(row, &s.damage[i])
@@ -67,18 +63,5 @@ func (c *columns) knockBack() {
 			c.setMotion(row, move.ApplyPush(c.motion(row), push[row]))
 			push[row] = move.Push{}
 		}
-	}
-}
-
-// shuffleDamage is planted.HitOrder: the order of a map, which no two runs share.
-func shuffleDamage(wounds []object.DamageResult) {
-	all := map[int]object.DamageResult{}
-	for i, w := range wounds {
-		all[i] = w
-	}
-	i := 0
-	for _, w := range all {
-		wounds[i] = w
-		i++
 	}
 }

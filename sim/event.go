@@ -49,7 +49,7 @@ func ParseDiverged(src []byte) (t tick.Tick, ok bool) {
 // snapshots or bytes.
 //
 //	1  0x81
-//	1  every  1: a snapshot each interval of the server; 2, 3, 4, 6 or 8: each so many intervals
+//	1  every  server intervals per snapshot: 1, 2, 3, 4, 6 or 8
 //	2  kbps   most kilobits a second; 0: as many as the server allows
 const AskSnapshotRate byte = 0x81
 

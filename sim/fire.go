@@ -7,13 +7,13 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
+// fire starts the tick's actions in the order of rows. The view is clamped once per player.
 func fire(c *columns) {
 	row, view, why := int32(-1), tick.View{}, lagcomp.ClampNone
 	for i := range c.scratch.actions {
@@ -74,6 +74,8 @@ func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcom
 	}
 }
 
+// combat casts the tick's shots and punches against the rewound players. Damage is queued in the
+// order of shots, whatever number of workers casts them.
 func combat(c *columns) {
 	o, s := c.outcome, c.scratch
 	shots := len(o.Shots)
@@ -162,9 +164,6 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
-		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
-			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
-		}
 		// of several in a tick the head counts
 		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead {
 			*part = h.Part
@@ -176,6 +175,7 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 	c.scene.Damage.Add(d)
 }
 
+// flyProjectiles moves projectiles by a tick and queues their hits and blasts.
 func flyProjectiles(c *columns) {
 	o := c.objects
 	c.scene.StepProjectiles(o.Projectiles)
@@ -194,6 +194,7 @@ func flyProjectiles(c *columns) {
 	o.Projectiles = kept
 }
 
+// flyGrenades moves grenades by a tick and queues the blasts of those that explode.
 func flyGrenades(c *columns) {
 	o := c.objects
 	c.scene.StepGrenades(o.Grenades)
@@ -209,10 +210,13 @@ func flyGrenades(c *columns) {
 	o.Grenades = kept
 }
 
+// hurtInAreas queues the damage of areas.
 func hurtInAreas(c *columns) { c.scene.StepAreas(c.objects.Areas, c.bodies()) }
 
+// resolveBlasts queues damage and pushes of the tick's blasts.
 func resolveBlasts(c *columns) { c.scene.ResolveBlasts() }
 
+// moveCubes moves cubes by a tick, pushed by players and blasts.
 func moveCubes(c *columns) {
 	if len(c.scene.Cubes) > 0 {
 		c.scene.StepCubes()

@@ -19,7 +19,7 @@ type Game struct {
 	Grenade     object.GrenadeKind      // ability.Grenade
 	Barrel      object.BarrelKind       // of all barrels
 	Cube        object.CubeKind         // of all cubes
-	Zone        object.Zone             // size of the capture zones that OnArena places; its Center is unused
+	Zone        object.Zone             // size of zones that OnArena places; Center is unused
 	Mode        mode.Params
 	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the
 	// view's delay.

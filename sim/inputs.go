@@ -16,7 +16,7 @@ import (
 type TickInputs struct {
 	Tick     tick.Tick       // the tick that was played
 	Changes  []Change        // before the tick, in order
-	Commands []PlayerCommand // commands that were used, by slot; a missing player had none for this tick
+	Commands []PlayerCommand // commands in use, by slot; a player without one is left out
 	Limits   []PlayerLimits  // clamp limits of players whose actions were judged by a view
 	// targets that the hit filter denied, each once, ascending, and targets seen by another view
 	Hidden      []HiddenTarget
@@ -74,6 +74,7 @@ func (m *Match) SetInputLog(d *TickInputs) {
 	}
 }
 
+// reset empties the lists and keeps their memory.
 func (d *TickInputs) reset() {
 	*d = TickInputs{Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0],
 		Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
@@ -186,6 +187,8 @@ func (m *Match) joinRecorded(id netid.ID, as joinKind) netid.ID {
 	return m.addPlayer(m.World.SpawnAt(id.Index(), m.player), as)
 }
 
+// applyChange repeats a recorded call of the match's owner. It returns an error for a call that
+// this match refuses.
 func (m *Match) applyChange(a *Change) error {
 	ok := false
 	switch a.Kind {

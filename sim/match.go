@@ -119,8 +119,8 @@ type Shot struct {
 	Claimed     tick.View           // the view that its command named
 	ClampReason lagcomp.ClampReason // why View is another, if shot records are written
 	Clamped     bool                // View is not the claimed view
-	Judged      tick.View           // the view by which its hit was judged: View, or the view of that target
-	// its shooter saw a target so long ago that the target was judged at a later instant
+	Judged      tick.View           // view that decided the hit: View, or the target's own
+	// the shooter's view of a target was older than the history, and a later instant was used
 	ViewExpired bool
 }
 
@@ -297,8 +297,10 @@ func (m *Match) JoinSpectator() netid.ID { return m.spawnPlayer(spectator) }
 // joinKind is how a player joins: 0 as the rules say, spectator, or 1 + hero.
 type joinKind uint8
 
+// spectator is the joinKind of players without a body; other values are heroes.
 const spectator joinKind = 255
 
+// spawnPlayer adds a row for a new player; it is part of ticks after the next.
 func (m *Match) spawnPlayer(as joinKind) netid.ID {
 	return m.addPlayer(m.World.Spawn(m.player), as)
 }

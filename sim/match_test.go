@@ -26,7 +26,8 @@ import (
 )
 
 // script plays a match by itself: every input is drawn from (seed, tick, player), in integers, so
-// it is the same on every machine. Players come and go, walk, jump, and shoot at whom they see.
+// it is the same on every machine. Players join and leave, walk, jump, and shoot at visible
+// players.
 type script struct {
 	m    *Match
 	seed uint64
@@ -63,7 +64,7 @@ func (s *script) give() {
 	now := s.m.Tick()
 	for i, id := range s.ids {
 		r := draw(s.seed, uint64(now), uint64(i))
-		if r%1024 == 0 { // somebody leaves, and somebody comes
+		if r%1024 == 0 { // a player leaves, and another joins
 			s.m.Leave(id)
 			s.ids[i] = 0
 			continue
@@ -138,8 +139,8 @@ func furnished() *Game {
 	})
 }
 
-// assault is the game of three points with everything on the map, whose points fall in so many
-// seconds.
+// assault is the mode with three points and all kinds of objects; a point is captured in the given
+// number of seconds.
 func assault(seconds int32) *Game {
 	g := furnished()
 	g.Mode = mode.DefaultAssault()
@@ -222,7 +223,7 @@ func TestRow56MatchesArePinned(t *testing.T) {
 	}
 }
 
-// pinned are the matches of which testdata tells.
+// pinned are the matches with golden hashes in testdata.
 var pinned = map[string]func() *Game{"deathmatch": furnished, "assault": func() *Game { return assault(4) }}
 
 // playPinned plays minutes of a match by step, or Step if that is nil, and holds them to testdata.
@@ -401,7 +402,7 @@ func TestHashSeesEverything(t *testing.T) {
 	}
 }
 
-// The order of the systems is part of the rules: it decides who dies first.
+// The order of the systems is part of the rules: it decides which player dies first.
 func TestSystemsInOrder(t *testing.T) {
 	var names []string
 	for _, s := range Systems() {
@@ -439,7 +440,7 @@ func TestSystemsInOrder(t *testing.T) {
 	}
 }
 
-// An empty match ticks on, and everybody may leave.
+// An empty match ticks on, and all players may leave.
 func TestEmptyMatch(t *testing.T) {
 	m := New(4, Rules{}, plain(t))
 	m.Step()

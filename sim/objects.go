@@ -47,6 +47,7 @@ type idPool struct {
 // newPool makes a pool with initial capacity n.
 func newPool(n int) idPool { return idPool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
 
+// alloc returns a free id: the lowest free index from first, with its next generation.
 func (p *idPool) alloc(first int) netid.ID {
 	for p.from < len(p.used) && p.used[p.from] {
 		p.from++
@@ -62,6 +63,7 @@ func (p *idPool) alloc(first int) netid.ID {
 	return netid.Make(first+i, p.gen[i])
 }
 
+// free gives an id back.
 func (p *idPool) free(first int, id netid.ID) {
 	i := id.Index() - first
 	p.used[i] = false

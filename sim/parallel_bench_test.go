@@ -33,7 +33,7 @@ func (c *clock) tick() {
 	c.whole = append(c.whole, int64(last-begun))
 }
 
-// low is the tenth percentile: what it takes while nobody else is in the way.
+// low is the tenth percentile: the cost without interference of other programs.
 func low(ns []int64) float64 {
 	ns = slices.Sorted(slices.Values(ns))
 	return float64(ns[len(ns)/10])
@@ -69,13 +69,12 @@ func (f *foreman) Run(parts int, do func(int)) {
 var shared = []string{"commands", "abilities", "move", "animate", "record", "combat", "projectiles",
 	"grenades"}
 
-// BenchmarkWorkers plays one firefight of 4000 three times, tick by tick in turns: alone, with a
-// pool of two, and with a foreman who runs the parts one by one and works out how long two would
-// have taken. It says how much sooner a tick is over with the pool (speed-x, and by system), and
-// how much sooner by the foreman's account (parts-x), which other programs on this machine do not
-// spoil: it counts what stays with one and uneven parts, but not the handing over nor what memory
-// is shared. machine-x is what the pool gains at the same time on parts that touch no memory: where
-// that is near 1, there is no second processor to be had, and speed-x says nothing.
+// BenchmarkWorkers plays one firefight of 4000 players three times, tick by tick in turns: with one
+// worker, with a pool of two, and with a serial runner that times each part and computes the
+// duration for two workers. speed-x is the speedup of a tick with the pool (also by system).
+// parts-x is the computed speedup, independent of other programs: it includes serial and uneven
+// parts, but no synchronisation and no shared memory bandwidth. machine-x is the pool's speedup on
+// parts that touch no memory: near 1 there is no second processor, and speed-x means nothing.
 func BenchmarkWorkers(b *testing.B) {
 	pool := parallel.NewPool(2)
 	defer pool.Close()

@@ -38,9 +38,9 @@ func tells(m *Match) uint64 {
 	return h.Sum64()
 }
 
-// Rows 42 and 75: a firefight of both modes is the same match, and tells the same, tick by tick,
-// whoever runs its parts in whatever order: one, two or four workers, or one who begins at the end.
-// Some of those hit were never shown to their shooter.
+// Rows 42 and 75: a firefight of both modes gives the same match and the same events, tick by tick,
+// for any order of its parts: one, two or four workers, or one that begins with the last part. Some
+// of the players that are hit were never sent to their shooter.
 func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 	ticks := 200
 	if testing.Short() || raceEnabled {
@@ -90,7 +90,7 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// Row 75: where so many fire that rounds are cast in parts too.
+// Row 75: enough players fire that rounds are cast in parts too.
 func TestRow75RoundsInParts(t *testing.T) {
 	pool := parallel.NewPool(3)
 	defer pool.Close()

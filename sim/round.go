@@ -15,6 +15,8 @@ func (c *columns) die(row int, now tick.Tick) {
 	c.vel[row], c.state[row] = zero, move.State{Loco: move.Dead}
 }
 
+// occupyZones queues the teleports of the tick and counts the living players of each team in each
+// capture zone.
 func occupyZones(c *columns) {
 	o := c.objects
 	if len(o.Ports) > 0 {
@@ -26,6 +28,8 @@ func occupyZones(c *columns) {
 	}
 }
 
+// playMode steps the mode and applies its decisions: awards, announcements, the end of a round and
+// the start of the next.
 func playMode(c *columns) {
 	s := c.scratch
 	in := mode.Input{Players: c.score.Members, Kills: s.kills, Zones: c.objects.Occupied}

@@ -99,7 +99,7 @@ func (s *RoundStatus) Seconds(now tick.Tick, rate tick.Rate) uint32 {
 
 // roundStatusBytes is the size of a RoundStatus on the wire:
 //
-//	1 0x91   1 phase, status << 4, waiting << 7   1 winner   1 point   1 points   2 round   2 progress
+//	1 0x91   1 phase, status << 4, waiting << 7   1 winner  1 point  1 points  2 round  2 progress
 //	4 left   4 tick   4, 4 score   2, 2 players
 const roundStatusBytes = 29
 

@@ -1,6 +1,6 @@
 package sim
 
-// Rows 4 and 13 of the reference's checklist: systems, who runs them, and what begins and ends with
+// Rows 4 and 13 of the reference's checklist: systems, their runners, and what begins and ends with
 // an entity.
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// TestRow04OrderOfRun: a step runs each system once, in the order of the table, and so does who
-// runs them one by one.
+// TestRow04OrderOfRun: a step runs each system once, in the order of the table, and so does a loop
+// over the systems.
 func TestRow04OrderOfRun(t *testing.T) {
 	var trace, want []string
 	declared := systems
@@ -54,9 +54,9 @@ func TestRow04OrderOfRun(t *testing.T) {
 	}
 }
 
-// TestRow04BeginningsAndEnds: through random joins and leaves everybody is set up just once, at the
-// end of the tick of its coming and before any system sees it, and is out of its team before its
-// row goes.
+// TestRow04BeginningsAndEnds: through random joins and leaves each player is set up just once, at
+// the end of the tick of its join and before any system sees it, and leaves its team before its row
+// is removed.
 func TestRow04BeginningsAndEnds(t *testing.T) {
 	m := newScript(t, 24, Rules{Seed: 44}, "arena-16").m
 	begun, live := map[netid.ID]int{}, map[netid.ID]bool{}

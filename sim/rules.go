@@ -24,6 +24,7 @@ func (r Rules) WithDefaults() Rules {
 	return r
 }
 
+// set writes a default to a field that is zero.
 func set[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {

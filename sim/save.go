@@ -167,8 +167,10 @@ func parseCount(src []byte, limit, size int) (n int, rest []byte, err error) {
 	return int(v), src[k:], nil
 }
 
+// wrong is the error for a value that no match can have.
 func wrong(what string, v any) error { return fmt.Errorf("%w: %s: %v", ErrState, what, v) }
 
+// loadSettings reads the rules that may change during a match.
 func loadSettings(m *Match, src []byte) ([]byte, error) {
 	var millis int32
 	src, err := parsePlanes(src, single(&millis))
@@ -180,6 +182,7 @@ func loadSettings(m *Match, src []byte) ([]byte, error) {
 	return src, err
 }
 
+// loadRound reads clock, score and mode, and checks them against the rules of the mode.
 func loadRound(m *Match, src []byte) (_ []byte, err error) {
 	clock, s := m.clock, m.mode
 	if src, err = parsePlanes(src, single(clock)); err != nil {
@@ -213,6 +216,8 @@ func savePlayers(m *Match, c *columns, dst []byte) []byte {
 	return dst
 }
 
+// loadPlayers rebuilds the world's slots and rows, then reads every component and checks the
+// values.
 func loadPlayers(m *Match, src []byte) ([]byte, error) {
 	slots := m.World.Slots()
 	if len(src) < slots {
@@ -267,6 +272,8 @@ func (c *columns) valid() error {
 	return nil
 }
 
+// saveInboxes writes the command buffers: a fixed part per player, then the commands that are not
+// taken yet.
 func saveInboxes(m *Match, c *columns, dst []byte) []byte {
 	in := m.commandBuffers.of
 	rows := make([]savedBuffer, len(c.id))
@@ -284,6 +291,7 @@ func saveInboxes(m *Match, c *columns, dst []byte) []byte {
 	return appendList(appendPlanes(dst, memoryOf(rows)), all)
 }
 
+// loadInboxes reads what saveInboxes wrote; a command outside the window of its buffer is an error.
 func loadInboxes(m *Match, src []byte) ([]byte, error) {
 	ids := m.ids()
 	in := m.commandBuffers.of
@@ -313,7 +321,7 @@ func loadInboxes(m *Match, src []byte) ([]byte, error) {
 		all = all[r.count:]
 	}
 	if len(all) > 0 {
-		return nil, wrong("commands that wait for nobody", len(all))
+		return nil, wrong("commands beyond those of the buffers", len(all))
 	}
 	return src, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -18,8 +17,8 @@ func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Ti
 // and the newest.
 func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 
-// Flags of what in a pose differs from the prediction that the body keeps its velocity and nothing else
-// changes.
+// Flags of what in a pose differs from the prediction that the body keeps its velocity and nothing
+// else changes.
 const (
 	poseThere = 1 << iota
 	poseKey   // id or flags
@@ -38,7 +37,7 @@ func saveHistory(m *Match, c *columns, dst []byte) []byte {
 	for slot := range m.World.Slots() {
 		var s track
 		for t := oldest; t <= newest; t++ {
-			if p, ok := c.history.Pose(t, slot); ok && !planted.On(planted.FilmBlind) {
+			if p, ok := c.history.Pose(t, slot); ok {
 				dst = s.append(dst, &p)
 			} else {
 				dst = s.appendNone(dst)

@@ -50,6 +50,8 @@ func (p *idPool) owns(first, n int, id func(int) netid.ID) bool {
 	return used == n
 }
 
+// saveObjects writes projectiles, grenades, their id pools, pending teleports and occupants of
+// zones.
 func saveObjects(_ *Match, c *columns, dst []byte) []byte {
 	o := c.objects
 	dst = o.projectileIDs.append(appendList(dst, o.Projectiles))
@@ -61,6 +63,7 @@ func saveObjects(_ *Match, c *columns, dst []byte) []byte {
 	return appendPlanes(dst, memoryOf(o.Occupied))
 }
 
+// loadObjects reads what saveObjects wrote and checks every row.
 func loadObjects(m *Match, src []byte) (_ []byte, err error) {
 	o := m.Objects()
 	if o.Projectiles, src, err = parseList(src, o.Projectiles, maxSaved); err != nil {
@@ -91,6 +94,7 @@ func loadObjects(m *Match, src []byte) (_ []byte, err error) {
 	return src, m.validObjects()
 }
 
+// validObjects checks kinds and fields of what flies, and that each id belongs to one object.
 func (m *Match) validObjects() error {
 	o, k := m.Objects(), m.Game()
 	for i := range o.Projectiles {
@@ -120,6 +124,7 @@ func (m *Match) validObjects() error {
 	return nil
 }
 
+// saveAreas writes the next time at which each area may hurt each slot.
 func saveAreas(_ *Match, c *columns, dst []byte) []byte {
 	for i := range c.objects.Areas {
 		dst = appendPlanes(dst, memoryOf(c.objects.Areas[i].NextHits()))
@@ -127,6 +132,7 @@ func saveAreas(_ *Match, c *columns, dst []byte) []byte {
 	return dst
 }
 
+// loadAreas reads what saveAreas wrote.
 func loadAreas(m *Match, src []byte) (_ []byte, err error) {
 	next := make([]tick.Tick, m.World.Slots())
 	for i := range m.Objects().Areas {
@@ -138,6 +144,7 @@ func loadAreas(m *Match, src []byte) (_ []byte, err error) {
 	return src, nil
 }
 
+// saveScene writes barrels, cubes and blasts.
 func saveScene(_ *Match, c *columns, dst []byte) []byte {
 	s := c.scene
 	dst = appendList(appendList(dst, s.Barrels), s.Cubes)
@@ -148,6 +155,7 @@ func saveScene(_ *Match, c *columns, dst []byte) []byte {
 	return dst
 }
 
+// loadScene reads what saveScene wrote.
 func loadScene(m *Match, src []byte) (_ []byte, err error) {
 	s, l := m.Scene(), &m.Game().game.Layout
 	if s.Barrels, src, err = parseList(src, s.Barrels, len(l.Barrels)); err != nil {

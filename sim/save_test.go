@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// saved plays a scripted match for so many ticks and saves it.
+// saved plays a scripted match for the given number of ticks and saves it.
 func saved(t testing.TB, game *Game, players, ticks int) (*script, []byte) {
 	t.Helper()
 	s := newScript(t, players, Rules{Seed: 7, RespawnMillis: 700, Mix: true, Game: game}, "arena-16")
@@ -99,9 +99,10 @@ func TestSaveLoadGoesOn(t *testing.T) {
 	}
 }
 
-// TestSaveHasEverything: what the table of systems calls lasting or given is in a part, and structs
-// that are saved by hand have the fields that the hand knew. A new component needs nothing: all of
-// the kind are saved. Whoever adds a field below saves it, or says here from what it follows.
+// TestSaveHasEverything: each datum that the table of systems calls lasting or given is in a part,
+// and structs with handwritten save code have exactly the fields that the code covers. New
+// components need no change: all of the kind are saved. A new field of a struct below must be
+// saved, or derived from what is.
 func TestSaveHasEverything(t *testing.T) {
 	held := map[Datum]bool{}
 	for _, p := range parts {

@@ -52,7 +52,7 @@ func TestRow53Rivet(t *testing.T) {
 	for len(s.Outcome().Events) == 0 && s.Tick() < fired+60 {
 		s.step()
 	}
-	flown := s.Tick() - fired // 20 m less both radii and a body's, at 80 m/s, seen a tick or two late
+	flown := s.Tick() - fired // 20 m less the radii, at 80 m/s, one or two ticks late
 	want := Event{EventHit, 0, object.CauseProjectile, s.Tick(), s.ids[0], s.ids[1], 12}
 	if e := s.Outcome().Events; len(e) != 1 || e[0] != want || flown < 14 || flown > 17 {
 		t.Errorf("after %d ticks %+v, want %+v", flown, e, want)
@@ -119,8 +119,8 @@ func TestRow53MeleeHitsFriends(t *testing.T) {
 	}
 }
 
-// A shot breaks a barrel, which breaks the next a tick later, which kills whoever stands beside it:
-// the shooter's kill.
+// A shot breaks a barrel, which breaks the next a tick later, which kills the player beside it: the
+// kill is the shooter's.
 func TestRow55BarrelsChain(t *testing.T) {
 	g := quick(func(g *Game) {
 		rifle(g).Damage = 10
@@ -146,8 +146,8 @@ func TestRow55BarrelsChain(t *testing.T) {
 	}
 }
 
-// Who steps into a teleporter stands at its target from the next tick on, in another life, as fast
-// as before.
+// A player that steps into a teleporter stands at its target from the next tick on, in another
+// life, at the same speed.
 func TestRow55Teleporter(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Layout.Teleporters = []object.Teleporter{{Box: box(-1, 5, 1, 7), Target: geom.Vec3{X: 30, Z: 30},
@@ -175,7 +175,7 @@ func TestRow55Teleporter(t *testing.T) {
 	t.Error("it never jumped")
 }
 
-// A burning place takes 25 points three times a second, and who dies there dies by nobody's hand.
+// A burning place takes 25 points three times a second, and a death in it has no killer.
 func TestRow50DamageArea(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2), object.AreaKind{Points: 25, PerSecond: 3}}}
@@ -269,8 +269,8 @@ func TestRow70Spectator(t *testing.T) {
 	}
 }
 
-// When time is up all die and nobody returns; then points are forgotten, barrels whole, and
-// everybody spawns at once.
+// When time is up all players die and none respawns; then points are reset, barrels whole, and all
+// players spawn at once.
 func TestRow56RoundEnds(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Mode.RoundMillis, g.Mode.PostmatchMillis = 1000, 500

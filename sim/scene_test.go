@@ -35,8 +35,8 @@ func plain(t testing.TB) *arena.Arena {
 	return a
 }
 
-// quick is a game whose round begins at once, with one player, and whose rifles throw nobody;
-// change may make it another.
+// quick is a game whose round begins at once, with one player, and rifles without impulse; change
+// may edit it.
 func quick(change func(*Game)) *Game {
 	g := DefaultGame()
 	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
@@ -50,7 +50,7 @@ func quick(change func(*Game)) *Game {
 // rifle is what the first hero shoots with.
 func rifle(g *Game) *ability.GunParams { return &g.Heroes[Terraformer].Slots[0].Gun }
 
-// deadly makes rounds of the rifle take so many points.
+// deadly sets the damage of a rifle round, in points.
 func deadly(points int16) *Game { return quick(func(g *Game) { rifle(g).Damage = points }) }
 
 // scene is a match whose players stand where a test puts them.
@@ -95,7 +95,7 @@ func (s *scene) step() {
 	s.Step()
 }
 
-// at is a shot of somebody at pos at the height of y metres of a player at target.
+// at is a shot from pos at a player at target, y metres above its feet.
 func at(pos, target geom.Vec3, y float32) Command {
 	d := target.Sub(pos)
 	flat := math.Hypot(float64(d.X), float64(d.Z))

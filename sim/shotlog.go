@@ -36,7 +36,7 @@ type judgedShot struct {
 	sweep   lagcomp.Sweep // its View is the one that the shot was judged by
 	hit     *lagcomp.Hit
 	stats   *lagcomp.CastStats
-	blocked uint32 // the player that it would have hit first, had its shooter seen that one; 0: none
+	blocked uint32 // first player on the path that was not visible to the shooter; 0: none
 	nanos   uint32
 	melee   bool
 }

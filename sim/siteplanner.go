@@ -44,6 +44,7 @@ type sitePlanner struct {
 	taken []geom.Vec3
 }
 
+// newSitePlanner plans between the spawns of the attackers and those of the defenders.
 func newSitePlanner(from, to []arena.Spawn) *sitePlanner {
 	s := &sitePlanner{}
 	for team, all := range [mode.Teams][]arena.Spawn{from, to} {
@@ -59,6 +60,7 @@ func newSitePlanner(from, to []arena.Spawn) *sitePlanner {
 	return s
 }
 
+// units converts metres to the integer grid of maps, 1/64 m.
 func units(p geom.Vec3) [3]int64 {
 	return [3]int64{int64(p.X * (1 / arena.Unit)), int64(p.Y * (1 / arena.Unit)),
 		int64(p.Z * (1 / arena.Unit))}
@@ -96,6 +98,7 @@ func (s *sitePlanner) point(i, n int, spawns []arena.Spawn) (at geom.Vec3) {
 	return at
 }
 
+// has reports whether a place is taken.
 func (s *sitePlanner) has(p geom.Vec3) bool {
 	for _, q := range s.taken {
 		if q == p {

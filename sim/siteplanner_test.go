@@ -13,9 +13,9 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow56PointsOfGeneratedArenas: wherever a seed takes us, an assault has its points in their
-// order from the attackers' side to the defenders', each of its own, where somebody can stand; and
-// each team a home in which some of it spawn, and none of the other.
+// TestRow56PointsOfGeneratedArenas: for any seed, an assault has distinct points in order from the
+// attackers' side to the defenders', where a player can stand; and each team has a home with some
+// of its own spawns and none of the other's.
 func TestRow56PointsOfGeneratedArenas(t *testing.T) {
 	for players := 2; players <= 600; players = players*2 + 3 {
 		for seed := range 6 {

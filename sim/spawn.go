@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
+// zero is the velocity of a player that spawns.
 var zero geom.Vec3
 
 // spawns is the resource of where players spawn, and of how waiting players join.
@@ -21,6 +22,7 @@ type spawns struct {
 // nearBase is how far from a capture point a spawn belongs to its base, in metres.
 const nearBase = 30
 
+// newSpawns assigns each spawn to the nearest capture point within nearBase, if there is one.
 func newSpawns(a *arena.Arena, l *Layout, slots int) *spawns {
 	p := &spawns{joinAs: make([]joinKind, slots)}
 	for _, s := range a.Spawns {

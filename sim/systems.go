@@ -2,7 +2,6 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/parallel"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -53,8 +52,10 @@ func (m *Match) End() {
 	}
 }
 
+// takeCommands fetches each player's command of the tick from its buffer.
 func takeCommands(c *columns) { c.parallelRows(len(c.id), takeCommandsOf) }
 
+// takeCommandsOf is takeCommands for a range of rows.
 func takeCommandsOf(c *columns, p parallel.Part) {
 	in := c.commandBuffers.of
 	t := c.clock.Tick
@@ -65,6 +66,7 @@ func takeCommandsOf(c *columns, p parallel.Part) {
 	}
 }
 
+// changeHeroes grants the requests of dead players and of players where the mode allows it.
 func changeHeroes(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
@@ -110,6 +112,7 @@ func (c *columns) location(i int) (at mode.Location) {
 	return at
 }
 
+// respawn brings dead players back that the mode lets return in this tick.
 func respawn(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
@@ -128,6 +131,7 @@ func respawn(c *columns) {
 	}
 }
 
+// teleport moves the players that stepped into a teleporter in the last tick.
 func teleport(c *columns) {
 	o := c.objects
 	for _, j := range o.teleports {
@@ -139,6 +143,7 @@ func teleport(c *columns) {
 	o.teleports = o.teleports[:0]
 }
 
+// runAbilities steps all abilities and collects their actions in the order of rows.
 func runAbilities(c *columns) {
 	s := c.scratch
 	parts := c.parallelRows(len(c.id), runAbilitiesOf)
@@ -148,6 +153,8 @@ func runAbilities(c *columns) {
 	}
 }
 
+// runAbilitiesOf is runAbilities for a range of rows. Launches apply at once, other actions are
+// collected by part.
 func runAbilitiesOf(c *columns, p parallel.Part) {
 	s := c.scratch
 	deeds := s.actionParts[p.Index]
@@ -169,8 +176,10 @@ func runAbilitiesOf(c *columns, p parallel.Part) {
 	s.actionParts[p.Index] = deeds
 }
 
+// movePlayers moves all bodies by a tick.
 func movePlayers(c *columns) { c.parallelRows(len(c.id), movePlayersOf) }
 
+// movePlayersOf is movePlayers for a range of rows.
 func movePlayersOf(c *columns, p parallel.Part) {
 	from, to := p.From, p.To
 	rows := move.Rows{
@@ -179,18 +188,17 @@ func movePlayersOf(c *columns, p parallel.Part) {
 	}
 	move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 	for range 3 {
-		if planted.On(planted.BodiesHurry) && c.clock.Tick%64 == 0 {
-			move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
-		}
 	}
 }
 
+// record adds the poses of the tick to the history. Empty slots and spectators have none.
 func record(c *columns) {
 	clear(c.poses.of)
 	c.parallelRows(len(c.id), recordOf)
 	c.history.Record(c.clock.Tick, c.poses.of)
 }
 
+// recordOf is record for a range of rows.
 func recordOf(c *columns, part parallel.Part) {
 	p, s := c.poses, c.scratch
 	for i := part.From; i < part.To; i++ {

@@ -21,7 +21,7 @@ func (s Side) String() string { return [...]string{"server", "both"}[s&1] }
 type System struct {
 	Name    string // also its name in profiles and stage tables
 	Purpose string
-	Reads   []Datum // what it depends on, besides the clock, the game and the arena, which are never written
+	Reads   []Datum // inputs besides clock, game and arena, which are never written
 	Writes  []Datum // what it may change
 	Side    Side
 	run     func(*columns)
@@ -210,14 +210,14 @@ var systems = []System{
 //	a datum that is not in Data, or a duplicate name
 //	a PerTick or Output datum is read before it is written
 //	a PerTick datum is written and not read afterwards
-//	a datum is written twice by systems that do not read it, and not read in between: the first write is lost
+//	a datum is written twice without a read in between: the first write is lost
 func Conflicts(table []System) (out []string) {
 	sorts := map[Datum]Lifetime{}
 	for _, d := range data {
 		sorts[d.Name] = d.Sort
 	}
 	names := map[string]bool{}
-	writer, fresh := map[Datum]string{}, map[Datum]bool{} // the last writer, and whether that value is unread
+	writer, fresh := map[Datum]string{}, map[Datum]bool{} // last writer; value unread
 	for i := range table {
 		s := &table[i]
 		if names[s.Name] {

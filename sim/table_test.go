@@ -148,7 +148,7 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range ground.Spawns { // in everybody's way
+		for _, at := range ground.Spawns { // on every spawn
 			game.Layout.Cubes = append(game.Layout.Cubes, at.Pos.Add(geom.Vec3{X: 1, Y: 1, Z: 2}))
 		}
 		s := newScript(t, 16, Rules{Seed: 5, RespawnMillis: 700, Mix: true, Game: game}, "arena-16")

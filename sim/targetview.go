@@ -15,7 +15,7 @@ type TargetView struct {
 	// by which it was seen; differs from View only if that is too long ago, or was announced too
 	// late
 	Seen    tick.View
-	Expired bool // it was seen so long ago that its pose is not held: Seen is empty
+	Expired bool // its pose is older than the history: Seen is empty
 }
 
 // SetViewResolver sets what tells how the client of a shot's shooter saw the other players. plain

@@ -99,8 +99,8 @@ func liveAt(t *itr.Trace, s int) []bool {
 	return t.Live[s]
 }
 
-// Trial is what codecs are compared on. Step is 1 for every snapshot; only then the decoder's past is what it decoded
-// itself. A larger Step codes every Step-th snapshot, for a quick look.
+// Trial is what codecs are compared on. Step is 1 for every snapshot; only then the decoder's past
+// is what it decoded itself. A larger Step codes every Step-th snapshot, for a quick look.
 type Trial struct {
 	Model       *rows.Model
 	Dictionary  []byte // of zstd; nil for none

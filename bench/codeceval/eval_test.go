@@ -114,7 +114,8 @@ func drifters(seed uint32, frames int) *itr.Trace {
 // Every codec gives back what it was given, from the decoder's own memory.
 func TestRunVerifies(t *testing.T) {
 	train, test := drifters(1, 300), drifters(2, 100)
-	for s := range test.Snapshots { // rows that do not count stand still, as in traces read from files
+	// Rows that do not count stand still, as in traces read from files.
+	for s := range test.Snapshots {
 		for e, live := range test.Live[s] {
 			if !live && s > 0 {
 				copy(test.Row(s, e), test.Row(s-1, e))

@@ -20,8 +20,6 @@ func BenchmarkMinute(b *testing.B) {
 	}{
 		{"players=32/lobby", 7, checks{none: true}},
 		{"players=32/whole", 7, checks{}},
-		{"players=10/lobby", 2, checks{none: true}},
-		{"players=10/whole", 2, checks{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			runtime.LockOSThread() // its CPU time is measured

@@ -11,9 +11,9 @@ type Result struct {
 	Hash      uint64     // of the server's match after the last tick; equal for equal cases
 }
 
-// Run plays a case. Every fifth seed is played twice and must give the same bits; every fifth is
-// played again without the attackers that have no session, which must not change the match. The
-// error is of a case that cannot be played.
+// Run plays a case. Seeds with remainder 1 by 5 are played twice and must match bit for bit
+// (Determinism). Seeds with remainder 3 are played again without the attackers that have no session,
+// which must not change the match (Isolation). The error is that of an invalid case.
 func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
 		return Result{}, err
@@ -30,8 +30,8 @@ func Run(c Case) (Result, error) {
 	return r, err
 }
 
-// compare plays a finished case again where its seed asks for it, and returns the violation that a
-// difference is.
+// compare plays a finished case again if its seed asks for it, and returns a violation if the replay
+// differs.
 func (w *world) compare() (*Violation, error) {
 	again, alone := w.c.Seed%5 == 1, w.c.Seed%5 == 3 && w.hasOutsiders()
 	if !again && !alone {
@@ -41,7 +41,7 @@ func (w *world) compare() (*Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := other.run(); v != nil && !alone {
+	if v := other.run(); v != nil && !alone { // a run without its attackers is compared, not judged
 		return v, nil
 	}
 	at := firstDifference(w.trace, other.trace)
@@ -49,7 +49,7 @@ func (w *world) compare() (*Violation, error) {
 		return nil, nil
 	}
 	if alone {
-		if other, at, err = w.isDeterministic(other, at); err != nil {
+		if other, at, err = w.causeOfDifference(other, at); err != nil {
 			return nil, err
 		}
 	}
@@ -58,15 +58,15 @@ func (w *world) compare() (*Violation, error) {
 	} else {
 		other.fail(Determinism, "the match differs when its seed is played again")
 	}
-	other.violation.At = time.Duration(at+1) * 6 * w.rate.Period()
-	other.violation.Case.Until = 0
+	other.violation.At = time.Duration(at+1) * traceEvery * w.rate.Period()
+	other.violation.Case.Until = 0 // the replay must be whole to differ again
 	return other.violation, nil
 }
 
-// isDeterministic plays a case up to three more times. It returns the first run that differs from
-// w, and where, or else what it was given: then the difference comes from the attackers, not from
-// chance.
-func (w *world) isDeterministic(other *world, at int) (*world, int, error) {
+// causeOfDifference tells chance from the attackers after a run without them differed at index at of
+// the traces. It plays the unchanged case up to three more times. If one differs, it returns that run
+// and its index: the match is not deterministic. Otherwise it returns what it was given.
+func (w *world) causeOfDifference(other *world, at int) (*world, int, error) {
 	for range 3 {
 		third, err := newWorld(w.c, checks{})
 		if err != nil {

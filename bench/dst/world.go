@@ -44,7 +44,7 @@ type world struct {
 	players   []netid.ID // in the match after the last tick
 	played    tick.Tick  // newest tick of the server
 	noTick    bool       // the server played no tick in the last step
-	trace     []uint64   // hashes of the match, every sixth tick
+	trace     []uint64   // hashes of the match, one each traceEvery ticks
 	violation *Violation // the first; nil if there is none
 }
 
@@ -74,6 +74,9 @@ type checkers struct {
 	recordings recordings
 	allocs     allocCheck
 }
+
+// traceEvery is the interval, in ticks, at which a run keeps a hash of the match.
+const traceEvery = 6
 
 // checks says what a run leaves out.
 type checks struct {
@@ -227,7 +230,7 @@ func (w *world) check() {
 	w.played = m.Tick()
 	w.listPlayers()
 	w.checkHonestClients()
-	if m.Tick()%6 == 0 {
+	if m.Tick()%traceEvery == 0 {
 		w.traceHash()
 	}
 	if w.checks.none {

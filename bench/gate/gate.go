@@ -23,9 +23,10 @@ type Change struct {
 	Unit     string  `json:"unit"`
 	Old      float64 `json:"old"` // medians
 	New      float64 `json:"new"`
-	P        float64 `json:"p"` // two-sided Mann-Whitney; of stages, corrected for their number (Holm)
-	N        [2]int  `json:"n"`
-	Worse    bool    `json:"worse"`
+	// Two-sided Mann-Whitney; of stages, corrected for their number (Holm).
+	P     float64 `json:"p"`
+	N     [2]int  `json:"n"`
+	Worse bool    `json:"worse"`
 }
 
 // Percent is the relative change.
@@ -77,7 +78,8 @@ func compareRounds(key string, a, b []Round) []Change {
 		x, y := sample(a, value), sample(b, value)
 		c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: x.Values[len(a)/2],
 			New: y.Values[len(b)/2], P: 1}
-		if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] { // otherwise all are equal
+		// Otherwise all are equal.
+		if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] {
 			c.P = benchmath.AssumeNothing.Compare(x, y).P
 		}
 		return c

@@ -66,7 +66,9 @@ func TestGateIsNotFooled(t *testing.T) {
 			failed++
 		}
 	}
-	if failed > 16 { // the tick and the stages are two families, each wrong at most 2.5 times in a hundred for the worse
+	// The tick and the stages are two families, each wrong at most 2.5 times in a hundred for the
+	// worse.
+	if failed > 16 {
 		t.Errorf("%d of 200 equal pairs with 10 %% noise failed", failed)
 	}
 	rng := rand.New(rand.NewPCG(1, 3))

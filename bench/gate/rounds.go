@@ -26,8 +26,9 @@ type Samples struct {
 
 // Round is one measurement of one lobby.
 type Round struct {
-	Scenario       string          `json:"scenario"` // name, players and rates: rounds of one name are of the same work
-	Stages         []measure.Stage `json:"stages"`   // µs a tick
+	// Name, players and rates: rounds of one name are of the same work.
+	Scenario       string          `json:"scenario"`
+	Stages         []measure.Stage `json:"stages"` // µs a tick
 	BytesPerClient float64         `json:"bytes_per_client"`
 }
 

@@ -9,11 +9,10 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// TestRow56AssaultOnGeneratedMaps plays assaults where no pack says what stands: clients and server
-// put the points at the same places, the swarm's own players fight for them, over links that lose,
-// and the round ends with what became of the points, twice with the same bits. Who has three
-// seconds to hold in a crowd may get no point at all: two are equally strong, and nearly always
-// both are there. Half a second suffices.
+// TestRow56AssaultOnGeneratedMaps plays assaults on maps without a content pack: clients and server
+// place the capture points alike, bots fight for them over lossy links, and a round ends with the
+// points' result, twice with the same bits. A capture time of half a second lets two equal teams
+// capture at all.
 func TestRow56AssaultOnGeneratedMaps(t *testing.T) {
 	alone(t)
 	for _, c := range []struct {
@@ -35,7 +34,7 @@ func TestRow56AssaultOnGeneratedMaps(t *testing.T) {
 }
 
 func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint8) {
-	s := newStadiumOn(t, on, 24, "assault", impair.Profile{Loss: 0.02, Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) {
+	s := newModeTestOn(t, on, 24, "assault", impair.Profile{Loss: 0.02, Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 2000, 1000, 2000, capture, 60000
 	})
 	m := s.Lobby.Match()
@@ -68,7 +67,7 @@ func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint
 }
 
 // same holds a client's places of points and homes to the match's.
-func same(t *testing.T, i int, c *client.Client, s *stadium) {
+func same(t *testing.T, i int, c *client.Client, s *modeTest) {
 	t.Helper()
 	ours, theirs := c.Game().Layout, s.Lobby.Match().Rules().Game.Layout
 	if len(ours.Points) != 3 || len(ours.Homes) != 2 {

@@ -47,10 +47,10 @@ func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 	return l
 }
 
-// Every bit of every datagram of whole lobbies is in the ledger once, after each tick: with each
-// codec, by blocks and by rows, within budgets, in a town, with players who come, leave, vanish and
-// come from elsewhere, and clients who must be sent map and model. Whoever samples gets the same
-// sections, and cells that add up to the datagrams that were sampled.
+// Every bit of every datagram of whole lobbies is in the bandwidth account once, after each tick:
+// with each codec, by blocks and by rows, within budgets, in a town, with players that join, leave,
+// time out and rebind, and clients that fetch map and model. Sampling changes no section, and its
+// cells add up to the sampled datagrams.
 func TestBandwidthIsTheDatagrams(t *testing.T) {
 	alone(t)
 	town := arena.Town(32, 5)
@@ -142,8 +142,8 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 	}
 }
 
-// Over a line that loses nothing the ledger of the lobby is, cell by cell, the account of its
-// clients, who decode the same bytes.
+// Over a lossless link the bandwidth account of the lobby equals, cell by cell, that of its
+// clients, which decode the same bytes.
 func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
 		ground, err := arena.Open("arena-16")

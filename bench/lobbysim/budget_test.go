@@ -16,8 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// known is how many of those who are there a client holds of some snapshot that it can still show,
-// and how many there are.
+// known counts the players of which a client holds a row that it can still show, and all players.
 func known(b *Sim, cl *client.Client) (holds, there int) {
 	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
@@ -41,9 +40,9 @@ func known(b *Sim, cl *client.Client) (holds, there int) {
 	return holds, there
 }
 
-// Who comes into a full lobby is sent no snapshot beyond its budget, and holds everybody after as
-// many of them as the world takes at its dearest, and half as many more for what changes meanwhile.
-// In the old way the first snapshot is all of it at once.
+// A client that joins a full lobby gets no snapshot over its budget, and holds all players after at
+// most one and a half times the snapshots that the whole world takes at its largest. Without a join
+// budget the first snapshot has all of it.
 func TestJoinWithoutASpike(t *testing.T) {
 	alone(t)
 	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
@@ -128,8 +127,8 @@ func TestJoinWithoutASpike(t *testing.T) {
 	}
 }
 
-// TestRow65Importance is row 65 of the reference's checklist: under a limit who is near or fights
-// is told of more often, and nobody who is in sight waits as long as a baseline lasts.
+// TestRow65Importance is row 65 of the reference's checklist: under a limit players that are near
+// or in combat are sent more often, and no visible player waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
 	alone(t)
 	const players = 64
@@ -212,9 +211,8 @@ func TestRow65Importance(t *testing.T) {
 	}
 }
 
-// On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is
-// in sight is told of before its baseline is too old, at every rung of the ladder by which a lobby
-// sheds load.
+// With a bandwidth far below demand the farthest players are clipped, and every other one is sent
+// before its baseline is too old, at each load level.
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
 	alone(t)
 	const players = 120

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// talkers opens a lobby whose clients are all in and know everybody.
-func talkers(t *testing.T, clients int) *Sim {
+// newChatLobby opens a lobby whose clients have joined and have the whole roster.
+func newChatLobby(t *testing.T, clients int) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-64")
 	if err != nil {
@@ -31,7 +31,7 @@ func talkers(t *testing.T, clients int) *Sim {
 				t.Fatalf("client %d does not know slot %d", i, slot)
 			}
 		}
-		for _, ok := c.Chat.Next(); ok; _, ok = c.Chat.Next() { // who has come in
+		for _, ok := c.Chat.Next(); ok; _, ok = c.Chat.Next() { // lines about joins
 		}
 	}
 	return b
@@ -46,12 +46,11 @@ func step(t *testing.T, b *Sim, ticks int) {
 	}
 }
 
-// Row 57 through the whole stack, on links that lose, repeat and reorder: each line comes once, in
-// the order in which its sender said it, to those it is for and to nobody else, and says the same
-// to all of them.
+// Row 57 through the whole stack, on links with loss, duplicates and reordering: each line arrives
+// once, in its sender's order, at its recipients alone and with the same text.
 func TestRow57LinesThroughTheStack(t *testing.T) {
 	const n, rounds = 12, 24
-	b := talkers(t, n)
+	b := newChatLobby(t, n)
 	name := func(i int) string { return fmt.Sprintf("bot %d", i) }
 	team := func(i int) int8 {
 		p, _ := b.Clients[0].Chat.Player(b.Clients[i].ID().Index())
@@ -119,11 +118,11 @@ func listen(b *Sim, heard [][]string) {
 	}
 }
 
-// A client puts lines into the very words of the server's own; and who comes and goes, it tells by
-// itself.
+// A client formats lines as the server's own text does, and derives joins and leaves from the
+// roster.
 func TestRow57LinesInWords(t *testing.T) {
 	alone(t)
-	b := talkers(t, 3)
+	b := newChatLobby(t, 3)
 	a := b.Clients[0]
 	if client.LineKind(chat.Announcement) != client.LineAnnouncement || client.LineKind(chat.Whisper) != client.LineWhisper || client.LineKind(chat.Notice) != client.LineNotice {
 		t.Error("kinds have other numbers")
@@ -187,7 +186,7 @@ func TestRow57LinesInWords(t *testing.T) {
 // counts them.
 func TestRow57KillsAreLines(t *testing.T) {
 	alone(t)
-	b := talkers(t, 12)
+	b := newChatLobby(t, 12)
 	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
 	told := make([]uint64, len(b.Clients))
 	for range 60 {
@@ -216,11 +215,11 @@ func TestRow57KillsAreLines(t *testing.T) {
 	}
 }
 
-// Names hold through changes of players over bad links: after a while all clients know all that are
-// there, and nobody else.
+// Rosters converge over bad links while players join and leave: each client ends with the names of
+// the present players alone.
 func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
 	alone(t)
-	b := talkers(t, 10)
+	b := newChatLobby(t, 10)
 	for round := range 20 {
 		i := 1 + round*7%9
 		b.Leave(i)

@@ -9,14 +9,13 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// TestRow40EdgesAreNotCrossed is row 40 of the reference's checklist at the edges of a life: who
-// dies, is born or is taken elsewhere by a teleporter is shown on either side of that, never on a
-// way between, and what is no number (alive, team, which life, hero) is as it was at the older
-// side. Everybody else is where the server had them, to what a straight line between two snapshots
-// leaves out.
+// TestRow40EdgesAreNotCrossed is row 40 of the reference's checklist at discontinuities: a player
+// that dies, spawns or teleports is shown before or after, never between. Values that are not
+// numbers (alive, team, life, hero) are those of the older snapshot. All other players are at the
+// server's position, within the error of a straight line between two snapshots.
 func TestRow40EdgesAreNotCrossed(t *testing.T) {
 	for _, link := range []impair.Profile{{Delay: 25 * time.Millisecond}, {Delay: 25 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1}} {
-		y := newYard(t, 8, link, func(c *Config) { c.Lobby.Rules.RespawnMillis = 700 })
+		y := newObjectsTest(t, 8, link, func(c *Config) { c.Lobby.Rules.RespawnMillis = 700 })
 		was := map[tick.Tick][]rig.Pose{}
 		shown, edges, far, worst := 0, 0, 0, float32(0)
 		y.run(40*time.Second, func() {
@@ -51,7 +50,8 @@ func TestRow40EdgesAreNotCrossed(t *testing.T) {
 				}
 			}
 		})
-		// Between two snapshots nobody goes further than 1.5 m, and is cut short by half of it.
+		// Between two snapshots a player moves at most 1.5 m, and is shown at most half of that
+		// off.
 		if shown < 50000 || edges < 100 || far < 20 || worst > 0.75 {
 			t.Errorf("%v: %d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were", link, shown, edges, far, worst)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// rapidFire is the default game with rifles that fire in every tick and hurt little: many shots at
-// many who live.
+// rapidFire is the default game with rifles that fire in every tick at low damage: many shots at
+// many living targets.
 func rapidFire() *sim.Game {
 	g := sim.DefaultGame()
 	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
@@ -46,7 +46,7 @@ func (t trigger) Decide(s *swarm.Observation) client.Intent {
 	return in
 }
 
-// exactCase is a lobby whose every shot is compared.
+// exactCase is a lobby of which every shot is compared.
 type exactCase struct {
 	name    string
 	link    impair.Profile
@@ -58,8 +58,8 @@ type exactCase struct {
 	rewind  int32 // longest rewind in milliseconds
 }
 
-// exactCases is every named link, with and without a budget, on an open map and in a town whose
-// houses hide, and every codec.
+// exactCases covers every named link, with and without a budget, on an open map and in a town with
+// occlusion, and every codec.
 func exactCases() (all []exactCase) {
 	for i, p := range impair.Presets() {
 		rewind := int32(0)
@@ -81,7 +81,7 @@ func exactCases() (all []exactCase) {
 	return append(all, exactCase{name: mobile.Name + ", every second", link: mobile.Profile, clients: 32, every: 2, rewind: 1000})
 }
 
-// settled is when the clocks of clients who came at the beginning have settled.
+// settled is the tick by which the clocks of the first clients have converged.
 const settled = 180
 
 // exactCount is what came out.
@@ -92,7 +92,7 @@ type exactCount struct {
 	clamped, faded    int     // not compared
 	steady, moved     int     // all shots when the clients' clocks had settled, and those of them that were clamped
 	why               [16]int // of those, by lagcomp.ClampReason
-	thrown            int     // likewise: of shooters who were not where they thought
+	thrown            int     // likewise: of shooters with a mispredicted position
 	nearest, halfTrip int     // verdicts of whole ticks: the one nearest to the view, and the one by RTT/2 and the delay
 }
 
@@ -121,8 +121,8 @@ func (e exactCount) String() string {
 		e.shots, e.hits, e.otherwise, e.clamped, e.steady, e.share(), why, e.faded, e.thrown, share(e.strays), share(e.nearest), share(e.halfTrip))
 }
 
-// exacter plays a case.
-type exacter struct {
+// shotComparer plays a case.
+type shotComparer struct {
 	t      *testing.T
 	c      exactCase
 	b      *Sim
@@ -132,8 +132,8 @@ type exacter struct {
 	n      exactCount
 }
 
-// exact plays a case until so many shots are compared.
-func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
+// compareShots plays a case until a number of shots is compared.
+func compareShots(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
 	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec,
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
@@ -153,7 +153,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := exacter{t: t, c: c, b: b, rivals: lagcomp.NewSweeper(b.Lobby.Match().History()), own: map[shotKey]client.Shot{}, from: make([]uint64, c.clients)}
+	e := shotComparer{t: t, c: c, b: b, rivals: lagcomp.NewSweeper(b.Lobby.Match().History()), own: map[shotKey]client.Shot{}, from: make([]uint64, c.clients)}
 	for range 60 * 60 * 4 {
 		if e.n.shots >= shots && b.Lobby.Match().Tick() >= 2*settled {
 			return e.n
@@ -167,7 +167,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	return e.n
 }
 
-func (e *exacter) step() {
+func (e *shotComparer) step() {
 	var shots [64]client.Shot
 	for i, c := range e.b.Clients {
 		n, next := c.Shots.Since(e.from[i], shots[:])
@@ -190,7 +190,7 @@ func (e *exacter) step() {
 }
 
 // compare holds the server's verdict of a shot to its shooter's own.
-func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
+func (e *shotComparer) compare(s *sim.Shot, h *lagcomp.Hit) {
 	now := e.b.Lobby.Match().Tick()
 	own, known := e.own[shotKey{s.Shooter, now}]
 	switch {
@@ -267,7 +267,7 @@ func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 		if only := os.Getenv("TICKRATE_CASE"); only != "" && only != c.name {
 			continue
 		}
-		n := exact(t, c, uint64(1+i), (shots+len(cases)-1)/len(cases))
+		n := compareShots(t, c, uint64(1+i), (shots+len(cases)-1)/len(cases))
 		t.Logf("%-28s %v", c.name, n)
 		all.add(n)
 		link, _, _ := strings.Cut(c.name, ",")

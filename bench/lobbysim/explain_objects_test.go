@@ -24,7 +24,7 @@ import (
 //	range   it is not told, and too far in cells
 //	sight   it is not told, near enough, and out of sight
 //	budget  it is not told, it may be, and the line is thin
-//	joining likewise to a newcomer, whose line is not
+//	joining likewise to a joining client with enough bandwidth
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForObjects(t *testing.T) {
@@ -38,12 +38,12 @@ func TestExplainIsRightForObjects(t *testing.T) {
 		{Relevance: server.RelevanceGrid, ViewDistance: 12, Kbps: 24},
 	} {
 		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
-			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
+			y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
 				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
 				l.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
-			w := whyOfThings{yard: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
+			w := objectsExplainTest{objectsTest: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
 			w.far = int(cfg.ViewDistance/cell) + 2
 			if n := int(cfg.ViewDistance / cell); float32(n)*cell == cfg.ViewDistance {
 				w.far = n + 1
@@ -52,7 +52,7 @@ func TestExplainIsRightForObjects(t *testing.T) {
 				if err := y.Step(); err != nil {
 					t.Fatal(err)
 				}
-				w.look()
+				w.checkSnapshot()
 			}
 			y.Lobby.Publish()
 			l := y.Lobby.Summary().Replication
@@ -79,9 +79,9 @@ func TestExplainIsRightForObjects(t *testing.T) {
 	}
 }
 
-// whyOfThings holds verdicts about things to what clients know.
-type whyOfThings struct {
-	*yard
+// objectsExplainTest holds verdicts about things to what clients know.
+type objectsExplainTest struct {
+	*objectsTest
 	cfg      server.Config
 	grid     interest.Config
 	far      int // cells
@@ -92,7 +92,7 @@ type whyOfThings struct {
 }
 
 // lookAround looks at all snapshots of this tick.
-func (w *whyOfThings) look() {
+func (w *objectsExplainTest) checkSnapshot() {
 	m := w.Lobby.Match()
 	now := m.Tick()
 	f := w.Lobby.ObjectFrame(now)
@@ -144,7 +144,7 @@ func (w *whyOfThings) look() {
 }
 
 // compare holds one verdict to what client i decoded.
-func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
+func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
 	var got, want [netstate.ObjectStateFields]int32
@@ -180,7 +180,7 @@ func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, 
 }
 
 // cells is the square of how many cells a client and a thing are apart.
-func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
+func (w *objectsExplainTest) cells(i, slot int, now tick.Tick) int {
 	g := w.grid
 	me, it := w.cellsOf(i, slot, now)
 	dx, dz := me%g.Wide-it%g.Wide, me/g.Wide-it/g.Wide
@@ -188,7 +188,7 @@ func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
 }
 
 // cellsOf are the cells that a client's player and a thing stand in.
-func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
+func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
 	var row [netstate.ObjectStateFields]int32
 	var o netstate.ObjectState
@@ -227,7 +227,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 }
 
 // slotOf is the slot of what stands about, as the list has it.
-func (w *whyOfThings) slotOf(kind netstate.Kind, n int) int {
+func (w *objectsExplainTest) slotOf(kind netstate.Kind, n int) int {
 	for k := range w.verdicts {
 		if w.verdicts[k].Object == (server.ObjectRef{Kind: kind, N: uint32(n)}).String() {
 			return w.verdicts[k].Slot

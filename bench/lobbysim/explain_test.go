@@ -13,13 +13,13 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Whoever is not in a snapshot is not in it for a reason, and it is the right one: in a town,
+// The explained reason for each row that a snapshot lacks is the right one: in a town,
 // within a range, with and without limits of bytes, for each pair of client and entity in each
 // snapshot, by what the client decoded and by brute force over positions:
 //
 //	range    the oracle may not tell of it, and it is too far in cells
 //	sight    the oracle may not tell of it, and it is near enough
-//	line     it may; of those who are in sight nobody is told of, or waits, who is farther, but for the edge's play
+//	line     it may; no farther visible row is sent or waits, but for the edge's hysteresis
 //	budget   it may; its weight is no more than what it took to get in, and that was more than nothing
 //	joining  likewise, until the client holds all
 //
@@ -65,9 +65,9 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(table, f)
-				may := oracles[i].look(f)
+				may := oracles[i].visibleTo(f)
 				me := netstate.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:]).Pos
-				nearest, farthest := float32(1e9), float32(0) // of those whom the line does not carry, and of those whom it does
+				nearest, farthest := float32(1e9), float32(0) // of clipped rows, and of sent ones
 				for slot := range f.Slots() {
 					id := f.ID(slot)
 					if id == 0 {

@@ -144,7 +144,8 @@ func TestRow78MapDelivered(t *testing.T) {
 	}
 }
 
-// Both at once, to many who come together, each at a line of 64 kbit/s of which a tenth is lost.
+// Model and map at once, to many clients that join together, each over a link of 64 kbit/s with 10
+// % loss.
 func TestModelAndMapDelivered(t *testing.T) {
 	alone(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}

@@ -12,8 +12,7 @@ import (
 var hours = flag.Float64("hours", 0.03, "virtual `hours` of TestRow41HoursWithoutAMisprediction; make hours plays 10")
 
 // TestRow41HoursWithoutAMisprediction is row 41 of the reference's checklist at length: on a clean
-// link eight players of both heroes, who use all that they have, predict each of their ticks as the
-// server plays it, to the bit, for as long as it takes.
+// link eight players of both heroes, with all of their abilities, predict every tick to the bit.
 func TestRow41HoursWithoutAMisprediction(t *testing.T) {
 	alone(t)
 	b := open(t, 8, 41, impair.Profile{Delay: 20 * time.Millisecond})

@@ -13,7 +13,7 @@ import (
 
 // TestRow44InputsUnderLoss is row 44 of the reference's checklist with the real server, at length:
 // at 20 % of random loss each way more than 999 of 1000 ticks run with their player's own command,
-// at 30 % lost in bursts more than 97 of 100. Whoever is starved is told of each such tick. No tick
+// at 30 % burst loss more than 97 of 100. Every missed command is reported to its client. No tick
 // runs twice, and no command is taken for another.
 func TestRow44InputsUnderLoss(t *testing.T) {
 	alone(t)

@@ -140,8 +140,8 @@ func TestLossyKeepAlive(t *testing.T) {
 	}
 }
 
-// Who vanishes keeps the player for thirty seconds after the session has timed out, and finds it
-// again with a fresh token; later, another is made.
+// The player of a lost client stays for thirty seconds after the session's timeout, and a fresh
+// token gets it back. Later there is a new player.
 func TestGrace(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, 
 	return b
 }
 
-// hashes plays for so many seconds and returns the match's hash after every tick.
+// hashes plays for a number of seconds and returns the match's hash after every tick.
 func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64 {
 	t.Helper()
 	out := map[tick.Tick]uint64{}
@@ -52,9 +52,9 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 	return out
 }
 
-// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died
-// is sent the last eight to twelve seconds, and plays them in a second world, whose state is the
-// recorded one after every tick, while the live match goes on, over a lossy link.
+// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: a killed
+// player gets the last eight to twelve seconds over a lossy link and plays them in a second world.
+// Its state equals the recorded one after every tick, while the live match goes on.
 func TestRow09KillcamWorld(t *testing.T) {
 	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond, Jitter: 8 * time.Millisecond}, true)
 	type shown struct {

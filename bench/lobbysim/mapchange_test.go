@@ -12,11 +12,10 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Row 14 on bad lines: the map changes six times under clients who play, over links that lose,
-// delay, double and swap what is sent, and twice before anybody can have heard of the time before.
-// All come along in their sessions; nothing of an old map is taken for the new one at either end:
-// no misprediction but of ticks whose command was lost, the very first among them, which no inbox
-// misses, nothing that cannot be decoded, no rows that differ.
+// Row 14 on bad links: the map changes six times in a running match, over links with loss, delay,
+// duplicates and reordering, twice before any client has heard of the previous change. All sessions
+// survive, and neither end takes data of an old map for the new one. Only ticks with a lost command
+// mispredict, no input buffer misses the first tick, every snapshot decodes, and no rows differ.
 func TestRow14MapChangeOnBadLines(t *testing.T) {
 	names := []string{"arena-64", "gen:24:5", "arena-16", "gen:40:6", "gen:40:7", "arena-64"}
 	for seed, relevance := range []server.Relevance{server.RelevanceAll, server.RelevanceGrid} {

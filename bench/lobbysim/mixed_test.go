@@ -20,7 +20,7 @@ import (
 // it is played again from the ticks of the server's rows; what flies goes on from the tick in which
 // it began, and is at every instant where the server has it when that comes to the same.
 func TestRow45MixedAges(t *testing.T) {
-	y := newYard(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
+	y := newObjectsTest(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
 		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})

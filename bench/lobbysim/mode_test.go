@@ -17,8 +17,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// stadium is a lobby that plays a mode of the built-in pack, and what it told.
-type stadium struct {
+// modeTest is a lobby that plays a mode of the built-in pack, and what it told.
+type modeTest struct {
 	*Sim
 	t     *testing.T
 	rows  map[tick.Tick]sim.RoundStatus
@@ -28,14 +28,14 @@ type stadium struct {
 	known []bool
 }
 
-// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the
-// pack of their build. hurry may shorten rounds.
-func newStadium(t *testing.T, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
+// newModeTest makes a lobby on arena-16 whose clients know of the game what the Welcome says and
+// the pack of their build. hurry may shorten rounds.
+func newModeTest(t *testing.T, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
 	t.Helper()
-	return newStadiumOn(t, "arena-16", players, name, link, brain, hurry)
+	return newModeTestOn(t, "arena-16", players, name, link, brain, hurry)
 }
 
-func newStadiumOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
+func newModeTestOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
 	t.Helper()
 	game, err := sim.GameForArena(content.Default(), on, name)
 	if err != nil {
@@ -46,7 +46,7 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stadium{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
+	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
 	s.Sim, err = New(Config{
 		Clients: players, Seed: 5, Link: link,
 		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
@@ -70,7 +70,7 @@ const stale, staler = 90, 390
 
 // play plays until a match is as wanted, or fails after a time. What any client knows of the round
 // is what was so in some tick not long ago.
-func (s *stadium) play(most time.Duration, until func() bool) {
+func (s *modeTest) play(most time.Duration, until func() bool) {
 	s.t.Helper()
 	m := s.Lobby.Match()
 	for end := s.Now() + most; !until(); {
@@ -116,7 +116,7 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 }
 
 // agree checks that all heard the same of a round, from its beginning on.
-func (s *stadium) agree() {
+func (s *modeTest) agree() {
 	s.t.Helper()
 	from := func(all []sim.RoundEvent) []sim.RoundEvent {
 		i := slices.IndexFunc(all, func(n sim.RoundEvent) bool { return n.What == mode.RoundBegan })
@@ -130,9 +130,9 @@ func (s *stadium) agree() {
 	}
 }
 
-// stormer attacks the point that its client was told of; of the other team, it goes home and lets
+// attacker attacks the point that its client was told of; of the other team, it goes home and lets
 // them.
-type stormer struct {
+type attacker struct {
 	client func() *client.Client
 	dice   uint32
 	from   geom.Vec3
@@ -141,13 +141,13 @@ type stormer struct {
 	side   uint8
 }
 
-func (b *stormer) Decide(s *swarm.Observation) client.Intent {
+func (b *attacker) Decide(s *swarm.Observation) client.Intent {
 	at, ok := b.client().Round.Status()
 	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
 	if !ok || s.Self.RespawnTicks > 0 {
 		return client.Intent{}
 	}
-	if points := stormed(s.Self.Team, &at); points >= 0 {
+	if points := attackTarget(s.Self.Team, &at); points >= 0 {
 		goal = places[points]
 	}
 	way := goal.Sub(pos)
@@ -181,25 +181,24 @@ var places = func() (at []geom.Vec3) {
 	return at
 }()
 
-// stormed is where a player of a team goes, -1: home.
-func stormed(team uint8, at *sim.RoundStatus) int {
+// attackTarget is where a player of a team goes, -1: home.
+func attackTarget(team uint8, at *sim.RoundStatus) int {
 	if team == mode.Attackers && at.Phase == mode.Active && int(at.Point) < len(places) {
 		return int(at.Point)
 	}
 	return -1
 }
 
-func storm(s *stadium, n int) swarm.Brain {
-	return &stormer{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
+func newAttacker(s *modeTest, n int) swarm.Brain {
+	return &attacker{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
 }
 
-// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the
-// next round, over a link that loses: every client hears of every point and who has won, in order
-// and in words, and knows at any time how the round stands. Who comes late knows it as soon as it
-// is in.
+// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result and into the
+// next round, over a lossy link: every client gets every capture and the winner, in order and in
+// words, and has the state of the round at any time. A late joiner has it as soon as it has joined.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
-	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
+	s := newModeTest(t, 8, "assault", bad, newAttacker, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
 	})
 	m := s.Lobby.Match()
@@ -248,13 +247,13 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	s.agree()
 }
 
-// Nobody attacks: time is up, and the defenders have won.
+// Without attackers time runs out, and the defenders win.
 func TestAssaultDefended(t *testing.T) {
 	alone(t)
-	idle := func(*stadium, int) swarm.Brain {
-		return &stormer{client: func() *client.Client { return new(client.Client) }}
+	idle := func(*modeTest, int) swarm.Brain {
+		return &attacker{client: func() *client.Client { return new(client.Client) }}
 	}
-	s := newStadium(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle, func(p *mode.Params) {
+	s := newModeTest(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
 	})
 	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
@@ -273,7 +272,7 @@ func TestAssaultDefended(t *testing.T) {
 // same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	alone(t)
-	s := newStadium(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
+	s := newModeTest(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 3000, 3000, 1000, 120000, 10
 	})
 	m := s.Lobby.Match()
@@ -295,7 +294,7 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 func TestPackIsPredicted(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
-		s := newStadium(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+		s := newModeTest(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
 		s.step(t, 40*time.Second)
 		for i, c := range s.Clients {
 			if p := c.Stats().Prediction; p.Mispredictions != 0 || p.Rows < 700 {
@@ -305,11 +304,11 @@ func TestPackIsPredicted(t *testing.T) {
 	}
 }
 
-// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its
-// first snapshot comes.
+// A late joiner has the state of the round with its first snapshot, at whatever moment between two
+// updates it joins.
 func TestLatecomerKnowsTheRound(t *testing.T) {
 	alone(t)
-	s := newStadium(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+	s := newModeTest(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
 	s.step(t, 3*time.Second)
 	for range 12 {
 		s.Leave(2)
@@ -331,7 +330,7 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 // seconds at least.
 func TestStandingIsToldSeldom(t *testing.T) {
 	alone(t)
-	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
+	s := newModeTest(t, 8, "assault", impair.Profile{}, newAttacker, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	})
 	told, was, ticks := 0, sim.RoundStatus{}, 0

@@ -20,8 +20,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// yard is a lobby on arena-16 with something of everything about.
-type yard struct {
+// objectsTest is a lobby on arena-16 with something of everything about.
+type objectsTest struct {
 	*Sim
 	t *testing.T
 }
@@ -62,7 +62,7 @@ func littered() *sim.Game {
 	return game
 }
 
-func newYard(t *testing.T, players int, link impair.Profile, change func(*Config)) *yard {
+func newObjectsTest(t *testing.T, players int, link impair.Profile, change func(*Config)) *objectsTest {
 	t.Helper()
 	ground, err := arena.Open("arena-16")
 	if err != nil {
@@ -81,10 +81,10 @@ func newYard(t *testing.T, players int, link impair.Profile, change func(*Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &yard{b, t}
+	return &objectsTest{b, t}
 }
 
-func (y *yard) run(d time.Duration, each func()) {
+func (y *objectsTest) run(d time.Duration, each func()) {
 	y.t.Helper()
 	for end := y.Now() + d; y.Now() < end; {
 		if err := y.Step(); err != nil {
@@ -121,9 +121,9 @@ func peaceful(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what one
-// throws appears with the command, is matched with the server's by owner, command and index, and is
-// replaced where it was, to the bit.
+// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what
+// one throws appears with the command, is matched with the server's by owner, command and index,
+// and is replaced where it was, to the bit.
 func TestRow46ProjectilesArePredicted(t *testing.T) {
 	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
@@ -131,7 +131,7 @@ func TestRow46ProjectilesArePredicted(t *testing.T) {
 }
 
 func predictedFlights(t *testing.T, kbps int) {
-	y := newYard(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, func(c *Config) {
+	y := newObjectsTest(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
 		c.Lobby.Kbps = kbps
 	})
@@ -183,11 +183,11 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before that the
-// thrower is dead, lets nothing go, and so what was predicted is gone as soon as its snapshots have
-// said so.
+// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before
+// that the thrower is dead, lets nothing go, and so what was predicted is gone as soon as its
+// snapshots have said so.
 func TestRow46RejectedProjectilesVanish(t *testing.T) {
-	y := newYard(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
+	y := newObjectsTest(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
 		c.Lobby.Rules.RespawnMillis = 1000
 	})
@@ -222,14 +222,14 @@ func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	}
 }
 
-// telling holds what clients decoded to what the server sent, row by row, in every snapshot that
-// both still have; and counts.
-type telling struct {
+// objectTrace holds what clients decoded to what the server sent, row by row, in every snapshot
+// that both still have; and counts.
+type objectTrace struct {
 	rows int
 	kind [netstate.Kinds]int
 }
 
-func (n *telling) check(y *yard, i int) {
+func (n *objectTrace) check(y *objectsTest, i int) {
 	y.t.Helper()
 	c := y.Clients[i]
 	at := c.Newest()
@@ -262,11 +262,11 @@ func TestObjectsUnderLoss(t *testing.T) {
 		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
 	} {
 		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
-			y := newYard(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
+			y := newObjectsTest(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
 				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
 				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
-			var n telling
+			var n objectTrace
 			steps := 0
 			y.run(15*time.Second, func() {
 				for i := range y.Clients {
@@ -298,7 +298,7 @@ type whereabouts struct {
 	cubes   []geom.Vec3
 }
 
-func (y *yard) whereabouts() whereabouts {
+func (y *objectsTest) whereabouts() whereabouts {
 	m := y.Lobby.Match()
 	p := whereabouts{flights: map[flightName]geom.Vec3{}}
 	count := map[flightName]uint8{}
@@ -326,11 +326,11 @@ func (y *yard) whereabouts() whereabouts {
 	return p
 }
 
-// What others threw, and cubes, are shown at the instant of the view where the server had them:
-// flights exactly, between two ticks on the straight way; cubes, if nobody pushes them, within what
-// a straight way between two tellings leaves out.
+// Projectiles of other players and cubes are shown where the server had them at the view's instant:
+// projectiles exactly, on the line between two ticks; cubes without a push within the error of a
+// straight line between two updates.
 func TestObjectsAreInPlace(t *testing.T) {
-	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
+	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
 	var buf []objects.Object
 	var kinds [netstate.Kinds]int
@@ -358,7 +358,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 				kinds[o.Kind]++
 				if o.Kind == netstate.Cube {
 					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrels)
-					if at%40 > 10 && at%40 < 30 { // nobody has pushed it but for players
+					if at%40 > 10 && at%40 < 30 { // only players have pushed it
 						calm++
 						if o.Pos.Sub(a.cubes[i].Mad(b.cubes[i].Sub(a.cubes[i]), frac)).Len() < 1./16 {
 							near++
@@ -394,10 +394,9 @@ func TestObjectsAreInPlace(t *testing.T) {
 	}
 }
 
-// TestRow55LateJoiner is row 55 of the reference's checklist for the wire: who comes in late holds
-// of each object the very state that the match has: broken barrels and when they broke, cubes where
-// they were pushed to, a teleporter that took somebody, a point that is being captured, and what is
-// in the air.
+// TestRow55LateJoiner is row 55 of the reference's checklist for the wire: a late joiner holds the
+// match's state of each object: broken barrels with the time, pushed cubes, a used teleporter, a
+// capture point in progress, and projectiles in flight.
 func TestRow55LateJoiner(t *testing.T) {
 	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
@@ -405,7 +404,7 @@ func TestRow55LateJoiner(t *testing.T) {
 }
 
 func lateJoiner(t *testing.T, cfg server.Config) {
-	y := newYard(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
+	y := newObjectsTest(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
 		peaceful(c)
 		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps = cfg.Relevance, cfg.ViewDistance, cfg.Kbps
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
@@ -428,7 +427,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	if st, _ := c.State(); st != client.Joined || at == 0 {
 		t.Fatalf("%v, %v", st, c.Err())
 	}
-	// It knows all there is, in the newest snapshot of which it was told anything of things.
+	// It holds all objects of the newest snapshot with a part about objects.
 	f := y.Lobby.ObjectFrame(at)
 	var seen [netstate.Kinds]int
 	for slot := range f.Slots() {
@@ -492,7 +491,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 // tells a new place and none between; of a flight, none does between its beginning and its end.
 func TestObjectUpdateIntervals(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
-		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
+		y := newObjectsTest(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
 			c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: n}
 			c.ChangeClient = func(int, *client.Config) {}
@@ -549,11 +548,10 @@ func TestObjectUpdateIntervals(t *testing.T) {
 	}
 }
 
-// Beyond the range nobody is told of a thing that is not its own, but for what belongs to the
-// round.
+// Beyond the range a client gets only its own objects and those of the round.
 func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
-	y := newYard(t, 8, impair.Profile{}, func(c *Config) {
+	y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
 		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
 	})
 	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
@@ -628,10 +626,10 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 	}
 }
 
-// What is told of things is in the account of who hears it, and the account is the datagrams, to
-// the bit.
+// Bytes of objects are in the account of the receiving client, and the account equals the
+// datagrams, to the bit.
 func TestObjectsAreMetered(t *testing.T) {
-	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
+	y := newObjectsTest(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
 	a := client.NewMeter()
 	for _, c := range y.Clients {
 		c.Meter = a

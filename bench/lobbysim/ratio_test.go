@@ -18,9 +18,9 @@ const (
 	trimmed   = 10 // one pair in trimmed is left out at each end: a disturbance falls on one side of a pair
 )
 
-// pairedRatio is the ratio of b to a over pairs that were measured one after the other: the trimmed mean
-// of their ratios, with an interval by bootstrap over pairs. The same pairs give the same interval.
-// It is zero for fewer than 2*trimmed pairs, or if lengths differ.
+// pairedRatio is the ratio of b to a over pairs that were measured one after the other: the trimmed
+// mean of their ratios, with an interval by bootstrap over pairs. The same pairs give the same
+// interval. It is zero for fewer than 2*trimmed pairs, or if lengths differ.
 func pairedRatio(a, b []float64) ratio {
 	n := len(a)
 	if n != len(b) || n < 2*trimmed {

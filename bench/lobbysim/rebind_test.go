@@ -17,9 +17,8 @@ import (
 // probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
 const probeAfter = 250 * time.Millisecond
 
-// The address of every client changes every ten seconds for half a minute. Nobody's session is
-// lost, everybody stays who they are, and on a link that loses nothing the gap is two round trips
-// and the time until the client asks.
+// The address of every client changes every ten seconds for half a minute. Every session and player
+// survives, and on a lossless link the gap is two round trips and the time until the client probes.
 func TestRebind(t *testing.T) {
 	alone(t)
 	const rtt = 60 * time.Millisecond
@@ -97,9 +96,9 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, calm)
 }
 
-// standard is a client of netcode 1.02 and no more, which cannot keep its session when its address
-// changes. It joins and then only listens.
-type standard struct {
+// standardClient is a plain netcode 1.02 client, which cannot keep its session when its address
+// changes.
+type standardClient struct {
 	b       *Sim
 	place   int
 	dial    *netcode.Client
@@ -110,17 +109,17 @@ type standard struct {
 }
 
 // enter begins a session with a fresh token of the place's client.
-func (b *Sim) enter(t *testing.T, i int) *standard {
+func (b *Sim) enter(t *testing.T, i int) *standardClient {
 	t.Helper()
 	token, err := b.mint.token(uint64(i), b.unix())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &standard{b: b, place: i, dial: netcode.NewClient(token, netcode.ClientConfig{})}
+	return &standardClient{b: b, place: i, dial: netcode.NewClient(token, netcode.ClientConfig{})}
 }
 
 // step plays for the time d.
-func (s *standard) step(t *testing.T, d time.Duration) {
+func (s *standardClient) step(t *testing.T, d time.Duration) {
 	t.Helper()
 	b := s.b
 	for end := b.Now() + d; b.Now() < end; {
@@ -147,7 +146,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 	}
 }
 
-func (s *standard) receive(t *testing.T, data []byte) {
+func (s *standardClient) receive(t *testing.T, data []byte) {
 	t.Helper()
 	pack, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
 	if err != nil || pack == nil {

@@ -97,7 +97,7 @@ func TestReplaySizes(t *testing.T) {
 			if err := b.Step(); err != nil {
 				t.Fatal(err)
 			}
-			if rec == nil { // everybody joins with the first ticks
+			if rec == nil { // all players join with the first ticks
 				if b.Lobby.Match().Tick() > 59 {
 					if rec, err = replay.NewRecorder(b.Lobby.Match(), 60, replay.KeyEvery); err != nil {
 						t.Fatal(err)

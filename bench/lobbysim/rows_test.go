@@ -23,7 +23,7 @@ import (
 func TestRow05StringsBesideTheColumns(t *testing.T) {
 	alone(t)
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
-	s := newStadium(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
+	s := newModeTest(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
 	for i := range wished {
 		i, was := i, s.cfg.ChangeClient
 		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
@@ -76,17 +76,17 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 // anything outside.
 func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 	alone(t)
-	make2 := func(n int) *stadium {
+	make2 := func(n int) *modeTest {
 		hurry := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
 		if n == 0 {
-			return newStadiumOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
+			return newModeTestOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
 		}
-		return newStadium(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *stadium, n int) swarm.Brain {
+		return newModeTest(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *modeTest, n int) swarm.Brain {
 			return swarm.NewBot(77, n)
 		}, hurry)
 	}
 	const ticks = 900
-	next := func(s *stadium, a *Agreement) string {
+	next := func(s *modeTest, a *Agreement) string {
 		if err := s.Step(); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 			aside[n] = append(aside[n], next(s, a))
 		}
 	}
-	both, agreed := [2]*stadium{make2(0), make2(1)}, [2]Agreement{}
+	both, agreed := [2]*modeTest{make2(0), make2(1)}, [2]Agreement{}
 	for at := range ticks {
 		for n, s := range both {
 			if got := next(s, &agreed[n]); got != aside[n][at] {

@@ -16,9 +16,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// skirmish is a small lobby whose players are likely to meet, with links so slow that some views
-// are clamped.
-func skirmish(t testing.TB, receipts int) *Sim {
+// newCombatLobby is a small lobby whose players are likely to meet, with links so slow that some
+// views are clamped.
+func newCombatLobby(t testing.TB, receipts int) *Sim {
 	t.Helper()
 	b, err := New(Config{
 		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond, Jitter: 30 * time.Millisecond},
@@ -30,11 +30,11 @@ func skirmish(t testing.TB, receipts int) *Sim {
 	return b
 }
 
-// Every round and punch of a match leaves one receipt, which says what the match says; who was
-// judged by its own claim saw what was judged, to the bit. And a match with receipts is the match
-// without.
+// Every shot and punch of a match has one shot record, which equals the match's result. A shot
+// whose claimed view was accepted was judged by that view, to the bit. The shot log does not change
+// the match.
 func TestShotLogIsRight(t *testing.T) {
-	b, plain := skirmish(t, 64), skirmish(t, 0)
+	b, plain := newCombatLobby(t, 64), newCombatLobby(t, 0)
 	ring := b.Lobby.ShotLog()
 	if plain.Lobby.ShotLog() != nil {
 		t.Fatal("receipts that nobody asked for")
@@ -108,14 +108,14 @@ func TestShotLogIsRight(t *testing.T) {
 	}
 }
 
-// BenchmarkReceipts is what receipts cost a lobby of 500: the combat system with and without them,
-// tick about in one lobby, beside a whole tick.
-func BenchmarkReceipts(b *testing.B) {
+// BenchmarkShotLog measures what the shot log costs a lobby of 500: the combat system with and
+// without it, in alternate ticks of one lobby, beside a whole tick.
+func BenchmarkShotLog(b *testing.B) {
 	const players = 500
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tick time.Duration
-	c := crowdOf(b, players, server.Config{ShotLogSize: 4096}, func(play func() error) error {
+	c := newFullLobbyWith(b, players, server.Config{ShotLogSize: 4096}, func(play func() error) error {
 		from := clock.ThreadCPU()
 		err := play()
 		tick += clock.ThreadCPU() - from

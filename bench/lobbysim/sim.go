@@ -66,7 +66,7 @@ type Sim struct {
 	tickFn    func() error // tick
 	vision    vision
 	mint      tokenMint
-	suspended []bool // clients whose machines stand still
+	suspended []bool // clients that do not run
 	stall     int    // ticks that the server stands still
 }
 
@@ -315,14 +315,4 @@ func (b *Sim) lookAround() {
 			b.vision.visible[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
-}
-
-// Delivered counts the datagrams delivered to the server, injected ones included, and to the
-// addresses of clients, earlier ones included.
-func (b *Sim) Delivered() (toServer, toClients uint64) {
-	for i := range b.links.up {
-		toServer += b.links.up[i].Stats().Delivered
-		toClients += b.links.down[i].Stats().Delivered
-	}
-	return toServer + b.wire.injectedCount, toClients
 }

@@ -41,8 +41,8 @@ func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
 	return highest
 }
 
-// spotted reports by rays whether an eye of a player who stands at one point sees any of ten points
-// of the body of one who stands at another: along its axis, and at its left and right edge.
+// spotted reports by rays whether a player's eye at one point sees any of ten points of a body at
+// another: along its axis, and at its left and right edge.
 func spotted(a *arena.Arena, from, to geom.Vec3) bool {
 	eye := from.Add(geom.Vec3{Y: move.EyeHeight})
 	d := to.Sub(from)
@@ -96,21 +96,21 @@ func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool 
 	return false
 }
 
-// told is what one snapshot told a client: slots as bits.
-type told struct {
+// sentRow is what one snapshot told a client: slots as bits.
+type sentRow struct {
 	at    tick.Tick
 	slots uint64
 }
 
-// witness holds what clients of a town are told to what they could see.
-type witness struct {
+// visibilityTest compares the snapshots of all clients with rays and cells.
+type visibilityTest struct {
 	t     *testing.T
 	b     *Sim
 	cfg   server.Config
-	since [64]tick.Tick // by slot: since when somebody is there who walks, and does not appear
+	since [64]tick.Tick // by slot: since when its player walks, without a spawn or teleport
 	was   [64]geom.Vec3
 	ids   [64]netid.ID
-	past  [64][]told // by client: the last quarter of a second
+	past  [64][]sentRow // by client: the last quarter of a second
 	shown [64][64]tick.Tick
 
 	seen, late, overshot, sampled int
@@ -118,8 +118,8 @@ type witness struct {
 	rng                           *rand.Rand
 }
 
-// step notes who has appeared.
-func (w *witness) step() {
+// step records the players that have appeared.
+func (w *visibilityTest) step() {
 	now := w.b.Lobby.Match().Tick()
 	f := w.b.Lobby.Frame(now)
 	for slot, p := range w.b.Lobby.Match().Poses() {
@@ -131,7 +131,7 @@ func (w *witness) step() {
 }
 
 // snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
-func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
+func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
 	var row [netstate.PublicFields]int32
 	me := w.b.Clients[i].ID().Index()
 	mine := netstate.PoseOf(f.Row(me, row[:]), row[:])
@@ -141,7 +141,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 			past = append(past, p)
 		}
 	}
-	w.past[i] = append(past, told{at, slots})
+	w.past[i] = append(past, sentRow{at, slots})
 	for slot := range f.Slots() {
 		id := f.ID(slot)
 		if id == 0 || slot == me {
@@ -168,7 +168,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 			}
 			continue
 		}
-		for _, p := range w.past[i] { // who is seen now was told of in each snapshot from which this client may still be going by
+		for _, p := range w.past[i] { // a player seen now is in each snapshot that this client may still use
 			if p.at >= w.since[slot] && p.at >= w.since[me] {
 				if w.late++; p.slots>>slot&1 == 0 {
 					w.t.Fatalf("client %d sees %v at %v from %v in tick %d, and was not told of it in tick %d", i, id, pose.Pos, mine.Pos, at, p.at)
@@ -178,12 +178,11 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 	}
 }
 
-// A match of 64 players in a town, by the table of its houses. Who comes out of a rule of cells by
-// brute force, and nobody else, is in a client's snapshots, team and linger aside (that rule never
-// hides what rays find free is for sim/pvs to show; here rays go along with the match); and whoever
-// an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
-// second before, as far as both were there. Within a limit somebody may wait, no longer than a
-// baseline lasts.
+// A match of 64 players in a town with its visibility table. A client's snapshots have exactly the
+// players that a brute-force rule of cells makes visible, team and hysteresis aside. Every player
+// that an exact ray from eye to body finds is in that snapshot and in all of the quarter of a
+// second before, as far as both were there. Under a limit a player may wait no longer than a
+// baseline lasts. Package sim/pvs tests that the table hides nothing that rays find.
 func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {
@@ -194,7 +193,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &witness{t: t, b: b, cfg: cfg, rng: rand.New(rand.NewPCG(26, 26))}
+		w := &visibilityTest{t: t, b: b, cfg: cfg, rng: rand.New(rand.NewPCG(26, 26))}
 		rule := cfg // the oracle's
 		var highest map[int]int
 		rule.CellSize = cfg.PVS.Config().Cell
@@ -224,7 +223,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(cfg.PVS, f)
-				may := oracles[i].look(f)
+				may := oracles[i].visibleTo(f)
 				slots := n.take(t, cl, f, may)
 				w.snapshot(i, at, f, slots, may)
 			}

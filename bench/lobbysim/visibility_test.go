@@ -32,12 +32,12 @@ type oracle struct {
 	id     netid.ID
 	far    int              // cells
 	linger int              // snapshots
-	left   map[netid.ID]int // for how many snapshots somebody stays seen
+	left   map[netid.ID]int // snapshots for which a player stays visible
 }
 
-// lookAround takes the client's snapshot of a frame in and returns the set of those whom it may be
-// told of.
-func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
+// visibleTo updates the oracle with a frame that the client has a snapshot of, and returns the
+// players that the client may see.
+func (o *oracle) visibleTo(f *snapshot.Frame) map[netid.ID]bool {
 	var row [netstate.PublicFields]int32
 	grid := server.GridConfig(o.cfg.Arena, o.cfg.CellSize)
 	cell := func(slot int) (x, z int, team uint8) {
@@ -64,7 +64,7 @@ func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 			o.left[id]--
 		}
 	}
-	for id := range o.left { // who is not there is not seen when it comes back
+	for id := range o.left { // a player that left is not visible when it returns
 		if f.ID(id.Index()) != id {
 			delete(o.left, id)
 		}
@@ -72,9 +72,9 @@ func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	return may
 }
 
-// A match of 64 players behind walls, with some who go and others who come: in every snapshot of
-// every client there is exactly who may be seen by the oracle, and of nobody else a single row,
-// whatever a modified client looks at. With a limit some may be missing, but nobody is too many.
+// A match of 64 players behind walls, with joins and leaves: every snapshot of every client has
+// exactly the rows that the oracle makes visible, and no byte of any other. Under a limit rows may
+// be missing, and none may be added.
 func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
 	alone(t)
 	for _, c := range []struct {
@@ -121,7 +121,7 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[netid.ID]int{}}
 			}
 			f := b.Lobby.Frame(at)
-			n.take(t, cl, f, oracles[i].look(f))
+			n.take(t, cl, f, oracles[i].visibleTo(f))
 		}
 	}
 	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 || kbps > 0 && n.waiting == 0 {
@@ -144,15 +144,15 @@ func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	return i, true
 }
 
-// tally counts what snapshots told of whom there was.
+// tally counts the rows of snapshots against the visible players.
 type tally struct {
-	whole bool // nobody who may be seen is left out
+	whole bool // no visible row is left out
 
 	snapshots, told, hidden, waiting int
 }
 
-// take fails the test if a client was told of somebody else than whom it may see in the snapshot of
-// f. It returns the slots that it was told of.
+// take fails the test if the snapshot of f has a row that the client may not see. It returns the
+// slots in it.
 func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
@@ -210,9 +210,9 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	}
 }
 
-// Shots among walls are judged as their shooters saw them: all but those few at somebody who was
-// gone from sight at the second of the view's two snapshots, where the server knows where it went
-// and the client does not.
+// Shots among walls are judged as their shooters saw them, except the few at a player that was
+// hidden at the second of the view's two snapshots: the server knows its position and the client
+// does not.
 func TestVerdictsAmongWalls(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 24} {

@@ -9,27 +9,27 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// wire is the server's end of all links, a netio.Conn. Datagrams are collected from the links
-// before a tick and delivered to them after it, so that a tick can be measured without the links.
+// wire is the server's end of all links, a netio.Conn. Arrived datagrams are queued before a tick,
+// and what the tick sends is put on the links after it, so a tick's time excludes the links.
 type wire struct {
 	in, out  queue
-	injected queue // for the next collect
-	next     int   // of in, for Receive
+	injected queue // added to in by the next collect
+	next     int   // index into in of the next datagram to receive
 	onSend   func(to netip.AddrPort, data []byte)
 
-	injectedCount uint64 // collected so far
+	injectedCount uint64 // injected datagrams that were collected, in total
 }
 
-// queue is datagrams, their bytes one after the other.
+// queue holds datagrams back to back in one buffer.
 type queue struct {
-	entries []entry
-	data    []byte
-	most    int // of data, so far
+	entries   []entry
+	data      []byte
+	highWater int // largest len(data) so far
 }
 
 type entry struct {
-	at  netip.AddrPort // source, or destination
-	end int            // in data; the start is the end of the entry before
+	addr netip.AddrPort // source, or destination
+	end  int            // index into data; the start is the end of the entry before
 }
 
 func (m *queue) push(at netip.AddrPort, data []byte) {
@@ -37,24 +37,24 @@ func (m *queue) push(at netip.AddrPort, data []byte) {
 	m.entries = append(m.entries, entry{at, len(m.data)})
 }
 
-// get is entry i. Its data is valid until the next clear.
+// get returns entry i. Its data is valid until the next clear.
 func (m *queue) get(i int) (at netip.AddrPort, data []byte) {
 	from := 0
 	if i > 0 {
 		from = m.entries[i-1].end
 	}
 	l := &m.entries[i]
-	return l.at, m.data[from:l.end]
+	return l.addr, m.data[from:l.end]
 }
 
 func (m *queue) clear() {
-	m.most = max(m.most, len(m.data))
+	m.highWater = max(m.highWater, len(m.data))
 	m.entries, m.data = m.entries[:0], m.data[:0]
 }
 
-// reserve makes room for four times the most so far, and for 256 KB at first.
+// reserve grows data to four times its high-water mark, at least 256 KB, and entries to 4096.
 func (m *queue) reserve() {
-	if n := max(4*m.most, 256<<10); cap(m.data) < n {
+	if n := max(4*m.highWater, 256<<10); cap(m.data) < n {
 		m.data = slices.Grow(m.data, n-len(m.data))
 	}
 	if cap(m.entries) < 4096 {
@@ -64,12 +64,13 @@ func (m *queue) reserve() {
 
 var _ netio.Conn = (*wire)(nil)
 
-// clientAddr is an address of client i: the port is the client, the host its binding.
+// clientAddr returns an address of client i. The port encodes the client, the two middle bytes of
+// the host its NAT binding.
 func clientAddr(i int, binding uint64) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(binding >> 8), byte(binding), 1}), uint16(i+1))
 }
 
-// parseClientAddr is the reverse of clientAddr; ok is false for an address of no client.
+// parseClientAddr reverses clientAddr. ok is false for an address that no client has.
 func parseClientAddr(a netip.AddrPort, clients int) (i int, binding uint64, ok bool) {
 	host := a.Addr().As4()
 	i = int(a.Port()) - 1
@@ -135,5 +136,5 @@ func (l *wire) LocalAddr() netip.AddrPort { return serverAddr }
 // Close does nothing.
 func (l *wire) Close() error { return nil }
 
-// Stats are empty: the links count.
+// Stats is zero: the links keep the counters.
 func (l *wire) Stats() netio.Stats { return netio.Stats{} }

@@ -12,7 +12,8 @@ type Codecs struct {
 type Codec struct {
 	Name           string  `json:"name"`
 	BytesPerSecond float64 `json:"bytes_per_second"` // to each client, UDP payload
-	TickMicros     float64 `json:"tick_us"`          // mean CPU time of a tick, system calls left out
+	// Mean CPU time of a tick, system calls left out.
+	TickMicros float64 `json:"tick_us"`
 }
 
 // Against returns the bytes and the time of codec i in percent of those of the first.

@@ -19,11 +19,12 @@ type Cost struct {
 // sizes is fitted (at least one), and the curve with the best Bayesian information criterion is
 // taken.
 type Curve struct {
-	Name      string     `json:"name"`
-	A         float64    `json:"a_us"`
-	B         float64    `json:"b_us_per_player"`
-	C         float64    `json:"c_us_per_pair"`
-	R2        float64    `json:"r2"`    // part of the variance between steps that the curve explains
+	Name string  `json:"name"`
+	A    float64 `json:"a_us"`
+	B    float64 `json:"b_us_per_player"`
+	C    float64 `json:"c_us_per_pair"`
+	// Part of the variance between steps that the curve explains.
+	R2        float64    `json:"r2"`
 	Parts     int        `json:"parts"` // number of A, B, C that were fitted; 0: no data
 	Residuals []Residual `json:"residuals"`
 }

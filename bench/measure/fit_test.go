@@ -67,7 +67,8 @@ func TestFitUnderNoisePredictsAndStaysPositive(t *testing.T) {
 		if got.A < 0 || got.B < 0 || got.C < 0 || got.Parts < 1 {
 			t.Fatalf("fitted %+v", got)
 		}
-		for _, n := range []int{64, 100, 300, 660} { // inside what was measured; 6 sigma of one point
+		// Inside what was measured; 6 sigma of one point.
+		for _, n := range []int{64, 100, 300, 660} {
 			if !near(got.At(n, n), want.At(n, n), 0.12) {
 				t.Fatalf("at %d players: %v, want %v (%+v)", n, got.At(n, n), want.At(n, n), got)
 			}
@@ -144,13 +145,5 @@ func TestFitLeavesVoidStepsOut(t *testing.T) {
 	}
 	if m := got.Marginal(100); !near(m, 5, 1e-6) {
 		t.Errorf("marginal cost %v", m)
-	}
-}
-
-func BenchmarkFit(b *testing.B) {
-	steps := stepsOf([]Curve{{Name: "a", A: 9, B: 5}, {Name: "b", B: 2, C: 0.01}, {Name: "c", A: 100}},
-		ladder, 0, nil)
-	for b.Loop() {
-		Fit(steps)
 	}
 }

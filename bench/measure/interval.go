@@ -4,11 +4,11 @@ import "math"
 
 // Interval is a mean with its 95 % confidence interval (Student's t).
 type Interval struct {
-	Mean float64 `json:"mean"`
-	Half float64 `json:"plus_minus"`
+	Mean      float64 `json:"mean"`
+	HalfWidth float64 `json:"plus_minus"`
 }
 
-// IntervalOf returns the interval of a sample. Of a single value, Half is infinite.
+// IntervalOf returns the interval of a sample. HalfWidth is +Inf for fewer than two values.
 func IntervalOf(values []float64) Interval {
 	e := EstimateOf(values)
 	if len(values) < 2 {
@@ -17,20 +17,20 @@ func IntervalOf(values []float64) Interval {
 	return Interval{e.Mean, student(len(values)-1) * e.StdErr}
 }
 
-// student is the 97.5 % quantile of Student's t, within 0.2 %.
-func student(freedom int) float64 {
+// student returns the 97.5 % quantile of Student's t for df degrees of freedom, within 0.2 %.
+func student(df int) float64 {
 	table := [...]float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.447, 2.365, 2.306, 2.262, 2.228}
-	if freedom <= len(table) {
-		return table[freedom-1]
+	if df <= len(table) {
+		return table[df-1]
 	}
-	n := float64(freedom)
+	n := float64(df)
 	return 1.95996 + 2.3723/n + 2.8225/(n*n) // Cornish-Fisher
 }
 
 // Estimate is a mean and its standard error.
 type Estimate struct {
 	Mean   float64 `json:"mean"`
-	StdErr float64 `json:"stderr"` // 0 of a single value
+	StdErr float64 `json:"stderr"` // 0 for fewer than two values
 }
 
 // EstimateOf returns the mean of a sample and its standard error.

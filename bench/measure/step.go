@@ -51,50 +51,62 @@ type RunDelay struct {
 // Step is what was measured at one lobby size. Objective.Judge sets Pass and Failed; the runner
 // sets everything else.
 type Step struct {
-	Players  int           `json:"players"`
-	Repeat   int           `json:"repeat,omitempty"` // number of the repeat at the knee; 0: a step of the search
-	Duration time.Duration `json:"duration_ns"`      // measured; without the warm-up
+	Players int `json:"players"`
+	// Number of the repeat at the knee; 0: a step of the search.
+	Repeat   int           `json:"repeat,omitempty"`
+	Duration time.Duration `json:"duration_ns"` // measured; without the warm-up
 
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
-	StageCPUMicros []Stage   `json:"stage_cpu_us"`      // in the order of the tick
-	LatenessMicros Quantiles `json:"lateness_us"`       // start of a tick after its scheduled instant; skipped ticks count as late
-	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // without skipped ticks
-	HiccupMicros   Quantiles `json:"hiccup_us"`         // wake-up delays of an idle thread on the server's processor
-	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise on the swarm's
-	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // of its sends; skipped ones count as late
-	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
-	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"` // corrected for run delay; zero: not known
-	SwarmRunDelay  *RunDelay `json:"swarm_run_delay,omitempty"`            // run delay; nil: not known
-	Lobbies        int       `json:"lobbies,omitempty"`                    // 0 means one
-	ServerCores    float64   `json:"server_cores"`                         // CPU seconds a second of all server processes, system calls included
-	MemoryMB       float64   `json:"memory_mb"`                            // resident, of all server processes
+	StageCPUMicros []Stage   `json:"stage_cpu_us"` // in the order of the tick
+	// Start of a tick after its scheduled instant; skipped ticks count as late.
+	LatenessMicros Quantiles `json:"lateness_us"`
+	LatenessRaw    Quantiles `json:"lateness_raw_us"` // without skipped ticks
+	// Wake-up delays of an idle thread on the server's processor.
+	HiccupMicros  Quantiles `json:"hiccup_us"`
+	SwarmHiccup   Quantiles `json:"swarm_hiccup_us"`   // likewise on the swarm's
+	SwarmLateness Quantiles `json:"swarm_lateness_us"` // of its sends; skipped ones count as late
+	SwarmRaw      Quantiles `json:"swarm_lateness_raw_us"`
+	// Corrected for run delay; zero: not known.
+	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"`
+	// Run delay; nil: not known.
+	SwarmRunDelay *RunDelay `json:"swarm_run_delay,omitempty"`
+	Lobbies       int       `json:"lobbies,omitempty"` // 0 means one
+	// CPU seconds a second of all server processes, system calls included.
+	ServerCores float64 `json:"server_cores"`
+	// Resident, of all server processes.
+	MemoryMB float64 `json:"memory_mb"`
 
 	// Of one lobby, as the times of ticks and stages are.
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
 	DatagramsOutPerTick float64 `json:"datagrams_out_per_tick"`
-	CommandsPerTick     float64 `json:"commands_per_tick"` // player ticks that ran with the player's own command
-	SnapshotsPerTick    float64 `json:"snapshots_per_tick"`
+	// Player ticks that ran with the player's own command.
+	CommandsPerTick  float64 `json:"commands_per_tick"`
+	SnapshotsPerTick float64 `json:"snapshots_per_tick"`
 
 	KbpsDownPerClient float64   `json:"kbps_down_per_client"` // UDP payload, 1000 bit/s
 	KbpsUpPerClient   float64   `json:"kbps_up_per_client"`
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
-	Bytes *Bytes `json:"bytes,omitempty"` // account of what a sample of the clients received; nil: none
+	// Account of what a sample of the clients received; nil: none.
+	Bytes *Bytes `json:"bytes,omitempty"`
 
 	InputsExpected uint64 `json:"inputs_expected"`
-	InputsLost     uint64 `json:"inputs_lost"` // missed by the server although they were sent in time
-	InputsLate     uint64 `json:"inputs_late"` // sent too late for the server
-	DatagramsLost  uint64 `json:"datagrams_lost"`
+	// Missed by the server although they were sent in time.
+	InputsLost    uint64 `json:"inputs_lost"`
+	InputsLate    uint64 `json:"inputs_late"` // sent too late for the server
+	DatagramsLost uint64 `json:"datagrams_lost"`
 
-	TicksSkipped  uint64  `json:"ticks_skipped"`   // skipped after a stall
-	Fault         string  `json:"fault,omitempty"` // why nothing was measured, if the server is to blame
+	TicksSkipped uint64 `json:"ticks_skipped"` // skipped after a stall
+	// Why nothing was measured, if the server is to blame.
+	Fault         string  `json:"fault,omitempty"`
 	AllocsPerTick float64 `json:"allocs_per_tick"`
 	GCs           uint64  `json:"gcs"` // garbage collections
 
-	SwarmLate  uint64   `json:"swarm_late"` // sends of the swarm that were over half a tick late, or skipped
-	Void       bool     `json:"void"`       // the swarm or the machine disturbed the measurement
+	// Sends of the swarm that were over half a tick late, or skipped.
+	SwarmLate  uint64   `json:"swarm_late"`
+	Void       bool     `json:"void"` // the swarm or the machine disturbed the measurement
 	VoidReason string   `json:"void_reason,omitempty"`
 	Pass       bool     `json:"pass"`
 	Failed     []string `json:"failed"` // terms of the service level that were missed

@@ -46,9 +46,9 @@ func lateness(p Plan) (t latenessTable) {
 // repeated sums up the repeats at the knee in words.
 func repeated(r *Repeats) string {
 	text := fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
-		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.Half),
-		number(r.Cores.Mean), number(r.Cores.Half),
-		number(r.KbpsDown.Mean), number(r.KbpsDown.Half), number(r.AgeMillis.Mean), number(r.AgeMillis.Half))
+		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.HalfWidth),
+		number(r.Cores.Mean), number(r.Cores.HalfWidth),
+		number(r.KbpsDown.Mean), number(r.KbpsDown.HalfWidth), number(r.AgeMillis.Mean), number(r.AgeMillis.HalfWidth))
 	if doubt := r.Doubt(); doubt != "" {
 		text += ". " + doubt
 	}

@@ -14,23 +14,26 @@ const Version = 2
 // Plan is a whole answer: the question, the machine, every step and what follows from the steps. A
 // plan that was stopped early is a plan too, with Partial set.
 type Plan struct {
-	Version  int                `json:"version"`
-	Machine  measure.Machine    `json:"machine"`
-	Commit   string             `json:"commit"`
-	Seed     uint64             `json:"seed"`
-	Started  time.Time          `json:"started"`
-	Took     time.Duration      `json:"took_ns"`
-	Command  string             `json:"command"`  // the line that repeats it
-	Movement string             `json:"movement"` // where the players' movement came from
-	Config   []measure.Setting  `json:"config"`
-	SLO      slo.Level          `json:"slo"`
-	Steps    []measure.Step     `json:"steps"` // in the order in which they were measured, repeats and void ones included
-	Knee     search.Knee        `json:"knee"`
-	Fit      measure.Cost       `json:"fit"`
-	Units    []measure.UnitCost `json:"units"`             // what the server paid for each unit of work at the knee
-	Codecs   *measure.Codecs    `json:"codecs,omitempty"`  // nil if they were not compared
-	Repeats  *Repeats           `json:"repeats,omitempty"` // of the size at the knee; nil where it was measured once
-	Partial  bool               `json:"partial"`
+	Version  int               `json:"version"`
+	Machine  measure.Machine   `json:"machine"`
+	Commit   string            `json:"commit"`
+	Seed     uint64            `json:"seed"`
+	Started  time.Time         `json:"started"`
+	Took     time.Duration     `json:"took_ns"`
+	Command  string            `json:"command"`  // the line that repeats it
+	Movement string            `json:"movement"` // where the players' movement came from
+	Config   []measure.Setting `json:"config"`
+	SLO      slo.Level         `json:"slo"`
+	// In the order in which they were measured, repeats and void ones included.
+	Steps []measure.Step `json:"steps"`
+	Knee  search.Knee    `json:"knee"`
+	Fit   measure.Cost   `json:"fit"`
+	// What the server paid for each unit of work at the knee.
+	Units  []measure.UnitCost `json:"units"`
+	Codecs *measure.Codecs    `json:"codecs,omitempty"` // nil if they were not compared
+	// Of the size at the knee; nil where it was measured once.
+	Repeats *Repeats `json:"repeats,omitempty"`
+	Partial bool     `json:"partial"`
 }
 
 // Clean returns p as it is written: version and defaults filled in, lists never null, and every

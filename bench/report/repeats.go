@@ -30,8 +30,8 @@ func (r *Repeats) Doubt() string {
 // finite returns r without the infinite interval of a single value, which JSON cannot hold.
 func (r Repeats) finite() *Repeats {
 	for _, i := range []*measure.Interval{&r.TickMillis, &r.Cores, &r.KbpsDown, &r.AgeMillis} {
-		if math.IsInf(i.Half, 0) || math.IsNaN(i.Half) {
-			i.Half = 0
+		if math.IsInf(i.HalfWidth, 0) || math.IsNaN(i.HalfWidth) {
+			i.HalfWidth = 0
 		}
 	}
 	return &r

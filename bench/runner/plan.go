@@ -16,12 +16,13 @@ import (
 
 // PlanConfig is how a plan searches.
 type PlanConfig struct {
-	Start, Max int           // players in a lobby, or lobbies; Start 0: estimated by a simulation
-	Limit      time.Duration // no step of the search begins that would end later; repeats have a quarter more
-	Tolerance  float64       // wanted gap above the knee, as a part of it; 0: the default
-	Commit     string        // of this build, for the report
-	Command    string        // the line that repeats the plan
-	Save       func(report.Plan) error
+	Start, Max int // players in a lobby, or lobbies; Start 0: estimated by a simulation
+	// No step of the search begins that would end later; repeats have a quarter more.
+	Limit     time.Duration
+	Tolerance float64 // wanted gap above the knee, as a part of it; 0: the default
+	Commit    string  // of this build, for the report
+	Command   string  // the line that repeats the plan
+	Save      func(report.Plan) error
 }
 
 // repeatTime is the time for a search with its repeats, as a multiple of Limit.

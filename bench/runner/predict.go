@@ -16,8 +16,9 @@ import (
 
 // PredictConfig is how a scenario is predicted.
 type PredictConfig struct {
-	Repeats int    // matches that are simulated
-	Opening bool   // predict the opening alone, which a live step measures, and not the steady state
+	Repeats int // matches that are simulated
+	// Predict the opening alone, which a live step measures, and not the steady state.
+	Opening bool
 	Commit  string // of this build
 }
 

@@ -99,7 +99,8 @@ func (r *Runner) launch(p *process, env scenario.Process, args []string) (err er
 		p.cmd.Env = append(p.cmd.Env, "GOGC=off")
 	}
 	p.cmd.Stderr = p.errs
-	if _, err := p.cmd.StdinPipe(); err != nil { // the server ends when it closes, however this process ends
+	// The server ends when it closes, however this process ends.
+	if _, err := p.cmd.StdinPipe(); err != nil {
 		return err
 	}
 	ownGroup(p.cmd)

@@ -36,11 +36,16 @@ type Config struct {
 
 // Observer follows a runner. Fields that are nil are not called.
 type Observer struct {
-	Note    func(format string, args ...any)                                                     // the current activity
-	Ready   func() bool                                                                          // whether a note would be shown
-	Playing func(f *swarm.Figures, players int, played, of time.Duration)                        // once a tick while a step is measured
-	Step    func(measure.Step)                                                                   // a judged step
-	Search  func(level slo.Level, machine measure.Machine, movement string, limit time.Duration) // the search begins
+	// The current activity.
+	Note func(format string, args ...any)
+	// Whether a note would be shown.
+	Ready func() bool
+	// Once a tick while a step is measured.
+	Playing func(f *swarm.Figures, players int, played, of time.Duration)
+	// A judged step.
+	Step func(measure.Step)
+	// The search begins.
+	Search func(level slo.Level, machine measure.Machine, movement string, limit time.Duration)
 }
 
 // note tells the observer the current activity.

@@ -24,41 +24,59 @@ type Scenario struct {
 
 // Lobby is the game and its size.
 type Lobby struct {
-	Players      int     `toml:"players" json:"players"`             // in each lobby; the first size to try where players grow
-	Lobbies      int     `toml:"lobbies" json:"lobbies"`             // on the host, each a process of its own; the first number to try where lobbies grow
-	Grow         string  `toml:"grow" json:"grow"`                   // what a plan grows to find the knee: "players" or "lobbies"
-	Most         int     `toml:"most" json:"most"`                   // the largest number of players or lobbies to try
-	Map          string  `toml:"map" json:"map"`                     // "gen" (low walls) or "town" (houses)
-	Spread       float64 `toml:"spread" json:"spread"`               // size of the map, as a multiple of what the players need
-	ViewDistance float64 `toml:"view_distance" json:"view_distance"` // metres beyond which players are not replicated; 0: no limit
-	Relevance    string  `toml:"relevance" json:"relevance"`         // interest management, as of serve
-	Mode         string  `toml:"mode" json:"mode"`
-	Spectators   int     `toml:"spectators" json:"spectators"` // in each lobby; each follows a player
+	// In each lobby; the first size to try where players grow.
+	Players int `toml:"players" json:"players"`
+	// On the host, each a process of its own; the first number to try where lobbies grow.
+	Lobbies int `toml:"lobbies" json:"lobbies"`
+	// What a plan grows to find the knee: "players" or "lobbies".
+	Grow string `toml:"grow" json:"grow"`
+	// The largest number of players or lobbies to try.
+	Most int `toml:"most" json:"most"`
+	// "gen" (low walls) or "town" (houses).
+	Map string `toml:"map" json:"map"`
+	// Size of the map, as a multiple of what the players need.
+	Spread float64 `toml:"spread" json:"spread"`
+	// Metres beyond which players are not replicated; 0: no limit.
+	ViewDistance float64 `toml:"view_distance" json:"view_distance"`
+	// Interest management, as of serve.
+	Relevance string `toml:"relevance" json:"relevance"`
+	Mode      string `toml:"mode" json:"mode"`
+	// In each lobby; each follows a player.
+	Spectators int `toml:"spectators" json:"spectators"`
 }
 
 // Rates are the server's rates and its bandwidth limit.
 type Rates struct {
-	TickHz    int `toml:"tick_hz" json:"tick_hz"`
-	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks"` // ticks between two snapshots to one client; 0: nearest to 20 Hz
-	Kbps      int `toml:"kbps" json:"kbps"`                         // limit to one client, 1000 bit/s of UDP payload; 0: no limit
+	TickHz int `toml:"tick_hz" json:"tick_hz"`
+	// Ticks between two snapshots to one client; 0: nearest to 20 Hz.
+	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks"`
+	// Limit to one client, 1000 bit/s of UDP payload; 0: no limit.
+	Kbps int `toml:"kbps" json:"kbps"`
 }
 
 // Play is the behaviour of the players.
 type Play struct {
-	Seed            uint64   `toml:"seed" json:"seed"` // of map, match, links and players
-	Traces          []string `toml:"traces" json:"traces,omitempty"`
-	Full            int      `toml:"full" json:"full"`                           // players that decode everything they receive
-	Arrival         Duration `toml:"arrival" json:"arrival"`                     // time over which the players connect
-	LeavesPerMinute float64  `toml:"leaves_per_minute" json:"leaves_per_minute"` // of each player; another takes the slot at once
-	HotSpot         float64  `toml:"hot_spot" json:"hot_spot"`                   // share of the players that stay within HotSpotMetres of the middle of the map
-	HotSpotMetres   float64  `toml:"hot_spot_metres" json:"hot_spot_metres"`
-	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second"` // bursts of half a second that a player fires at random
-	Throws          float64  `toml:"throws_per_second" json:"throws_per_second"` // projectiles a second, of a player with a visible enemy
+	Seed   uint64   `toml:"seed" json:"seed"` // of map, match, links and players
+	Traces []string `toml:"traces" json:"traces,omitempty"`
+	// Players that decode everything they receive.
+	Full int `toml:"full" json:"full"`
+	// Time over which the players connect.
+	Arrival Duration `toml:"arrival" json:"arrival"`
+	// Of each player; another takes the slot at once.
+	LeavesPerMinute float64 `toml:"leaves_per_minute" json:"leaves_per_minute"`
+	// Share of the players that stay within HotSpotMetres of the middle of the map.
+	HotSpot       float64 `toml:"hot_spot" json:"hot_spot"`
+	HotSpotMetres float64 `toml:"hot_spot_metres" json:"hot_spot_metres"`
+	// Bursts of half a second that a player fires at random.
+	Bursts float64 `toml:"bursts_per_second" json:"bursts_per_second"`
+	// Projectiles a second, of a player with a visible enemy.
+	Throws float64 `toml:"throws_per_second" json:"throws_per_second"`
 }
 
 // Network is the path between server and players.
 type Network struct {
-	Link       string `toml:"link" json:"link"` // impairment of each direction, as of tickrate impair
+	// Impairment of each direction, as of tickrate impair.
+	Link       string `toml:"link" json:"link"`
 	Socket     string `toml:"socket" json:"socket"`
 	Encryption string `toml:"encryption" json:"encryption"`
 	Codec      string `toml:"codec" json:"codec"`
@@ -72,7 +90,8 @@ type Process struct {
 
 // Measure is how a plan measures.
 type Measure struct {
-	SLO      string   `toml:"slo" json:"slo,omitempty"` // service level, an expression of package slo; "" for its default
+	// Service level, an expression of package slo; "" for its default.
+	SLO      string   `toml:"slo" json:"slo,omitempty"`
 	Duration Duration `toml:"duration" json:"duration"`
 	Warmup   Duration `toml:"warmup" json:"warmup"`
 	Repeat   int      `toml:"repeat" json:"repeat"` // further measurements of the size at the knee

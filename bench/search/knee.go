@@ -17,12 +17,14 @@ const (
 
 // Knee is the largest lobby that held the service level in every repeat.
 type Knee struct {
-	Players   int      `json:"players"`
-	Bound     Bound    `json:"bound"`
-	FirstFail int      `json:"first_fail"`            // smallest size that failed; 0: none
-	Binding   []string `json:"binding"`               // terms of the service level that failed there
-	Reason    string   `json:"reason"`                // why the search ended
-	Swarm     bool     `json:"swarm_limit,omitempty"` // the swarm is the limit: the server may carry more
+	Players   int   `json:"players"`
+	Bound     Bound `json:"bound"`
+	FirstFail int   `json:"first_fail"` // smallest size that failed; 0: none
+	// Terms of the service level that failed there.
+	Binding []string `json:"binding"`
+	Reason  string   `json:"reason"` // why the search ended
+	// The swarm is the limit: the server may carry more.
+	Swarm bool `json:"swarm_limit,omitempty"`
 }
 
 // KneeOf judges steps that were measured earlier, in their order, as a search would have: those

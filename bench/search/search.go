@@ -44,7 +44,8 @@ type Search struct {
 	Max       int            // largest size to try
 	Tolerance float64        // wanted gap between knee and first failure, as a part of the knee
 	Limit     time.Duration  // end of the last step, from the start of the search; 0: no limit
-	Each      int            // sizes are multiples of it: players of a lobby where lobbies grow; default 1
+	// Sizes are multiples of it: players of a lobby where lobbies grow; default 1.
+	Each int
 
 	good     measure.Step   // largest passing step
 	passed   []measure.Step // every passing size below it, the smallest first

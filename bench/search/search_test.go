@@ -97,8 +97,9 @@ func TestSearchWithNoise(t *testing.T) {
 		m.noise = 0.03
 		knee := m.trueKnee(s.objective().Level().TickLimitMillis)
 		steps := run(s, m)
-		// 5 standard deviations of 3 % in cost move the knee by at most 15 % where cost is proportional to players, and by
-		// more only where a large A hides how little the players cost: so the bound is taken on the curve itself.
+		// 5 standard deviations of 3 % in cost move the knee by at most 15 % where cost is
+		// proportional to players, and by more only where a large A hides how little the players
+		// cost: so the bound is taken on the curve itself.
 		got := s.Knee().Players
 		load := func(n int) float64 { return m.curve.At(n, n) / 1000 / s.objective().Level().TickLimitMillis }
 		if load(got) > 1.17 || load(int(float64(got+1)*1.09)+1) < 1/1.17 {
@@ -136,7 +137,8 @@ func TestSearchForgivesOneHiccup(t *testing.T) {
 // same.
 func TestSearchDoubtsOneNoisyStep(t *testing.T) {
 	for lone := range 12 {
-		m := &machine{curve: measure.Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))} // true knee 1000
+		// True knee 1000.
+		m := &machine{curve: measure.Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))}
 		s := &Search{Limit: time.Hour}
 		measured := 0
 		for elapsed := time.Duration(0); ; elapsed += 5 * time.Second {
@@ -292,7 +294,8 @@ func TestSearchOutOfTimeSaysSoAndKeepsItsGap(t *testing.T) {
 
 func TestSearchInterruptedBeforeTheRepeat(t *testing.T) {
 	s, light := &Search{}, healthy(64)
-	light.TickCPUMillis.P99, light.TickWallMillis.P99 = 1, 1 // so little that losing an input at 128 surprises
+	// So little that losing an input at 128 surprises.
+	light.TickCPUMillis.P99, light.TickWallMillis.P99 = 1, 1
 	s.Record(light)
 	hiccup := healthy(128)
 	hiccup.InputsLost = 1

@@ -30,7 +30,8 @@ func newCore(cpus []int) *core {
 		c.pacer = clock.New()
 		for tick := range c.ticks {
 			if c.every > 0 {
-				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every) // catches up on a few ticks only
+				// Catches up on a few ticks only.
+				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every)
 				c.pacer.Until(c.due)
 			}
 			c.done <- tick()

@@ -28,17 +28,20 @@ type Prediction struct {
 
 // Cost is what one window costs. Times of ticks are of one lobby.
 type Cost struct {
-	Window      string           `json:"window"`
-	TickMicros  measure.Estimate `json:"tick_us"`               // CPU time, system calls of the tick included
-	Stages      []StageEstimate  `json:"stages"`                // CPU time, µs a tick
-	Tail        float64          `json:"tail"`                  // p99 of a tick by its mean
-	ServerCores float64          `json:"server_cores"`          // of all processes, all system calls included
+	Window string `json:"window"`
+	// CPU time, system calls of the tick included.
+	TickMicros measure.Estimate `json:"tick_us"`
+	Stages     []StageEstimate  `json:"stages"` // CPU time, µs a tick
+	Tail       float64          `json:"tail"`   // p99 of a tick by its mean
+	// Of all processes, all system calls included.
+	ServerCores float64          `json:"server_cores"`
 	BytesDown   measure.Estimate `json:"bytes_down_per_client"` // a second, UDP payload
 	BytesUp     measure.Estimate `json:"bytes_up_per_client"`
 	PacketsIn   float64          `json:"packets_in_per_second"` // of all lobbies
 	PacketsOut  float64          `json:"packets_out_per_second"`
-	EgressMbps  float64          `json:"egress_mbps"` // of all lobbies, UDP and IPv4 headers included
-	Sockets     SocketCost       `json:"sockets"`     // of one lobby
+	// Of all lobbies, UDP and IPv4 headers included.
+	EgressMbps float64    `json:"egress_mbps"`
+	Sockets    SocketCost `json:"sockets"` // of one lobby
 }
 
 // NewCost adds the sockets of all lobbies to a simulated window.

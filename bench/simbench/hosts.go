@@ -7,13 +7,16 @@ import (
 
 // Prices are the size of a host and its cost. A file of them is TOML; a price of 0 means free.
 type Prices struct {
-	Currency     string  `toml:"currency" json:"currency"`
-	HostHour     float64 `toml:"host_hour" json:"host_hour"`                     // one host for an hour
-	EgressGB     float64 `toml:"egress_gb" json:"egress_gb"`                     // 10^9 bytes sent, IP and UDP headers included
-	HostCores    int     `toml:"host_cores" json:"host_cores"`                   // for lobbies
-	HostMemoryGB float64 `toml:"host_memory_gb" json:"host_memory_gb"`           // 10^9 bytes
-	HostMbps     float64 `toml:"host_mbps" json:"host_mbps"`                     // sent
-	HostPackets  float64 `toml:"host_packets" json:"host_packets_in_out_second"` // in and out a second
+	Currency string `toml:"currency" json:"currency"`
+	// One host for an hour.
+	HostHour float64 `toml:"host_hour" json:"host_hour"`
+	// 10^9 bytes sent, IP and UDP headers included.
+	EgressGB     float64 `toml:"egress_gb" json:"egress_gb"`
+	HostCores    int     `toml:"host_cores" json:"host_cores"`         // for lobbies
+	HostMemoryGB float64 `toml:"host_memory_gb" json:"host_memory_gb"` // 10^9 bytes
+	HostMbps     float64 `toml:"host_mbps" json:"host_mbps"`           // sent
+	// In and out a second.
+	HostPackets float64 `toml:"host_packets" json:"host_packets_in_out_second"`
 }
 
 // DefaultPrices is a host of 8 cores for free: its capacity is of interest without prices.
@@ -47,17 +50,19 @@ type Usage struct {
 	Lobbies    int     `json:"lobbies"`
 	Players    int     `json:"players"` // in all lobbies
 	Cores      float64 `json:"cores"`
-	EgressMbps float64 `json:"egress_mbps"`           // headers included, while a match is busiest
-	MeanMbps   float64 `json:"egress_mbps_long_run"`  // headers included, in the steady state: this is paid for
-	Packets    float64 `json:"packets_in_out_second"` // in and out
-	MemoryMB   float64 `json:"memory_mb"`             // 0: not measured
+	EgressMbps float64 `json:"egress_mbps"` // headers included, while a match is busiest
+	// Headers included, in the steady state: this is paid for.
+	MeanMbps float64 `json:"egress_mbps_long_run"`
+	Packets  float64 `json:"packets_in_out_second"` // in and out
+	MemoryMB float64 `json:"memory_mb"`             // 0: not measured
 }
 
 // Demand is the load that hosts are wanted for.
 type Demand struct {
 	Concurrent int     // players at a time
 	Headroom   float64 // part of each host that stays free, 0 to 0.9
-	CoreShare  float64 // part of a core that ticks may fill: the service level's part of the period, above 0
+	// Part of a core that ticks may fill: the service level's part of the period, above 0.
+	CoreShare float64
 }
 
 // Hosts are the machines and the money that a number of players takes.
@@ -65,15 +70,16 @@ type Hosts struct {
 	PlayersPerCore float64 `json:"players_per_core"` // at CoreShare, without headroom
 	LobbiesPerHost int     `json:"lobbies_per_host"`
 	PlayersPerHost int     `json:"players_per_host"`
-	Binding        string  `json:"binding"` // the resource that a host runs out of first: cpu, egress, packets or memory
-	Limits         []Limit `json:"limits"`
-	Concurrent     int     `json:"concurrent"`
-	Hosts          int     `json:"hosts"`
-	EgressMbps     float64 `json:"egress_mbps"`          // of all players, at peak
-	MeanMbps       float64 `json:"egress_mbps_long_run"` // of all players
-	HostsMonth     float64 `json:"hosts_month"`          // money for 730 hours
-	EgressMonth    float64 `json:"egress_month"`
-	PlayerHour     float64 `json:"player_hour"` // money for both
+	// The resource that a host runs out of first: cpu, egress, packets or memory.
+	Binding     string  `json:"binding"`
+	Limits      []Limit `json:"limits"`
+	Concurrent  int     `json:"concurrent"`
+	Hosts       int     `json:"hosts"`
+	EgressMbps  float64 `json:"egress_mbps"`          // of all players, at peak
+	MeanMbps    float64 `json:"egress_mbps_long_run"` // of all players
+	HostsMonth  float64 `json:"hosts_month"`          // money for 730 hours
+	EgressMonth float64 `json:"egress_month"`
+	PlayerHour  float64 `json:"player_hour"` // money for both
 }
 
 // Limit is the number of lobbies that one resource of a host carries.

@@ -48,7 +48,8 @@ func TestSimulate(t *testing.T) {
 	if in < 30*14*9/10 || out < 10*14*9/10 {
 		t.Errorf("%d datagrams in, %d out of 14 clients in 30 ticks", in, out)
 	}
-	if rate := float64(down) / 14 / 0.5; math.Abs(rate/sim.BytesDown.Mean-1) > 0.2 { // of the first repeat
+	// Of the first repeat.
+	if rate := float64(down) / 14 / 0.5; math.Abs(rate/sim.BytesDown.Mean-1) > 0.2 {
 		t.Errorf("%g B/s to a client in the traffic, %g counted", rate, sim.BytesDown.Mean)
 	}
 	sum := 0.0
@@ -167,7 +168,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// All codecs are played, the scenario's first; range takes fewer bytes than Huffman, and stored rows many more.
+// All codecs are played, the scenario's first; range takes fewer bytes than Huffman, and stored
+// rows many more.
 func TestCompareCodecs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays nine lobbies")

@@ -197,7 +197,8 @@ func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	if all == nil {
 		all = Brains(s)
 	}
-	o.Brain = func(n int) swarm.Brain { return all(n*lobbies + index) } // as the swarm deals its players out
+	// As the swarm deals its players out.
+	o.Brain = func(n int) swarm.Brain { return all(n*lobbies + index) }
 	start := time.Now()
 	o.Lobby = func(c *server.Config) {
 		c.CPU, c.Clock = clock.ThreadCPU, func() time.Duration { return time.Since(start) }

@@ -26,13 +26,15 @@ type SocketCost struct {
 	Ticks         int     `json:"ticks"`
 	ReceiveMicros float64 `json:"receive_us"` // CPU time of a tick's thread, a tick
 	SendMicros    float64 `json:"send_us"`    // likewise
-	BesideMicros  float64 `json:"beside_us"`  // CPU time of the rest of the process, a tick: drainer, wake-ups, meters, runtime
-	DatagramsIn   float64 `json:"datagrams_in"`
-	DatagramsOut  float64 `json:"datagrams_out"`
-	Receives      float64 `json:"receive_calls"` // system calls a tick
-	Sends         float64 `json:"send_calls"`    // likewise
-	Late          float64 `json:"late_ticks"`    // share of ticks that began over half a period late
-	Resident      float64 `json:"resident_bytes"`
+	// CPU time of the rest of the process, a tick: drainer, wake-ups, meters, runtime.
+	BesideMicros float64 `json:"beside_us"`
+	DatagramsIn  float64 `json:"datagrams_in"`
+	DatagramsOut float64 `json:"datagrams_out"`
+	Receives     float64 `json:"receive_calls"` // system calls a tick
+	Sends        float64 `json:"send_calls"`    // likewise
+	// Share of ticks that began over half a period late.
+	Late     float64 `json:"late_ticks"`
+	Resident float64 `json:"resident_bytes"`
 }
 
 // ServeTraffic is the server's end: it plays ticks by the pacer, as a host does, receives what has
@@ -284,7 +286,8 @@ func (c *trafficClients) play(ctx context.Context) {
 		for l, pool := range c.pools {
 			tick := c.ticks[l][k/slots%len(c.ticks[l])]
 			for _, p := range tick[k%slots] {
-				_ = pool.Send(int(p.Client), c.pay[:p.Bytes]) // refused once the server has ended: it counts what arrives
+				// Refused once the server has ended: it counts what arrives.
+				_ = pool.Send(int(p.Client), c.pay[:p.Bytes])
 			}
 		}
 		c.drain()

@@ -14,8 +14,9 @@ type Level struct {
 	Expr      string `json:"expr"`             // comparisons joined by &&, see Help
 
 	// What the expression bounds, for charts and for the search; Compile fills them in.
-	TickLimitMillis float64 `json:"tick_limit_ms"` // least bound of p99(tick), p99(cpu) or p99(elapsed)
-	AgeLimitMillis  float64 `json:"age_limit_ms"`  // least bound of p99(age)
+	// Least bound of p99(tick), p99(cpu) or p99(elapsed).
+	TickLimitMillis float64 `json:"tick_limit_ms"`
+	AgeLimitMillis  float64 `json:"age_limit_ms"` // least bound of p99(age)
 }
 
 // WithDefaults returns l with its zero fields filled.

@@ -33,7 +33,8 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() }) // the thread, which a run changes, ends with the test's goroutine
+	// The thread, which a run changes, ends with the test's goroutine.
+	t.Cleanup(func() { s.Close() })
 	return s, at
 }
 
@@ -152,7 +153,8 @@ func TestReliefHelps(t *testing.T) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
 	}
 	for i := range s.players {
-		if had, want := s.players[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want { // bare ones who are due, one after the other
+		// Bare ones who are due, one after the other.
+		if had, want := s.players[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want {
 			t.Errorf("player %d had a turn: %v", i, had)
 		}
 	}
@@ -196,7 +198,8 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	// A slot that is played late is none of those who have become due since.
 	slot++
 	for i := range s.turns.due {
-		s.turns.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1) // just then, by a clock that is slow
+		// Just then, by a clock that is slow.
+		s.turns.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1)
 	}
 	for late := range int64(2) {
 		s.turns.queue.begin(slot+late, players)
@@ -221,7 +224,8 @@ func TestRelievedDriver(t *testing.T) {
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.turns.unlock(i)
-		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; { // while the relief is at the same players
+		// While the relief is at the same players.
+		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; {
 			for i := range players {
 				s.receive(i, data)
 			}
@@ -252,7 +256,8 @@ func TestRelievedDriver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Run(context.Background(), 20*time.Millisecond, nil); err != nil { // kept to one processor by now
+	// Kept to one processor by now.
+	if err := s.Run(context.Background(), 20*time.Millisecond, nil); err != nil {
 		t.Fatal(err)
 	}
 	f := &s.Figures

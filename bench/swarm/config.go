@@ -14,8 +14,9 @@ import (
 
 // Config describes a swarm. Zero fields mean the defaults named.
 type Config struct {
-	Server  netip.AddrPort
-	Servers []netip.AddrPort // of several lobbies: player n plays on n modulo their count; default Server
+	Server netip.AddrPort
+	// Of several lobbies: player n plays on n modulo their count; default Server.
+	Servers []netip.AddrPort
 	Players int
 	Seed    uint64 // of all decisions
 	Rate    tick.Rate
@@ -27,11 +28,15 @@ type Config struct {
 	Full   int
 	Decode client.Decode
 
-	Token   func(n int) ([]byte, error)                            // a connect token for player n; required
-	Models  netstate.Models                                        // compression of all players; default netstate.Trained
-	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known
-	Content *content.Pack                                          // of all players; default the pack of this build
-	Brain   func(n int) Brain                                      // of player n; default NewBot(Seed, n)
+	// A connect token for player n; required.
+	Token func(n int) ([]byte, error)
+	// Compression of all players; default netstate.Trained.
+	Models netstate.Models
+	Arena  func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known
+	// Of all players; default the pack of this build.
+	Content *content.Pack
+	// Of player n; default NewBot(Seed, n).
+	Brain func(n int) Brain
 
 	ChatEvery      time.Duration // mean time between two chat lines of a player; default never
 	Arrival        time.Duration // over which the players start to connect; default all at once

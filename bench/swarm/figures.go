@@ -11,12 +11,14 @@ import (
 // Figures are what the players experienced, and how the swarm kept its schedule, since the last
 // Reset.
 type Figures struct {
-	Age  *meter.Histogram // of the newest snapshot, a sample of each player every four ticks, ns
-	RTT  *meter.Histogram // smoothed, sampled likewise, ns
-	Late *meter.Histogram // from a slot's start until a turn's datagrams were sent, ns; with skipped turns
+	Age *meter.Histogram // of the newest snapshot, a sample of each player every four ticks, ns
+	RTT *meter.Histogram // smoothed, sampled likewise, ns
+	// From a slot's start until a turn's datagrams were sent, ns; with skipped turns.
+	Late *meter.Histogram
 
-	Played         *meter.Histogram // Late without skipped turns
-	StealCorrected *meter.Histogram // Late without run delay, see clock.StealCorrected; Late where that is not known
+	Played *meter.Histogram // Late without skipped turns
+	// Late without run delay, see clock.StealCorrected; Late where that is not known.
+	StealCorrected *meter.Histogram
 
 	RunDelay RunDelay
 
@@ -67,7 +69,8 @@ type RunDelay struct {
 	InBursts time.Duration // of All
 	Longest  time.Duration // at once
 
-	LateWakes uint64        // wake-ups later than requested by Burst or more, beside run delay: a late timer
+	// Wake-ups later than requested by Burst or more, beside run delay: a late timer.
+	LateWakes uint64
 	Overslept time.Duration // in those; not part of All, and not corrected for
 
 	Stolen      time.Duration // by a hypervisor, of the swarm's processors, to 10 ms; likewise

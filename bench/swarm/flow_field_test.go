@@ -49,6 +49,7 @@ func TestWaysLeadToThePoints(t *testing.T) {
 		if lost > total/50 { // a spawn may be on a deck, from which one jumps
 			t.Errorf("%s: no way from %d of %d spawns", name, lost, total)
 		}
-		w.Next(0, geom.Vec3{X: 1e4, Y: 0, Z: -1e4}) // from beyond the bounds is from their edge, and no panic
+		// From beyond the bounds is from their edge, and no panic.
+		w.Next(0, geom.Vec3{X: 1e4, Y: 0, Z: -1e4})
 	}
 }

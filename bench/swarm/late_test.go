@@ -21,7 +21,8 @@ func TestGiveUp(t *testing.T) {
 	}{
 		{0, period / 10, (gone - 1) * period, (gone - 1) * period, 0},
 		{gone * period, period / 10, (gone - 1) * period, period / 10, 0},
-		{gone * period, 2 * period, (gone - 1) * period, (gone + 2) / 2 * period, 0}, // 3, 4, 5 ... of work, until it is what they were late by: gone-1, gone-2 ...
+		// 3, 4, 5 ... of work, until it is what they were late by: gone-1, gone-2 ...
+		{gone * period, 2 * period, (gone - 1) * period, (gone + 2) / 2 * period, 0},
 		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
 		{0, period / 10, 0, 0, gone + 10},
 	} {

@@ -115,9 +115,10 @@ func (s *Swarm) close() error {
 
 // sockets are the UDP sockets of all players, one pool a lobby.
 type sockets struct {
-	pools    []*netio.ClientPool
-	handlers []func(int, []byte) // by lobby: called with a datagram and the socket's index in its pool
-	cursor   int                 // the lobby that is polled next
+	pools []*netio.ClientPool
+	// By lobby: called with a datagram and the socket's index in its pool.
+	handlers []func(int, []byte)
+	cursor   int // the lobby that is polled next
 }
 
 func (k *sockets) open(server netip.AddrPort, players int, handle func(int, []byte)) error {

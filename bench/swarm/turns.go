@@ -82,7 +82,8 @@ func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/slots +
 func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (all bool) {
 	s, t := h.s, &h.s.turns
 	h.begin(slot)
-	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockError) // of this slot
+	// Of this slot.
+	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockError)
 	i := int(t.queue.next.Load())
 	for range s.players {
 		was := t.due[i].Load()

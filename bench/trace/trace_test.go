@@ -59,7 +59,8 @@ func TestHandmadeQuakeWorld(t *testing.T) {
 		t.Errorf("total length %v", walker.TotalLength())
 	}
 	first := walker.Samples[0]
-	if want := (geom.Vec3{X: 8. / 32}); first.Pos != want { // one step of 8 units; the origin is 24 above the feet
+	// One step of 8 units; the origin is 24 above the feet.
+	if want := (geom.Vec3{X: 8. / 32}); first.Pos != want {
 		t.Errorf("first position %v, want %v", first.Pos, want)
 	}
 	if first.Yaw != 0x4000 || first.Pitch.Degrees() < 5.4 || first.Pitch.Degrees() > 5.6 {
@@ -180,7 +181,8 @@ func TestRecordings(t *testing.T) {
 		meanSpeed [2]float64 // metres a second over live time
 	}{
 		{"qw_4on4_dm2_8p.csv.gz", 8, 84360, [2]float64{0.2, 1.5}, [2]float64{5, 12}},
-		{"qw_duel_aerowalk_2p.csv.gz", 2, 74956, [2]float64{0.2, 1.6}, [2]float64{9.5, 10.5}}, // 325.42 and 313.67 units/s
+		// 325.42 and 313.67 units/s.
+		{"qw_duel_aerowalk_2p.csv.gz", 2, 74956, [2]float64{0.2, 1.6}, [2]float64{9.5, 10.5}},
 		{"qw_duel_povdmm4_2p.csv.gz", 2, 22568, [2]float64{0.2, 1.6}, [2]float64{5, 13}},
 		{"usercmd_cs16_legit.csv.gz", 23, 73738, [2]float64{0, 1}, [2]float64{1, 6.5}},
 	}

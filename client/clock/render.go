@@ -24,7 +24,7 @@ const (
 
 	// MaxOver is the longest time that a picture extrapolates.
 	MaxOver  = 100 * time.Millisecond
-	overEase = 4 // extrapolation decays by a fourth of the time: nobody stops or runs backwards
+	overEase = 4 // extrapolation decays by a fourth of the time: no player stops or runs backwards
 )
 
 // advance lets dt pass, steering towards want, up to the newest snapshot. reset reports that it was

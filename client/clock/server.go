@@ -8,7 +8,7 @@ import (
 
 const (
 	leastBuckets = 8
-	leastBucket  = 250 * time.Millisecond // 8 buckets: the fastest snapshot of the last two seconds counts
+	leastBucket  = 250 * time.Millisecond // 8 buckets: the minimum of two seconds
 )
 
 // Server estimates the server's clock from the arrival times of snapshots. The fastest snapshot of
@@ -22,7 +22,7 @@ type Server struct {
 	begun  bool
 	newest tick.Tick                   // newest snapshot that arrived
 	epoch  int64                       // number of the newest bucket
-	offset time.Duration               // local arrival time of the fastest snapshot, less its tick's instant
+	offset time.Duration               // fastest snapshot's local arrival less its tick's instant
 	gap    time.Duration               // 98th percentile of a snapshot's age when the next arrives
 	age    time.Duration               // likewise, had all snapshots the mean delay
 	ahead  time.Duration               // shown server time less local time

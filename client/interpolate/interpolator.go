@@ -6,7 +6,6 @@ import (
 	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -88,7 +87,7 @@ func (p *Interpolator) FollowCommands(t tick.Tick, clocks *clock.Clocks) {
 	}
 	clocks.Render.Follow(clocks.Rate, at, p.ticks.newest())
 	v := p.ticks.viewAt(at)
-	if lagcomp.Instant(v) >= lagcomp.Instant(p.View) || planted.On(planted.RenderBack) {
+	if lagcomp.Instant(v) >= lagcomp.Instant(p.View) {
 		p.View = v
 	}
 	p.UpdateAge(clocks)
@@ -170,7 +169,7 @@ type cachedPose struct {
 func (p poses) at(f *snapshot.Frame, slot int) (rig.Pose, bool) {
 	two := &p[slot]
 	e := &two[0]
-	if two[1].tick == f.Tick || two[0].tick != f.Tick && two[1].tick < two[0].tick { // f's, or the older
+	if two[1].tick == f.Tick || two[0].tick != f.Tick && two[1].tick < two[0].tick {
 		e = &two[1]
 	}
 	if e.tick != f.Tick {

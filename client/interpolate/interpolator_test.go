@@ -44,7 +44,7 @@ func TestFirstSnapshotsOutOfOrder(t *testing.T) {
 	}
 }
 
-// tell decodes a snapshot of one player in slot 3, who is at x.
+// tell decodes a snapshot of one player in slot 3, at x.
 func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 	models := netstate.Trained()
 	ring, e, k := snapshot.NewRing(netstate.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)

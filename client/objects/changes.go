@@ -30,6 +30,7 @@ func (s *Set) addChange(kind ChangeKind, t tick.Tick, o *Object) {
 	e.Kind, e.Tick, e.Object = kind, t, *o
 }
 
-// NextChange returns the next change, each once, in the order in which the client learned of it, which
-// is before the view reaches it. The oldest of more than 256 are lost; Append has the current state.
+// NextChange returns the next change, each once, in the order in which the client learned of it,
+// which is before the view reaches it. The oldest of more than 256 are lost; Append has the current
+// state.
 func (s *Set) NextChange() (Change, bool) { return s.queue.Pop() }

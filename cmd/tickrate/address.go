@@ -35,8 +35,11 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 // protocolID is a flag: decimal, or hexadecimal behind 0x.
 type protocolID uint64
 
+// String formats the id as hexadecimal.
 func (p *protocolID) String() string { return "0x" + strconv.FormatUint(uint64(*p), 16) }
-func (p *protocolID) Type() string   { return "number" }
+
+// Type names the kind of value in the help.
+func (p *protocolID) Type() string { return "number" }
 
 // Set reads the flag. 0 is refused: a server takes it for "the default".
 func (p *protocolID) Set(text string) error {

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// readInBackground makes a read of a terminal that another job has fail, instead of stopping us: a server that was started with & shall
-// serve.
+// readInBackground makes a read of a terminal that another job has fail, instead of stopping us: a
+// server that was started with & shall serve.
 func readInBackground() { signal.Ignore(syscall.SIGTTIN) }

@@ -192,7 +192,8 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	sides := []gate.Samples{gate.New("first"), gate.New("second"), gate.New("slowed")}
 	for round := range gate.MinRounds {
 		for i := range sides {
-			k := (i + round) % len(sides) // the first of a round may meet another machine than the last
+			// The first of a round may meet another machine than the last.
+			k := (i + round) % len(sides)
 			slow := gate.Slowdown{}
 			if k == 2 {
 				slow = burn

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// newCodec returns the command codec, which holds the tools for models and dictionaries.
 func newCodec() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "codec",

@@ -32,6 +32,7 @@ type dictFlags struct {
 	traces   []string
 }
 
+// newCodecDict returns the command that trains the dictionary of recordings.
 func newCodecDict() *cobra.Command {
 	var f dictFlags
 	c := &cobra.Command{
@@ -50,6 +51,7 @@ func newCodecDict() *cobra.Command {
 	return c
 }
 
+// trainDict simulates matches as f says and writes a dictionary for their recordings to its file.
 func trainDict(c *cobra.Command, f dictFlags) error {
 	if err := checkTraining(f.out, f.players, f.duration); err != nil {
 		return err

@@ -27,6 +27,7 @@ type evalFlags struct {
 	json   bool
 }
 
+// newCodecEval returns the command that compares codecs on recorded snapshots.
 func newCodecEval() *cobra.Command {
 	var f evalFlags
 	c := &cobra.Command{
@@ -62,6 +63,7 @@ type evaluation struct {
 	Codecs   map[string]codeceval.Score `json:"codecs"`
 }
 
+// evaluate runs the codecs of f on its trace and prints sizes and times, as a table or as JSON.
 func evaluate(c *cobra.Command, f evalFlags) error {
 	switch {
 	case len(f.train) == 0:
@@ -137,6 +139,7 @@ func (f evalFlags) open(path string) (*itr.Trace, error) {
 	return itr.OpenPose(path, p)
 }
 
+// printEvaluation prints out as a table with a line for each name.
 func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d entities of %d fields, acknowledged %d snapshots late, trained on %s\n\n",

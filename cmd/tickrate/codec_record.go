@@ -25,6 +25,7 @@ type recordFlags struct {
 	idle     bool
 }
 
+// newCodecRecord returns the command that records the snapshots of a simulated match.
 func newCodecRecord() *cobra.Command {
 	var f recordFlags
 	c := &cobra.Command{
@@ -47,6 +48,7 @@ func newCodecRecord() *cobra.Command {
 	return c
 }
 
+// record plays the match that f describes and writes its snapshots to a trace file.
 func record(c *cobra.Command, f recordFlags) error {
 	switch {
 	case f.out == "":

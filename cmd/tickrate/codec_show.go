@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
+// newCodecShow returns the command that prints the Huffman codes of a model.
 func newCodecShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [FILE]",
@@ -70,7 +71,8 @@ func showModel(w io.Writer, m *schema.Model) error {
 	return t.Flush()
 }
 
-// changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's range allows them.
+// changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's
+// range allows them.
 func changeBits(c *schema.Coder, f schema.Field, class uint8) string {
 	lo, hi := f.Range()
 	var out []string

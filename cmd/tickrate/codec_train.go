@@ -30,6 +30,7 @@ type trainFlags struct {
 	people   []string
 }
 
+// newCodecTrain returns the command that trains the Huffman models of snapshot rows.
 func newCodecTrain() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
@@ -68,6 +69,7 @@ func checkTraining(out string, players int, duration time.Duration) error {
 // maxVirtual bounds the virtual time of one simulated lobby.
 const maxVirtual = 100 * time.Hour
 
+// train plays the lobbies of f, counts their symbols and writes the model to its output file.
 func train(c *cobra.Command, f trainFlags) error {
 	if err := checkTraining(f.out, f.players, f.duration); err != nil {
 		return err

@@ -23,7 +23,8 @@ func completeWords(c *cobra.Command) {
 	words := map[string][]string{"codec": codecs, "relevance": relevances, "socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
 	for name, of := range words {
 		if f := c.Flags().Lookup(name); f != nil && f.Value.Type() == "string" {
-			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+			// The flag is there.
+			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	for _, sub := range c.Commands() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A server plays on a map and with a model that only it has, as files; a swarm that has neither gets in, is told no folder, and plays
-// without a misprediction.
+// A server plays on a map and with a model that only it has, as files; a swarm that has neither
+// gets in, is told no folder, and plays without a misprediction.
 func TestServeSendsMapAndModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Every command and every flag says what it is for; a flag that takes a value names what that is, a number its unit; and each says its
-// default, for zero and nothing too, which cobra leaves out.
+// Every command and every flag says what it is for; a flag that takes a value names what that is, a
+// number its unit; and each says its default, for zero and nothing too, which cobra leaves out.
 func TestFlagsAreDocumented(t *testing.T) {
 	flags, commands := 0, 0
 	listed := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)

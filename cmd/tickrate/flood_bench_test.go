@@ -31,21 +31,24 @@ const (
 	floodBeat    = time.Millisecond // between two bursts of junk: the swarm has the same processor
 )
 
-// BenchmarkFloodLobby is goal 7 for a whole lobby: 200 players of a swarm play over real UDP, in a server process on a
-// processor of its own, while junk of all kinds arrives at the same port from eight other networks: random bytes, what looks
-// sealed, and requests with forged tokens. The naive server is the same lobby behind package net: one goroutine that reads
-// one datagram a call into a channel, and the socket buffer that the system gives.
+// BenchmarkFloodLobby is goal 7 for a whole lobby: 200 players of a swarm play over real UDP, in a
+// server process on a processor of its own, while junk of all kinds arrives at the same port from
+// eight other networks: random bytes, what looks sealed, and requests with forged tokens. The naive
+// server is the same lobby behind package net: one goroutine that reads one datagram a call into a
+// channel, and the socket buffer that the system gives.
 //
-// "up-lost-%" is of the datagrams that players sent: those that the server did not accept. "down-lost-%" is of the
-// snapshots due to them. "inputs-lost-%" is of the ticks that players' commands were due, without those that the swarm gave
-// too late. "junk/s" is what the generator reached and "seen/s" what of it came as far as the lobby; the kernel dropped the
-// rest. "waited-ms" is how long the server's threads had to wait for their processor, of 2500: others were on it. "late-%" is how
-// much of its schedule the swarm missed: over 1, the run is worth nothing.
+// "up-lost-%" is of the datagrams that players sent: those that the server did not accept.
+// "down-lost-%" is of the snapshots due to them. "inputs-lost-%" is of the ticks that players'
+// commands were due, without those that the swarm gave too late. "junk/s" is what the generator
+// reached and "seen/s" what of it came as far as the lobby; the kernel dropped the rest.
+// "waited-ms" is how long the server's threads had to wait for their processor, of 2500: others
+// were on it. "late-%" is how much of its schedule the swarm missed: over 1, the run is worth
+// nothing.
 func BenchmarkFloodLobby(b *testing.B) {
 	for _, c := range []struct {
 		server string
 		junk   int // a second
-	}{{"gnet", 0}, {"gnet", 120_000}, {"mmsg", 0}, {"mmsg", 120_000}, {"naive", 0}, {"naive", 120_000}} {
+	}{{"gnet", 0}, {"gnet", 120_000}, {"naive", 0}, {"naive", 120_000}} {
 		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
 			all := clock.CPUs()
 			if len(all) < 2 {
@@ -154,14 +157,15 @@ func seen(s *swarm.Swarm) (f floodSeen) {
 		st, rate := c.Stats(), float64(c.Welcome().TickRate)
 		now, _, _ := c.Clocks()
 		f.snapshots += st.Snapshots
-		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5) // the tick of the newest snapshot
+		// The tick of the newest snapshot.
+		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5)
 		f.starved += st.Starved
 	}
 	return f
 }
 
-// junk sends so much a second until it is stopped; stop returns how much went out. What the generator is too slow for, it
-// leaves out.
+// junk sends so much a second until it is stopped; stop returns how much went out. What the
+// generator is too slow for, it leaves out.
 func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 	var sources [floodSources]netio.Conn
 	var batches [floodSources]netio.Batch
@@ -204,8 +208,8 @@ func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 	return func() int { over.Store(true); return <-done }
 }
 
-// junkOf is the nth piece: of ten, one is a request with a forged token, three look sealed, and the others are random bytes
-// of lengths that are mostly short.
+// junkOf is the nth piece: of ten, one is a request with a forged token, three look sealed, and the
+// others are random bytes of lengths that are mostly short.
 func junkOf(r *rand.Rand, n int) []byte {
 	random := func(d []byte) []byte {
 		for i := range d {
@@ -231,7 +235,8 @@ func junkOf(r *rand.Rand, n int) []byte {
 
 // waits is how long the threads of a process could have run, but had no processor, all together.
 func waits(pid int) (sum time.Duration) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is a good one
+	// The pattern is a good one.
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range files {
 		var run, wait int64
 		if raw, err := os.ReadFile(name); err == nil { // the thread may have ended

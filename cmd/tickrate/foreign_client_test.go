@@ -14,7 +14,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// A client and a token maker that share no line with netio/netcode: they follow the public standard of netcode 1.02 alone.
+// A client and a token maker that share no line with netio/netcode: they follow the public standard
+// of netcode 1.02 alone.
 
 const foreignVersion = "NETCODE 1.02\x00"
 
@@ -249,8 +250,8 @@ func (c *foreignClient) opened(kind byte, body []byte) []byte {
 	return nil
 }
 
-// live goes on until done says so of what came, which is nil at least every five milliseconds. The error says that time was up, or that the
-// server was silent for too long.
+// live goes on until done says so of what came, which is nil at least every five milliseconds. The
+// error says that time was up, or that the server was silent for too long.
 func (c *foreignClient) live(most time.Duration, done func(payload []byte) bool) error {
 	buf := make([]byte, 2000)
 	for end := time.Now().Add(most); time.Now().Before(end); {

@@ -22,7 +22,8 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// foreignSizes are the payloads that come back: the least, a common one, the largest that older libraries send, the largest.
+// foreignSizes are the payloads that come back: the least, a common one, the largest that older
+// libraries send, the largest.
 var foreignSizes = []int{1, 64, 1175, 1200}
 
 // echoes is what became of one client's payloads.
@@ -30,8 +31,9 @@ type echoes struct {
 	sent, back [4]int // by size
 }
 
-// foreignTalk has payloads come back and compares every byte. rounds of all sizes are sent, one payload every gap; those of
-// a client differ from those of others and from each other, but for single bytes.
+// foreignTalk has payloads come back and compares every byte. rounds of all sizes are sent, one
+// payload every gap; those of a client differ from those of others and from each other, but for
+// single bytes.
 func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e echoes, err error) {
 	payload := func(k uint32) []byte {
 		p := make([]byte, foreignSizes[k%4])
@@ -76,7 +78,8 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 			return e, err
 		}
 	}
-	quiet := time.Now().Add(2500 * time.Millisecond) // more than twice the timeout: keep-alives alone hold the session, both ways
+	// More than twice the timeout: keep-alives alone hold the session, both ways.
+	quiet := time.Now().Add(2500 * time.Millisecond)
 	before := c.alives
 	err = c.live(10*time.Second, func(p []byte) bool { take(p); return time.Now().After(quiet) })
 	if n := c.alives - before; err == nil && n < 10 {
@@ -88,7 +91,8 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 // foreignName is another of the server's names: no two bytes of it are alike.
 var foreignName = netip.MustParseAddrPort("[fe80:102:304:506:708:90a:b0c:d0e]:40001")
 
-// foreignServer starts serve --echo that is known by another address than its own: that of a bad link to it.
+// foreignServer starts serve --echo that is known by another address than its own: that of a bad
+// link to it.
 func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd, r ready, public netip.AddrPort) {
 	t.Helper()
 	at := freePort(t)
@@ -121,9 +125,10 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// A client that was written from the standard alone comes in with a token that it made itself, with the key and the protocol
-// id that the server was given, and with the key that everybody knows if that is allowed; payloads of every size come back,
-// keep-alives hold the session, and both sides' goodbyes are heard. A token of another protocol, key or server does nothing.
+// A client that was written from the standard alone comes in with a token that it made itself, with
+// the key and the protocol id that the server was given, and with the key that everybody knows if
+// that is allowed; payloads of every size come back, keep-alives hold the session, and both sides'
+// goodbyes are heard. A token of another protocol, key or server does nothing.
 func TestForeignClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and seconds of real sockets")
@@ -205,8 +210,9 @@ func hears(c *foreignClient) bool {
 	return err == nil
 }
 
-// Sixty-four such clients at once, over the line of a moving phone, with tokens from the server's HTTP port: all get in, every
-// payload that comes back is the one that was sent, most do, and the server hears who leaves.
+// Sixty-four such clients at once, over the line of a moving phone, with tokens from the server's
+// HTTP port: all get in, every payload that comes back is the one that was sent, most do, and the
+// server hears who leaves.
 func TestForeignClientsOverMobile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and seconds of real sockets")
@@ -263,7 +269,8 @@ func TestForeignClientsOverMobile(t *testing.T) {
 		spoilt += all[i].spoilt
 	}
 	for s, size := range foreignSizes {
-		if n := sum.back[s]; n > sum.sent[s] || 100*n < 75*sum.sent[s] { // 90 % live through 5 % loss each way
+		// 90 % live through 5 % loss each way.
+		if n := sum.back[s]; n > sum.sent[s] || 100*n < 75*sum.sent[s] {
 			t.Errorf("of %d B: %d sent, %d back", size, sum.sent[s], n)
 		}
 	}

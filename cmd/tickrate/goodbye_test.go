@@ -75,7 +75,8 @@ func playing(t *testing.T, all []*player, want client.State) {
 	t.Fatalf("%d of %d are %v after ten seconds", there, len(all), want)
 }
 
-// Row 40: SIGTERM ends a lobby with 0 within two seconds, and every player is told why, none has to find out by silence.
+// Row 40: SIGTERM ends a lobby with 0 within two seconds, and every player is told why, none has to
+// find out by silence.
 func TestThreat40Lobby(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")

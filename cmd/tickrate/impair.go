@@ -24,6 +24,7 @@ type impairFlags struct {
 	list                 bool
 }
 
+// newImpair returns the command that impairs the datagrams between clients and a server.
 func newImpair() *cobra.Command {
 	var f impairFlags
 	c := &cobra.Command{
@@ -100,6 +101,7 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	return cfg, err
 }
 
+// runImpair relays datagrams with the impairment of f until the command's context ends.
 func runImpair(c *cobra.Command, f impairFlags) error {
 	cfg, err := f.config()
 	if err != nil {

@@ -75,7 +75,8 @@ func TestImpairCounts(t *testing.T) {
 	defer func() { _ = server.Close() }()
 	go func() {
 		var buf [100]byte
-		for heard := 0; ; heard++ { // the answer comes after both copies, so both are counted by then
+		// The answer comes after both copies, so both are counted by then.
+		for heard := 0; ; heard++ {
 			n, from, err := server.ReadFromUDPAddrPort(buf[:])
 			if err != nil {
 				return

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
+// newInspect returns the command inspect, which holds the tools that explain a running server.
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
+// newInspectBits returns the command that prints the byte account of a lobby.
 func newInspectBits() *cobra.Command {
 	var o inspect.BitsOptions
 	c := &cobra.Command{

@@ -20,7 +20,8 @@ func told(t *testing.T, c *exec.Cmd) (out, errs string, code int) {
 	return o.String(), e.String(), c.ProcessState.ExitCode()
 }
 
-// The ledger of a lobby that is played here has every bit, in text and JSON; impossible lobbies and ids are bad use.
+// The ledger of a lobby that is played here has every bit, in text and JSON; impossible lobbies and
+// ids are bad use.
 func TestInspectBits(t *testing.T) {
 	out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--duration", "3s", "--json"))
 	var b httpapi.Bandwidth

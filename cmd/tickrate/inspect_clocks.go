@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// newInspectClocks returns the command that draws the clocks of a client in a simulated lobby.
 func newInspectClocks() *cobra.Command {
 	var o inspect.ClocksOptions
 	c := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
+// newInspectShots returns the command that prints shot records and draws them.
 func newInspectShots() *cobra.Command {
 	o := inspect.ShotOptions{Preview: preview.Options{Mode: "deathmatch", Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{

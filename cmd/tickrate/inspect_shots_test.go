@@ -109,7 +109,8 @@ func TestInspectShotsBadUse(t *testing.T) {
 	}
 }
 
-// A recording tells of its shots: of a part of it what it tells of the whole, and of a damaged one what comes before the damage.
+// A recording tells of its shots: of a part of it what it tells of the whole, and of a damaged one
+// what comes before the damage.
 func TestInspectShotsOfARecording(t *testing.T) {
 	path, file := recorded(t)
 	text, err := shots(t, path, "--json", "--last", "0")

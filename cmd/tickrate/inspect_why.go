@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// newInspectWhy returns the command that tells why a client does not see an entity.
 func newInspectWhy() *cobra.Command {
 	var o inspect.WhyOptions
 	c := &cobra.Command{

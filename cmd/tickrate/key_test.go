@@ -41,8 +41,8 @@ func ended(t *testing.T, c *exec.Cmd) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Row 38: a key that everybody knows, or one that is none, is refused in one line that names where it came from and quotes
-// nothing of it.
+// Row 38: a key that everybody knows, or one that is none, is refused in one line that names where
+// it came from and quotes nothing of it.
 func TestThreat38Keys(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -160,7 +160,8 @@ func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	return errs, line
 }
 
-// The first run makes a key, for its owner alone, and says so; the second takes it. A key that others can read is warned of.
+// The first run makes a key, for its owner alone, and says so; the second takes it. A key that
+// others can read is warned of.
 func TestKeyFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.key")

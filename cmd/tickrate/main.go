@@ -1,7 +1,7 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
-// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be, 3 bench compare found something
-// that takes longer.
+// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot
+// be, 3 bench compare found something that takes longer.
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 // version is set by the linker.
 var version = "dev"
 
+// main runs the command line and exits with its status.
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run executes one command line and returns the exit code.
@@ -42,6 +43,7 @@ func run(args []string) int {
 	return 1
 }
 
+// newRoot returns the command tickrate with all its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tickrate",

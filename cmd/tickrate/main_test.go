@@ -31,8 +31,8 @@ func takenPorts(t *testing.T) (udp net.PacketConn, tcp net.Listener) {
 	return udp, tcp
 }
 
-// asCommand makes this test binary the command itself, so that exit codes, signals and the server process that plan
-// starts are the real ones.
+// asCommand makes this test binary the command itself, so that exit codes, signals and the server
+// process that plan starts are the real ones.
 const asCommand = "TICKRATE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 // testKey is the private key of all commands of these tests.
 var testKey = strings.Repeat("0123456789abcdef", 4)
 
-// command is tickrate with these arguments and the private key, in a folder of its own, killed with the test.
+// command is tickrate with these arguments and the private key, in a folder of its own, killed with
+// the test.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -75,7 +76,8 @@ func result(t *testing.T, args ...string) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Whatever is wrong is said in one line that names it; 2 means that what was asked for cannot be, 1 that it went wrong.
+// Whatever is wrong is said in one line that names it; 2 means that what was asked for cannot be, 1
+// that it went wrong.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
+// newMap returns the command that generates and checks maps.
 func newMap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
@@ -65,6 +66,7 @@ func newMap() *cobra.Command {
 	return c
 }
 
+// save writes a to the file out.
 func save(c *cobra.Command, a *arena.Arena, out string) error {
 	f, err := os.Create(out)
 	if err != nil {
@@ -81,6 +83,7 @@ func save(c *cobra.Command, a *arena.Arena, out string) error {
 	return nil
 }
 
+// describe prints the size and the contents of a.
 func describe(c *cobra.Command, name string, a *arena.Arena) {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	fmt.Fprintf(c.OutOrStdout(), "%s: %g x %g m, %d solids, %d spawn points, hash %x\n",

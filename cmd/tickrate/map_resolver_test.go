@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes along, fetching what it lacks. A map that
-// is none, or a file elsewhere, is refused with a reason.
+// A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes
+// along, fetching what it lacks. A map that is none, or a file elsewhere, is refused with a reason.
 func TestServeChangesItsMap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")

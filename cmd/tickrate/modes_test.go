@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRow12OneBinary is row 12 of the reference's checklist: one binary is the server, the client, thin clients and a preview of both in
-// one process, by its first word.
+// TestRow12OneBinary is row 12 of the reference's checklist: one binary is the server, the client,
+// thin clients and a preview of both in one process, by its first word.
 func TestRow12OneBinary(t *testing.T) {
 	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--journal", "none"))
@@ -23,7 +23,8 @@ func TestRow12OneBinary(t *testing.T) {
 	}
 }
 
-// TestRow12Preview: server and clients in one process end with the same hashes, and the same flags give the same match.
+// TestRow12Preview: server and clients in one process end with the same hashes, and the same flags
+// give the same match.
 func TestRow12Preview(t *testing.T) {
 	verdict := regexp.MustCompile(`server [0-9a-f]{16} after tick 1200; [0-9]{4} snapshots of 6 clients compared, [0-9]{5} rows, hash [0-9a-f]{16}: all agree
 0 mispredictions, 0 rows`)

@@ -59,8 +59,8 @@ func printKnee(w io.Writer, p report.Plan) {
 		return
 	}
 	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)\n",
-		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.Half, r.Cores.Mean, r.Cores.Half, r.KbpsDown.Mean,
-		r.KbpsDown.Half)
+		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth, r.KbpsDown.Mean,
+		r.KbpsDown.HalfWidth)
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(w, "  %s\n", doubt)
 	}

@@ -129,7 +129,8 @@ func TestPlanKilled(t *testing.T) {
 	}
 	var servers []string
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		if !strings.Contains(lines.Text(), "       2 ") { // the first step is over, and the next begins
+		// The first step is over, and the next begins.
+		if !strings.Contains(lines.Text(), "       2 ") {
 			continue
 		}
 		for try := 0; len(servers) == 0 && try < 200; try++ {
@@ -353,7 +354,8 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 			t.Fatalf("health: %v", err)
 		}
 		resp.Body.Close()
-		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i] // tokens made with the key, or asked for
+		// Tokens made with the key, or asked for.
+		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i]
 		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--duration", "0.5s",
 			"--json")
 		var s swarmSummary

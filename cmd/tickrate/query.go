@@ -29,6 +29,7 @@ type answer struct {
 	Teams     []map[string]query.Value `json:"teams,omitempty"`
 }
 
+// newQuery returns the command that asks servers for their public state.
 func newQuery() *cobra.Command {
 	var asJSON bool
 	timeout := query.Timeout
@@ -108,6 +109,7 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 	return r, client.RTT(), err
 }
 
+// answerOf converts a server's report to the form that is printed. rtt is its round-trip time.
 func answerOf(server string, rtt time.Duration, r query.Report) answer {
 	a := answer{Server: server, RTTMillis: float64(rtt) / 1e6, Players: objects(r.Players),
 		Teams: objects(r.Teams)}
@@ -152,6 +154,7 @@ func printReport(out io.Writer, rtt time.Duration, r query.Report) error {
 	return w.Flush()
 }
 
+// printTable prints t in columns.
 func printTable(w io.Writer, t query.Table) {
 	if len(t.Rows) == 0 {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// Row 61: tickrate query prints what serve --query tells, for people and for programs, and the server counts it.
+// Row 61: tickrate query prints what serve --query tells, for people and for programs, and the
+// server counts it.
 func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// newReplay returns the command that plays a recording.
 func newReplay() *cobra.Command {
 	var o playback.Options
 	c := &cobra.Command{

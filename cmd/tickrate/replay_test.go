@@ -38,7 +38,8 @@ func recorded(t *testing.T) (path string, file []byte) {
 	return path, file
 }
 
-// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it goes, and one of another map is refused.
+// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it
+// goes, and one of another map is refused.
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)

@@ -18,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// A server that is killed in the middle and started again takes no token a second time, knows nothing of the sessions that
-// were, and takes fresh tokens within two seconds.
+// A server that is killed in the middle and started again takes no token a second time, knows
+// nothing of the sessions that were, and takes fresh tokens within two seconds.
 func TestKilledAndStartedAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and their sockets")
@@ -66,7 +66,8 @@ func TestKilledAndStartedAgain(t *testing.T) {
 				t.Error("later than two seconds")
 			}
 			before := refusals(t, r)
-			again := &wanderer{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp} // from the same address
+			// From the same address.
+			again := &wanderer{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp}
 			other := wandererWith(t, used, k)
 			var sent uint64 // by each
 			for end := time.Now().Add(5 * time.Second); ; sent++ {
@@ -86,7 +87,8 @@ func TestKilledAndStartedAgain(t *testing.T) {
 					t.Fatalf("%d requests with a used token: refused %v, before %v", 2*sent, after, before)
 				}
 			}
-			alive(t, []*wanderer{fresh}, netcode.Connected) // whatever was to be answered is answered by now
+			// Whatever was to be answered is answered by now.
+			alive(t, []*wanderer{fresh}, netcode.Connected)
 			for name, w := range map[string]*wanderer{"the old address": again, "another address": other} {
 				if d, ok := w.hears(); ok {
 					t.Errorf("%s got an answer of %d bytes", name, len(d))

@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// A terminal shows, in place, the time that is left and the figures so far; programs and files see none of it.
+// A terminal shows, in place, the time that is left and the figures so far; programs and files see
+// none of it.
 func TestScreenShowsFiguresInPlace(t *testing.T) {
 	g := swarm.Figures{Age: meter.NewHistogram(0), BytesDown: 32 * 2 * 5000, Shots: 7}
 	g.Age.Record(int64(50 * time.Millisecond))

@@ -89,6 +89,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
   TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`
 
+// newServe returns the command that runs lobbies.
 func newServe() *cobra.Command {
 	var s serveSettings
 	var file string
@@ -118,11 +119,13 @@ func newServe() *cobra.Command {
 	return c
 }
 
+// configFlag registers the flag that names the configuration file.
 func configFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVar(file, "config", "", "TOML `file` of settings, as tickrate serve config prints "+
 		"them; flags override it; default none")
 }
 
+// newServeConfig returns the command that prints the settings of serve as TOML.
 func newServeConfig() *cobra.Command {
 	var s serveSettings
 	var file string
@@ -370,6 +373,7 @@ func (s *serveSettings) journalFile() string {
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
 }
 
+// open returns a lobby host, or an echo host if the settings say so.
 func (s *serveSettings) open(cfg host.Config) (runningHost, error) {
 	if s.network.echo {
 		return host.NewEchoHost(cfg)

@@ -40,6 +40,7 @@ type serveSettings struct {
 	shotLog     int
 }
 
+// matchSettings are the settings of map, mode, players and rules.
 type matchSettings struct {
 	arena, mode, content, killcam string
 	players, spectators, rate     int
@@ -49,6 +50,7 @@ type matchSettings struct {
 	idleWarn, idleKick            time.Duration
 }
 
+// networkSettings are the settings of sockets, protocol, send rates and bandwidth.
 type networkSettings struct {
 	listen, socket, codec, model                  string
 	public                                        []string
@@ -58,24 +60,29 @@ type networkSettings struct {
 	echo                                          bool
 }
 
+// replicationSettings are the settings of visibility.
 type replicationSettings struct {
 	relevance, pvsCache string
 	viewDistance        float64
 	teamFog             bool
 }
 
+// tickSettings are the settings of the tick loop, its workers and its memory.
 type tickSettings struct {
 	maxSteps, maxBatch, workers int
 	hiccup, hugePages, prefault bool
 }
 
+// httpSettings are the settings of the HTTP server.
 type httpSettings struct {
 	listen, token                 string
 	tokenLifetime, sessionTimeout time.Duration
 }
 
+// querySettings are the settings of server queries.
 type querySettings struct{ listen, name string }
 
+// consoleSettings are the settings of the console.
 type consoleSettings struct {
 	stdin bool
 	exec  []string
@@ -146,6 +153,7 @@ func (s *serveSettings) register(c *cobra.Command) {
 		"records of the newest `shots` to keep; see tickrate inspect shots; 0 for none")
 }
 
+// register adds the flags of these settings to fl.
 func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.arena, "map", "arena-64",
 		"`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, "+
@@ -174,6 +182,7 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"play ticks while the lobby is empty; otherwise the match stands still then")
 }
 
+// register adds the flags of these settings to fl.
 func (n *networkSettings) register(fl *pflag.FlagSet) {
 	n.protocol = defaultProtocol
 	fl.StringVar(&n.listen, "listen", ":7913", "UDP `host:port` for players")
@@ -205,6 +214,7 @@ func (n *networkSettings) register(fl *pflag.FlagSet) {
 			"of the game")
 }
 
+// register adds the flags of these settings to fl.
 func (r *replicationSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&r.relevance, "relevance", "auto", "which `players` a client is sent: grid (in range "+
 		"and visible), all, off (all, in snapshots sent whole or not at all), "+
@@ -217,6 +227,7 @@ func (r *replicationSettings) register(fl *pflag.FlagSet) {
 		"`folder` that keeps the potentially visible sets of maps between runs; default none")
 }
 
+// register adds the flags of these settings to fl.
 func (t *tickSettings) register(fl *pflag.FlagSet) {
 	fl.IntVar(&t.maxSteps, "max-steps", 4,
 		"most `ticks` to play at once to catch up, 1 to 16; earlier ones are skipped")
@@ -231,6 +242,7 @@ func (t *tickSettings) register(fl *pflag.FlagSet) {
 		"measure the wake-up delays of an idle thread, for /stats: what the machine itself takes")
 }
 
+// register adds the flags of these settings to fl.
 func (h *httpSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&h.listen, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, "+
 		"/metrics, /stats, /v1/bandwidth, /v1/explain, /v1/shots, /debug/pprof, /v1/console and "+
@@ -273,6 +285,7 @@ func loadSettings(fl *pflag.FlagSet, file string) error {
 	return nil
 }
 
+// loadSetting sets the flag key to a value of the configuration file.
 func loadSetting(fl *pflag.FlagSet, key string, value any) error {
 	for _, s := range settingKeys {
 		if s.key != key {
@@ -303,6 +316,7 @@ func loadSetting(fl *pflag.FlagSet, key string, value any) error {
 	return fmt.Errorf("unknown key %q; tickrate serve config lists them", key)
 }
 
+// sortedKeys returns the keys of m in ascending order.
 func sortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

@@ -22,7 +22,8 @@ func serveFlags() *pflag.FlagSet {
 	return c.Flags()
 }
 
-// Every flag of serve has a key in the TOML file, and every key has a flag; there are at most 50 settings.
+// Every flag of serve has a key in the TOML file, and every key has a flag; there are at most 50
+// settings.
 func TestServeSettingsHaveFlagsAndKeys(t *testing.T) {
 	fl := serveFlags()
 	var keyed, keys []string

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// newSim returns the command sim, which holds the simulators in virtual time.
 func newSim() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",

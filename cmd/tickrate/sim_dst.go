@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench/dst"
 )
 
+// newDST returns the command that plays simulated lobbies with attackers and faults.
 func newDST() *cobra.Command {
 	var c dst.Case
 	var seeds, without string
@@ -85,6 +86,7 @@ func span(text string) (from, to uint64, err error) {
 	return from, to, nil
 }
 
+// playOne plays the case c, or prints its faults if list is set.
 func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if err := c.Check(); err != nil {
 		return usage.Error(err)
@@ -108,11 +110,13 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	return nil
 }
 
-// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real time only.
+// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real
+// time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
+// playMany plays the seeds from..to, until most has passed, and prints each violation.
 func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
 	began, said, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
-// dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one line and exits with 2.
+// dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one
+// line and exits with 2.
 func TestDSTUse(t *testing.T) {
 	code, out, errs := result(t, "sim", "dst", "--seed", "3", "--until", "2s")
 	if code != 0 || !regexp.MustCompile(`^--seed 3 --until 2s: no violation, final state [0-9a-f]{16}, \d+ x real time\n$`).MatchString(out) || errs != "" {
@@ -64,19 +67,24 @@ func TestDSTMany(t *testing.T) {
 // again is the line of a breach that plays it again.
 var again = regexp.MustCompile(`(?m)^\ttickrate sim dst (--seed \d+( --until \S+)?( --clients \d+)?( --without \S+)?)$`)
 
-// With a bug in it, dst exits with 1 and prints one line that plays the same again, made smaller, in which the same breaks at the same
-// instant; up to just before that all is well.
+// With a bug in it, dst exits with 1 and prints one line that plays the same again, made smaller,
+// in which the same breaks at the same instant; up to just before that all is well.
 func TestDSTViolation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
 	bin := filepath.Join(t.TempDir(), "tickrate")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "planted", "-buildvcs=false", "-o", bin, ".").CombinedOutput(); err != nil {
+	overlay, err := mutation.WriteOverlay("../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-buildvcs=false", "-o", bin, ".")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	play := func(flags string) (code int, out, errs string) {
 		c := exec.CommandContext(t.Context(), bin, append([]string{"sim", "dst"}, strings.Fields(flags)...)...)
-		c.Env = append(os.Environ(), "TICKRATE_PLANTED=answer twice")
+		c.Env = append(os.Environ(), mutation.Variable+"="+mutation.ChallengeTwice.String())
 		var o, e bytes.Buffer
 		c.Stdout, c.Stderr = &o, &e
 		if err := c.Run(); err != nil && c.ProcessState == nil {

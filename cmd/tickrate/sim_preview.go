@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
+// newPreview returns the command that plays a match in one process and compares all worlds.
 func newPreview() *cobra.Command {
 	var o preview.Options
 	c := &cobra.Command{

@@ -40,6 +40,7 @@ type swarmPlay struct {
 	seed                            uint64
 }
 
+// newSwarm returns the command that runs many bots against servers.
 func newSwarm() *cobra.Command {
 	f := swarmFlags{tokens: swarmTokens{protocol: defaultProtocol}}
 	f.play.decode = client.DecodeOwn
@@ -84,6 +85,7 @@ The first players (--full) decode whole snapshots. --decode is how much the othe
 	return c
 }
 
+// register adds the flags of the bots' play to c.
 func (p *swarmPlay) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.IntVar(&p.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
@@ -98,6 +100,7 @@ func (p *swarmPlay) register(c *cobra.Command) {
 	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions")
 }
 
+// check reports whether the flags fit together for this number of lobbies.
 func (p *swarmPlay) check(lobbies int) error {
 	switch {
 	case p.players < 1 || p.players > server.MaxPlayers*max(lobbies, 1):
@@ -159,6 +162,7 @@ func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move asset
 	return cfg, move, sources[0].terms, nil
 }
 
+// runSwarm connects the players of f, plays for its duration and prints the figures.
 func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err := f.play.check(max(len(f.tokens.http), len(f.tokens.servers))); err != nil {
 		return usage.Error(err)

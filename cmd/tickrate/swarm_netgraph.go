@@ -15,6 +15,7 @@ const maxGraphs = 8
 // graphs are the netgraphs of a swarm's first players.
 type graphs []client.Grapher
 
+// newGraphs returns the netgraphs of the first players, at most maxGraphs.
 func newGraphs(s *swarm.Swarm, players int) graphs {
 	g := make(graphs, min(players, maxGraphs))
 	g.take(s)

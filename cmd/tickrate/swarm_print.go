@@ -13,26 +13,27 @@ import (
 
 // swarmSummary is what swarm prints.
 type swarmSummary struct {
-	Version        int       `json:"version"`
-	Players        int       `json:"players"`
-	Seconds        float64   `json:"seconds"`
-	TicksPerPlayer float64   `json:"ticks_per_player"`
-	KbpsDown       float64   `json:"kbps_down_per_client"`
-	KbpsUp         float64   `json:"kbps_up_per_client"`
-	AgeP50         float64   `json:"snapshot_age_ms_p50"`
-	AgeP99         float64   `json:"snapshot_age_ms_p99"`
-	RTTP50         float64   `json:"rtt_ms_p50"`
-	RTTP99         float64   `json:"rtt_ms_p99"`
-	Mispredictions uint64    `json:"mispredictions"`
-	Shots          uint64    `json:"shots"`
-	Said           uint64    `json:"chat_lines"`
-	LateP999       float64   `json:"swarm_late_ms_p999"`
-	OnSchedule     bool      `json:"swarm_on_schedule"`  // that is less than 2 ms
-	ByBackup       float64   `json:"swarm_backup_share"` // of turns that a second thread played because the first was stalled
-	RunDelay       *runDelay `json:"swarm_run_delay"`    // null where the system does not tell
-	CPU            float64   `json:"swarm_cores"`
-	CPUPerTick     float64   `json:"swarm_us_per_client_tick"`
-	Void           string    `json:"void,omitempty"`
+	Version        int     `json:"version"`
+	Players        int     `json:"players"`
+	Seconds        float64 `json:"seconds"`
+	TicksPerPlayer float64 `json:"ticks_per_player"`
+	KbpsDown       float64 `json:"kbps_down_per_client"`
+	KbpsUp         float64 `json:"kbps_up_per_client"`
+	AgeP50         float64 `json:"snapshot_age_ms_p50"`
+	AgeP99         float64 `json:"snapshot_age_ms_p99"`
+	RTTP50         float64 `json:"rtt_ms_p50"`
+	RTTP99         float64 `json:"rtt_ms_p99"`
+	Mispredictions uint64  `json:"mispredictions"`
+	Shots          uint64  `json:"shots"`
+	Said           uint64  `json:"chat_lines"`
+	LateP999       float64 `json:"swarm_late_ms_p999"`
+	OnSchedule     bool    `json:"swarm_on_schedule"` // that is less than 2 ms
+	// Of turns that a second thread played because the first was stalled.
+	ByBackup   float64   `json:"swarm_backup_share"`
+	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not tell
+	CPU        float64   `json:"swarm_cores"`
+	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
+	Void       string    `json:"void,omitempty"`
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
@@ -45,17 +46,20 @@ const summaryVersion = 2
 // runDelay is the time that the machine took from the swarm while it was runnable, and the lateness
 // without that.
 type runDelay struct {
-	LateP999   float64  `json:"corrected_late_ms_p999"`
-	OnSchedule bool     `json:"corrected_on_schedule"`
-	Millis     float64  `json:"ms"`
-	Bursts     uint64   `json:"bursts"` // of half a millisecond or more
-	InBursts   float64  `json:"bursts_ms"`
-	LongestMs  float64  `json:"longest_ms"`
-	LateWakes  uint64   `json:"late_wakes"` // late timers by half a millisecond or more; not corrected for
-	Overslept  float64  `json:"late_wakes_ms"`
-	Stolen     *float64 `json:"stolen_ms"` // by a hypervisor, not corrected for; null where the system does not tell
+	LateP999   float64 `json:"corrected_late_ms_p999"`
+	OnSchedule bool    `json:"corrected_on_schedule"`
+	Millis     float64 `json:"ms"`
+	Bursts     uint64  `json:"bursts"` // of half a millisecond or more
+	InBursts   float64 `json:"bursts_ms"`
+	LongestMs  float64 `json:"longest_ms"`
+	// Late timers by half a millisecond or more; not corrected for.
+	LateWakes uint64  `json:"late_wakes"`
+	Overslept float64 `json:"late_wakes_ms"`
+	// By a hypervisor, not corrected for; null where the system does not tell.
+	Stolen *float64 `json:"stolen_ms"`
 }
 
+// runDelayOf returns the run delay of g, nil where the system does not report it.
 func runDelayOf(g *swarm.Figures) *runDelay {
 	d := &g.RunDelay
 	if !d.Known {
@@ -73,8 +77,10 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 	return r
 }
 
+// millis converts nanoseconds to milliseconds.
 func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 
+// summarize collects the figures of s for the output as JSON.
 func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
 	return swarmSummary{
@@ -90,6 +96,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 	}
 }
 
+// printFigures prints the figures of s as text, or as JSON if f says so.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
 	if f.json {

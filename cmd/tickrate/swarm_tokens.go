@@ -25,6 +25,7 @@ type swarmTokens struct {
 	protocol  protocolID
 }
 
+// register adds the flags of the tokens' source to c.
 func (f *swarmTokens) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; may be repeated: player n plays on lobby n modulo their count")

@@ -32,6 +32,7 @@ type tokenFlags struct {
 	idChosen          bool
 }
 
+// newToken returns the command that makes connect tokens.
 func newToken() *cobra.Command {
 	f := tokenFlags{protocol: defaultProtocol}
 	c := &cobra.Command{
@@ -69,6 +70,7 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	return c
 }
 
+// token makes a connect token from f and writes it to its output.
 func token(c *cobra.Command, f tokenFlags) error {
 	if err := f.key.check(c); err != nil {
 		return err
@@ -136,12 +138,14 @@ func mintNow(m *netcode.Mint, key *netcode.Key, lifetime time.Duration) ([]byte,
 	return m.Append(nil, key, rand.Reader)
 }
 
+// randomID returns a random client id.
 func randomID() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // does not fail: it stops the program
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// join joins addresses with commas.
 func join(list []netip.AddrPort) string {
 	var text []string
 	for _, a := range list {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net"
@@ -20,7 +21,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// A token says what its flags say, in base64 and in a file that only its owner reads, whoever could read that before.
+// A token says what its flags say, in base64 and in a file that only its owner reads, whoever could
+// read that before.
 func TestToken(t *testing.T) {
 	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000", "--client-id", "0x10", "--protocol-id", "77",
 		"--lifetime", "9s", "--session-timeout", "-1s", "--user-data-hex", "0aFF"}
@@ -63,7 +65,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// What a swarm is told when there is no token to be had is what the server said, or what to do about it.
+// What a swarm is told when there is no token to be had is what the server said, or what to do
+// about it.
 func TestTicketsRefused(t *testing.T) {
 	var status int
 	var body string
@@ -95,7 +98,8 @@ func TestTicketsRefused(t *testing.T) {
 	}
 }
 
-// Tokens come one a player, each for itself, over one connection, with the secret that is asked for; the first names the server.
+// Tokens come one a player, each for itself, over one connection, with the secret that is asked
+// for; the first names the server.
 func TestTickets(t *testing.T) {
 	connections := 0
 	key := netcode.Key{4}
@@ -138,7 +142,8 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// Row 39: a port in use and a flag that cannot be end with an exit code and one line that names them.
+// Row 39: a port in use and a flag that cannot be end with an exit code and one line that names
+// them.
 func TestThreat39PortsAndFlags(t *testing.T) {
 	udp, tcp := takenPorts(t)
 	for i, c := range []struct {
@@ -254,4 +259,9 @@ func alive(t *testing.T, all []*wanderer, want netcode.State) {
 		}
 	}
 	t.Fatalf("not all of %d are %v after five seconds", len(all), want)
+}
+
+// tokensOverHTTP asks a server for the tokens of players.
+func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
+	return requestTokens(ctx, addr, secret, false)
 }

@@ -65,11 +65,6 @@ func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	return t, err
 }
 
-// tokensOverHTTP requests tokens at the server's HTTP port, one after another over one connection.
-func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
-	return requestTokens(ctx, addr, secret, false)
-}
-
 // requestTokens requests tokens for players, or for spectators.
 func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*tokenSource, error) {
 	c := http.Client{

@@ -60,8 +60,9 @@ func (a Angle) SinCos() (sin, cos float32) {
 	c = float64(q * (4.1666666666666664e-02 + float64(c)))
 	c = float64(q * (-0.5 + float64(c)))
 	c = 1 + float64(c)
-	// By bits: which quarter it is can be foretold of nobody's angle. An odd quarter swaps the two;
-	// the sine is negative in the second half, the cosine in the middle two quarters.
+	// Branches on the quarter would be mispredicted, so the bits are swapped with masks. An odd
+	// quarter swaps the two; the sine is negative in the second half, the cosine in the middle two
+	// quarters.
 	a32, b32 := math.Float32bits(float32(s)), math.Float32bits(float32(c))
 	swap := (a32 ^ b32) & -(octant & 1)
 	sin = math.Float32frombits(a32 ^ swap ^ octant>>1&1<<31)

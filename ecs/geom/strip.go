@@ -23,7 +23,8 @@ type Strip struct {
 // NewStrip makes the strip of a ray's way, to Max, for a ball of a radius, in squares of size
 // metres. Ray and radius must be finite, and Max at most 16 km.
 func NewStrip(r Ray, radius, size float32) Strip {
-	s := Strip{x: r.Origin.X, z: r.Origin.Z, dx: r.Dir.X, max: r.Max, grow: radius + StripSlack, size: size, per: 1 / size}
+	s := Strip{x: r.Origin.X, z: r.Origin.Z, dx: r.Dir.X, max: r.Max,
+		grow: radius + StripSlack, size: size, per: 1 / size}
 	end := r.Origin.Z + float32(r.Dir.Z*r.Max)
 	s.Z0, s.Z1 = s.square(min(r.Origin.Z, end)-s.grow), s.square(max(r.Origin.Z, end)+s.grow)
 	if s.flat = Abs(r.Dir.Z) < 1e-6; !s.flat { // then z changes by less than the slack

@@ -1,7 +1,5 @@
 package interest
 
-import "github.com/tickrate/tickrate/internal/planted"
-
 // maxHysteresis is what 4 bits count to.
 const maxHysteresis = 15
 
@@ -159,9 +157,6 @@ func (c *Client) visibleNow(g *Grid, i int, from *view, team []uint64, own int) 
 	}
 	if own>>6 == i {
 		now |= 1 << (own & 63)
-	}
-	if planted.On(planted.SightTooFar) {
-		now |= c.visible[i]
 	}
 	now &= here
 	visible = now | c.countDown(i, now)&here

@@ -1,11 +1,13 @@
 package interest
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs/netid"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 func newScene(slots int) *scene {
@@ -186,7 +188,7 @@ func TestNoRowStarves(t *testing.T) {
 			cost[slot] = 100
 		}
 		waits, longest := make([]int, c.rows), 0
-		bound := Bound(c.rows, c.each, c.weights.Most())
+		bound := maxWait(c.rows, c.each, c.weights.Most())
 		for range 4 * min(bound, 3000) {
 			g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
 			cl.Update(g, Viewer{Slot: 1}, nil)
@@ -242,4 +244,14 @@ func TestImpossibleConfigurations(t *testing.T) {
 			NewGrid(c)
 		}()
 	}
+}
+
+// maxWait bounds the snapshots that a row waits while rows are visible all the time, each snapshot takes at least each of
+// them, and a row gains at most most in one.
+func maxWait(rows, each, most int) int {
+	n := 1.0
+	for range 64 { // it grows towards the solution
+		n = float64(rows-1) * (1 + float64(most)*(1+math.Log(max(n, 1)))) / float64(each)
+	}
+	return int(n) + 1
 }

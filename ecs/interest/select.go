@@ -1,7 +1,6 @@
 package interest
 
 import (
-	"math"
 	"math/bits"
 )
 
@@ -130,14 +129,4 @@ func (c *Client) MarkSent(rows []uint64) {
 			c.priority[slot>>2] &^= 0xffff << (slot & 3 * 16)
 		}
 	}
-}
-
-// Bound is the most snapshots that a row can wait if so many rows are visible all the time, each
-// snapshot takes at least each of them, and a row gains at most most in one.
-func Bound(rows, each, most int) int {
-	n := 1.0
-	for range 64 { // it grows towards the solution
-		n = float64(rows-1) * (1 + float64(most)*(1+math.Log(max(n, 1)))) / float64(each)
-	}
-	return int(n) + 1
 }

@@ -213,7 +213,8 @@ func FuzzParseSet(f *testing.F) {
 			t.Fatalf("%q is written as %q, %v", src, again, err)
 		}
 		for _, c := range s.Schemas {
-			schema.DefaultModel(schema.Schema{Name: c.Name, Single: true, Fields: c.Fields[:1]}) // panics if it fails Check
+			// Panics if it fails Check.
+			schema.DefaultModel(schema.Schema{Name: c.Name, Single: true, Fields: c.Fields[:1]})
 		}
 		if d := ours.Diff(s); strings.ContainsAny(d, "\n\r\x1b") || len(d) > 2048 || (d == "") != bytes.Equal(src, text) {
 			t.Fatalf("difference %q", d)

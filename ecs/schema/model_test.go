@@ -131,7 +131,8 @@ func TestCorruptModelFile(t *testing.T) {
 		out = append(out, tail...)
 		return seal(out)
 	}
-	words := func(classes byte) []byte { // forges the classes of the last field, which gets a second table
+	// Forges the classes of the last field, which gets a second table.
+	words := func(classes byte) []byte {
 		last := huffman.AppendLengths(nil, m.Coders()[3].Table(0).Lengths(nil))
 		head := body[:len(body)-len(tail)]
 		bad := append(append(bytes.Clone(head), last...), tail...)
@@ -207,7 +208,8 @@ func TestWorstGroupFitsADatagram(t *testing.T) {
 		s.Fields[i].Name = string(rune('a' + i))
 	}
 	counts := schema.NewCounts(s)
-	for _, table := range append(counts.Masks, counts.Fields...) { // Pairs do not count: blocks that get too long are Huffman's
+	// Pairs do not count: blocks that get too long are Huffman's.
+	for _, table := range append(counts.Masks, counts.Fields...) {
 		for sym := range table {
 			table[sym] = 1 << max(0, 30-2*sym)
 		}

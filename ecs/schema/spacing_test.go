@@ -25,7 +25,8 @@ func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (wan
 	case f.Predict == schema.Hold, f.Predict == schema.Best && (first == 0 || wrong.CmpAbs(rest) >= 0):
 		way, wrong = new(big.Int), rest
 	case f.Predict == schema.Quadratic && first != 0:
-		bend := big.NewRat(1, 1).Sub(big.NewRat(move, last), big.NewRat(before, first)) // over half the time between
+		// Over half the time between.
+		bend := big.NewRat(1, 1).Sub(big.NewRat(move, last), big.NewRat(before, first))
 		bend.Mul(bend, big.NewRat(ahead*(ahead+last), last+first))
 		way.Add(way, cut(bend))
 	}

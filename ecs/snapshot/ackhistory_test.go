@@ -102,7 +102,8 @@ func TestHeldIsTheSlowOne(t *testing.T) {
 			h.Reset()
 		}
 		now, server, seq := tick.Tick(round), tick.Tick(0), uint16(65500)
-		most := []int{2, 5, 20}[round%3] // packages of a snapshot: 20 are soon more than are remembered
+		// Packages of a snapshot: 20 are soon more than are remembered.
+		most := []int{2, 5, 20}[round%3]
 		for range 150 {
 			now += tick.Tick(1 + r.IntN(3))
 			h.Begin(now)
@@ -193,8 +194,9 @@ func TestHeldAround(t *testing.T) {
 		{mid, CommandTime{104, NoDeadline}, 10, 16, false},
 		{mid, CommandTime{102, NoDeadline}, 0, 0, false}, // 16 was not there yet
 		{mid, CommandTime{104, 52}, 10, 16, false},
-		{mid, CommandTime{104, 51}, 0, 0, true},                 // the client said so with the shot
-		{10 * 256, CommandTime{104, NoDeadline}, 10, 16, false}, // at a snapshot the next is the other end
+		{mid, CommandTime{104, 51}, 0, 0, true}, // the client said so with the shot
+		// At a snapshot the next is the other end.
+		{10 * 256, CommandTime{104, NoDeadline}, 10, 16, false},
 		{10*256 - 1, CommandTime{104, NoDeadline}, 0, 0, false},
 		{16 * 256, CommandTime{104, NoDeadline}, 16, 16, false}, // just the newest
 		{16*256 + 1, CommandTime{104, NoDeadline}, 0, 0, false},

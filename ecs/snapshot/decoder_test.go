@@ -93,7 +93,8 @@ func TestWhoIsGoneStaysGone(t *testing.T) {
 	if f := d.Before(slot, gone+5); f == nil || f.Tick != gone {
 		t.Fatalf("while it is held: %v", f)
 	}
-	if err := d.Section(gone+Window, append(AppendRun(nil, Run{First: 1, Count: 1}, gone+Window, 1), 0)); err != nil { // of another group
+	// Of another group.
+	if err := d.Section(gone+Window, append(AppendRun(nil, Run{First: 1, Count: 1}, gone+Window, 1), 0)); err != nil {
 		t.Fatal(err)
 	}
 	if f := d.Before(slot, gone+Window-5); f != nil {

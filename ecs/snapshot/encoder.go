@@ -6,7 +6,6 @@ import (
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Encoder codes the groups of one frame, each at most once per set of baselines, and lends out the
@@ -132,11 +131,6 @@ func (e *Encoder) cache(base Baselines) *encodeCache {
 }
 
 func (e *Encoder) open(base Baselines) *encodeCache {
-	for _, c := range e.caches[:e.used] {
-		if planted.On(planted.BlockShared) && c.base[0] == base[0] {
-			return c
-		}
-	}
 	h := baselineFrames{spacing: base.spacing(e.frame.Tick)}
 	last := e.frame.Tick
 	for i, t := range base[:base.count()] {

@@ -111,11 +111,12 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 		src  []byte
 		want error
 	}{
-		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline},       // tick 2 was never received
-		{[]byte{0, 0, 0, 0x80, 0x02 | 4<<2}, ErrNoBaseline},          // the same, named by the row
-		{[]byte{0, 0, 0, 0x80, 0x02 | 6<<2}, ErrRun},                 // age 6 is tick 0
-		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},                // no such group
-		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},            // behind the run something that is none
+		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline}, // tick 2 was never received
+		{[]byte{0, 0, 0, 0x80, 0x02 | 4<<2}, ErrNoBaseline},    // the same, named by the row
+		{[]byte{0, 0, 0, 0x80, 0x02 | 6<<2}, ErrRun},           // age 6 is tick 0
+		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},          // no such group
+		// Behind the run something that is none.
+		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},
 		{[]byte{0, 0, 0, 0x80, 0x08}, ErrBlock},                      // padding
 		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // older than none
 		{[]byte{0, 0, 0, 0x80 | 0x41, 0x10, 0x01}, ErrRun},           // as old
@@ -174,13 +175,15 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 		want error
 	}{
 		{0, good, ErrStale},
-		{6, AppendRun(nil, Run{First: 0, Count: 1, Baselines: Baselines{2}}, 6, 1), ErrNoBaseline}, // never received
+		// Never received.
+		{6, AppendRun(nil, Run{First: 0, Count: 1, Baselines: Baselines{2}}, 6, 1), ErrNoBaseline},
 		{6, []byte{3, 0, 0, 0, 0, 0}, ErrGroup},
 		{6, []byte{0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
 		{6, []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, ErrGroup}, // twice the same
 		{6, []byte{0, 0, 0, 0, 0x07, 0x00}, ErrBlock},
 		{6, []byte{0, 0, 0, 0, 0x07, 0x00, 0xff}, ErrBlock}, // generation 0
-		{6, []byte{0, 0, 0, 0, 0x02}, ErrBlock},             // an idle block with padding that is not 0
+		// An idle block with padding that is not 0.
+		{6, []byte{0, 0, 0, 0, 0x02}, ErrBlock},
 		{6, []byte{0, 0, 0}, ErrRun},
 		{6, append(good[:len(good):len(good)], 9), ErrRun},
 	} {

@@ -296,7 +296,8 @@ func TestRow35ModelChecker(t *testing.T) {
 		{linkProfile{0.05, 0.02, 0.05, 2, 2}, 3, 1200},
 		{linkProfile{0.3, 0.1, 0.3, 4, 4}, 1, 600},
 		{linkProfile{0.3, 0.3, 0.1, 12, 30}, 2, 900},
-		{linkProfile{0.5, 0.5, 0.5, 90, 90}, 1, 700}, // beyond the window: baselines run out, frames come too late
+		// Beyond the window: baselines run out, frames come too late.
+		{linkProfile{0.5, 0.5, 0.5, 90, 90}, 1, 700},
 		{linkProfile{0.95, 0, 0.9, 3, 3}, 1, 700},
 	} {
 		for seed := range uint64(3) {

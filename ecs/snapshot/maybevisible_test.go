@@ -40,7 +40,8 @@ func TestToldEqualsTwin(t *testing.T) {
 		sees, full := newSomeSlots(rng, slots, 0.6, 0.1), []uint64{^uint64(0), ^uint64(0)}
 		twin := slowTold{make([]tick.Tick, slots), make([]tick.Tick, slots)}
 		free := tick.Tick(rapid.IntRange(0, 15).Draw(t, "without a limit"))
-		settles, settled := tick.Tick(1), false // once what is said from then on has arrived, nothing of before counts
+		// Once what is said from then on has arrived, nothing of before counts.
+		settles, settled := tick.Tick(1), false
 		var p Packer
 		var way []said
 		for now := tick.Tick(1); now < 120; now++ {

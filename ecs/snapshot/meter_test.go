@@ -384,7 +384,8 @@ func TestMeterAddsUp(t *testing.T) {
 				cell.Bits = 0
 				share := 0.04
 				if cell.Reason == ReasonHead || cell.Reason == ReasonSame || cell.Reason == ReasonAlign {
-					share = 0.12 // the first and the last of a message are rounded alike in all of them
+					// The first and the last of a message are rounded alike in all of them.
+					share = 0.12
 				}
 				if off := l.off[cell]; math.Abs(off) > max(90, share*float64(bits)) {
 					t.Errorf("case %d: %+v: %d bits, %+.0f by the twin", i, cell, bits, off)

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // rowState is what a tracker keeps of a client that does not get every row: for each snapshot of
@@ -144,9 +143,7 @@ func (k *Tracker) noteRows(first, end int, send, remove, occupied []uint64) {
 			h &= in
 		}
 		visible[i] |= s
-		if !planted.On(planted.DeathUntold) {
-			maybe[i] |= s
-		}
+		maybe[i] |= s
 		if h != 0 {
 			freshSet(&l.hasRemoved, row, l.removed(row))[i] |= h
 		}

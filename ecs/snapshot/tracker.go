@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // baselineAges are the baseline ages in use, in send intervals. Fewer ages mean more sharing: with
@@ -101,15 +100,11 @@ func (k *Tracker) Advance(t tick.Tick) {
 	for i := range max(steps, 1) {
 		row := k.row(t - k.interval*tick.Tick(i))
 		k.sent[row] = 0
-		if !planted.On(planted.BaselineStale) {
-			clear(k.bits(row))
-		}
+		clear(k.bits(row))
 		k.dropInterval(row)
 	}
 	k.now, k.at = t, k.row(t)
-	if k.sent[k.at] = t; planted.On(planted.BaselineUnheld) {
-		setRange(k.bits(k.at), 0, k.groups)
-	}
+	k.sent[k.at] = t
 }
 
 // Acked records that the client holds count groups from first on of the snapshot of tick t. Ticks

@@ -34,7 +34,7 @@ const (
 // thread's timers.
 func New() *Pacer {
 	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // worst case: the default 50 us, which the spin covers
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // on failure 50 us, which the spin covers
 	return &Pacer{start: time.Now(), at: readClock(unix.CLOCK_MONOTONIC)}
 }
 

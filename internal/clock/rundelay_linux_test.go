@@ -122,7 +122,7 @@ func TestLookAllocatesNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkTaken(b *testing.B) {
+func BenchmarkRunDelay(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	m := NewRunDelay()

@@ -79,7 +79,7 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 		{{2, 30, 20, 0, 0, 0}, {2, 30, 20, 0, 0, 0}},
 		// a burst, and its catching up
 		{{2, 60, 30, 0, 500, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}, {1, 60, 30, 0, 0, 0}},
-		// too much work: nobody else's fault
+		// too much work: no time was stolen
 		{{2, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}, {1, 90, 40, 0, 0, 0}},
 		// taken while it woke, and while it received
 		{{2, 40, 10, 300, 0, 0}, {1, 40, 10, 0, 0, 70}, {1, 40, 10, 0, 0, 0}},
@@ -127,7 +127,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 			if !taking {
 				return 0
 			}
-			return upTo(2000) - 200*time.Microsecond // nonsense, too: more than there was, or less than none
+			return upTo(2000) - 200*time.Microsecond // invalid: above the total or below 0
 		}
 		check := func(raw time.Duration, what string) {
 			own := min(o.Late(), max(raw, 0))

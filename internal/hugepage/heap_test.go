@@ -49,8 +49,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
-// What the heap has asked for is there after Prefault, though nobody has written to it, and holds
-// what it held.
+// Prefault maps the pages that the heap has reserved but not written, and keeps their contents.
 func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		data := make([]byte, 24<<20)
@@ -83,8 +82,7 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// Who is interrupted does not wait for the rest: a heap is left as it is from the page at which the
-// context ends.
+// Prefault stops at the page at which its context ends and leaves the rest of the heap as it is.
 func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	data := make([]byte, 24<<20)
 	data[0] = 1

@@ -88,10 +88,10 @@ func (b *Bucket) Spent(now time.Duration) time.Duration {
 	return b.base(now) + b.depth - now
 }
 
-// Room returns how many tokens may be taken now so that they are paid for within a period. Of
-// what was saved up it offers at most a quarter of the period's tokens, so that a caller who
-// takes all of it in every period comes near to the rate in even shares. It is negative while a
-// debt lasts longer than the period, and 0 for a bucket that limits nothing.
+// Room returns how many tokens may be taken now so that they are paid for within a period. Of the
+// saved tokens it offers at most a quarter of the period's, so that a caller that takes all of them
+// in every period approaches the rate in even shares. It is negative while a debt lasts longer than
+// the period, and 0 for a bucket that limits nothing.
 func (b *Bucket) Room(now, period time.Duration) int {
 	free := now + period - b.base(now)
 	return int(int64(min(free, period+period/4)) * b.rate / int64(time.Second))

@@ -68,7 +68,7 @@ func (r *Ring[T]) First(from uint64) uint64 {
 }
 
 // Since appends to out the items numbered from on that are still there, oldest first. It is for
-// rings whose items nobody pops.
+// rings that are never popped.
 func (r *Ring[T]) Since(from uint64, out []T) []T {
 	for n := r.First(from); n < r.in; n++ {
 		out = append(out, *r.At(n))

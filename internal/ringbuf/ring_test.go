@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A ring does what a slice does that remembers everything, of which the newest items count.
+// A ring returns the same items as the newest part of a slice that keeps all items.
 func TestRingMatchesSlice(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 2))

@@ -1,6 +1,6 @@
-// Package webplot holds the charts of the report and of the live page: uPlot, unchanged; our script, which defines how
-// charts look and how the keyboard reads them; and the style sheet of the pages. They are text, written into a page that
-// opens from disk, or served with one.
+// Package webplot holds the charts of the report and of the live page: uPlot, unchanged; our
+// script, which defines how charts look and how the keyboard reads them; and the style sheet of the
+// pages. They are text, written into a page that opens from disk, or served with one.
 package webplot
 
 import "embed"

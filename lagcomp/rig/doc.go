@@ -6,8 +6,8 @@
 //
 // A pose holds what the wire carries and nothing else, and Lerp and LocalCapsules use integers,
 // square roots, geom's sines and products that are rounded before they are summed. A client and a
-// server that hold the same pose therefore compute the same capsules, bit for bit. Nobody stores
-// capsules: they are computed for the few players that a shot passes close to.
+// server that hold the same pose therefore compute the same capsules, bit for bit. Capsules are not
+// stored: they are computed for the few players that a shot passes close to.
 //
 // # The body
 //

@@ -178,7 +178,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Rays that are no use hit nothing and hurt nobody.
+// Invalid rays (not finite, zero length) hit nothing.
 func TestUselessRays(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	p := Pose{}

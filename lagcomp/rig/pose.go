@@ -12,7 +12,7 @@ import (
 //	 2  Yaw     view direction
 //	 2  Pitch   as signed: up is positive
 //	 2  Flags   alive, team, life (see Flags)
-//	 2  Phase   1/65536 of the cycle of two steps; the left leg swings forward in the first quarter and the last
+//	 2  Phase   1/65536 of two steps; the left leg swings forward in the outer quarters
 //	 4  ID      network id; 0 means the slot was empty
 //	 1  Form    hero and stance (see Form)
 //	 1  Move    direction of travel, clockwise from Yaw, 1/256 turn

@@ -142,8 +142,8 @@ func (f *poseSolver) torso() {
 	}
 }
 
-// assemble places the bones end to end, with the hips at so many metres above the feet. It follows
-// the limbs as Joints lists them, so that nothing is looked up.
+// assemble places the bones end to end, with the hips high metres above the feet. It follows the
+// limbs as Joints lists them, so that nothing is looked up.
 func (f *poseSolver) assemble(high float32, out *capsules) {
 	hips := geom.Vec3{Y: high}
 	f.placeLimb(f.attach(hips, ThighL, f.hips), ThighL, out)

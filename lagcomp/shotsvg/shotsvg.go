@@ -46,14 +46,27 @@ func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []by
 	return append(dst, d.b.String()...)
 }
 
-const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}.t{fill:#1f2328;font-size:19px;font-weight:600}.s{fill:#57606a;font-size:13px}.m{fill:#1f2328;font-size:13px;font-family:ui-monospace,monospace}` +
-	`.c{fill:#1f2328;font-size:13px;font-weight:600}.edge,.skin{fill:none;stroke-linecap:round}.seen .edge{stroke:#0969da}.seen .skin{stroke:#f6f8fa}.rewound .edge{stroke:#116329}.rewound .skin{stroke:#aceebb}` +
-	`.present .edge{stroke:#8c959f}.present .skin{stroke:#eaeef2}.rewound .bone{stroke:#ff8182}.ray{stroke:#cf222e;stroke-width:1.6;fill:none}.past{stroke-dasharray:4 4;opacity:.6}.dot{fill:#cf222e;stroke:#fff}` +
-	`.normal{stroke:#8250df;stroke-width:2;fill:none}.gap{stroke:#bc4c00;stroke-width:2;fill:none}.ground{stroke:#afb8c1;stroke-width:1;fill:none}` +
-	`@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.frame{fill:#161b22;stroke:#30363d}.t,.c,.m{fill:#e6edf3}.s{fill:#9da7b1}.seen .edge{stroke:#58a6ff}.seen .skin{stroke:#161b22}.rewound .edge{stroke:#3fb950}.rewound .skin{stroke:#12411f}` +
-	`.present .edge{stroke:#6e7681}.present .skin{stroke:#21262d}.rewound .bone{stroke:#a40e26}.ray{stroke:#ff7b72}.dot{fill:#ff7b72;stroke:#0d1117}.normal{stroke:#bc8cff}.gap{stroke:#f0883e}.ground{stroke:#484f58}}</style>`
+// style colours the bodies by class: seen blue, rewound green, present grey; the bone that decides
+// is red. A second set of colours is for dark pages.
+const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}` +
+	`.t{fill:#1f2328;font-size:19px;font-weight:600}.s{fill:#57606a;font-size:13px}` +
+	`.m{fill:#1f2328;font-size:13px;font-family:ui-monospace,monospace}` +
+	`.c{fill:#1f2328;font-size:13px;font-weight:600}.edge,.skin{fill:none;stroke-linecap:round}` +
+	`.seen .edge{stroke:#0969da}.seen .skin{stroke:#f6f8fa}.rewound .edge{stroke:#116329}` +
+	`.rewound .skin{stroke:#aceebb}` +
+	`.present .edge{stroke:#8c959f}.present .skin{stroke:#eaeef2}.rewound .bone{stroke:#ff8182}` +
+	`.ray{stroke:#cf222e;stroke-width:1.6;fill:none}.past{stroke-dasharray:4 4;opacity:.6}` +
+	`.dot{fill:#cf222e;stroke:#fff}` +
+	`.normal{stroke:#8250df;stroke-width:2;fill:none}.gap{stroke:#bc4c00;stroke-width:2;fill:none}` +
+	`.ground{stroke:#afb8c1;stroke-width:1;fill:none}` +
+	`@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.frame{fill:#161b22;stroke:#30363d}` +
+	`.t,.c,.m{fill:#e6edf3}.s{fill:#9da7b1}.seen .edge{stroke:#58a6ff}.seen .skin{stroke:#161b22}` +
+	`.rewound .edge{stroke:#3fb950}.rewound .skin{stroke:#12411f}` +
+	`.present .edge{stroke:#6e7681}.present .skin{stroke:#21262d}.rewound .bone{stroke:#a40e26}` +
+	`.ray{stroke:#ff7b72}.dot{fill:#ff7b72;stroke:#0d1117}.normal{stroke:#bc8cff}` +
+	`.gap{stroke:#f0883e}.ground{stroke:#484f58}}</style>`
 
-// drawing is an SVG in the making.
+// drawing is an SVG that is being written.
 type drawing struct {
 	b     strings.Builder
 	r     *lagcomp.ShotRecord
@@ -62,8 +75,8 @@ type drawing struct {
 
 // posedBody is one pose of the subject.
 type posedBody struct {
-	class string
-	shown bool
+	class string // of the style sheet: present, seen or rewound
+	shown bool   // the record has the pose, and it is near the shot
 	body  rig.Body
 }
 
@@ -102,9 +115,9 @@ func (d *drawing) near(feet geom.Vec3) bool {
 // plane is the projection of a panel: everything is laid out along right and up from a middle.
 type plane struct {
 	name, note string
-	right, up  geom.Vec3
-	ground     bool // the feet are on a line
-	eye        bool // the ray is a point
+	right, up  geom.Vec3 // unit vectors of the page's axes, in the world
+	ground     bool      // the feet are on a line
+	eye        bool      // the ray is a point
 }
 
 // planes are the three views: along the ray as the shooter looked, from its right side, and from
@@ -131,17 +144,19 @@ func (d *drawing) planes() [3]plane {
 // frame is where a plane lies on the page.
 type frame struct {
 	*plane
-	middle geom.Vec3
-	scale  float32 // pixels a metre
-	x, y   float32 // of the middle
+	middle geom.Vec3 // point of the world at the middle of the panel
+	scale  float32   // pixels a metre, at most 180
+	x, y   float32   // pixels of the middle in the panel
 }
 
+// at projects a point in the world to pixels of the panel, y down.
 func (f *frame) at(p geom.Vec3) (x, y float32) {
 	p = p.Sub(f.middle)
 	return f.x + float32(p.Dot(f.right)*f.scale), f.y - float32(p.Dot(f.up)*f.scale)
 }
 
-// fit makes room for all bodies and the decisive point.
+// fit scales a panel so that all bodies and the decisive point are inside. ok is false without a
+// body to draw.
 func (d *drawing) fit(p *plane) (f frame, ok bool) {
 	f.plane = p
 	lo, hi := [2]float32{math.MaxFloat32, math.MaxFloat32}, [2]float32{-math.MaxFloat32, -math.MaxFloat32}
@@ -171,7 +186,8 @@ func (d *drawing) fit(p *plane) (f frame, ok bool) {
 // panel draws one view.
 func (d *drawing) panel(i int, p *plane) {
 	left, top := float32(margin+i*(panelWide+margin)), float32(head)
-	fmt.Fprintf(&d.b, `<svg x="%.0f" y="%.0f" width="%d" height="%d"><rect class="frame" x=".5" y=".5" width="%d" height="%d" rx="8"/>`+"\n",
+	fmt.Fprintf(&d.b, `<svg x="%.0f" y="%.0f" width="%d" height="%d"><rect class="frame" x=".5" `+
+		`y=".5" width="%d" height="%d" rx="8"/>`+"\n",
 		left, top, panelWide, panelHigh, panelWide-1, panelHigh-1)
 	f, ok := d.fit(p)
 	f.x, f.y = panelWide/2, panelHigh/2+8
@@ -183,10 +199,11 @@ func (d *drawing) panel(i int, p *plane) {
 		d.shot(&f)
 		d.ruler(&f)
 	} else {
-		fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d" text-anchor="middle">nobody was near</text>`+"\n",
+		fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d" text-anchor="middle">no player near</text>`+"\n",
 			panelWide/2, panelHigh/2)
 	}
-	fmt.Fprintf(&d.b, `<text class="c" x="12" y="22">%s</text><text class="s" x="%d" y="22" text-anchor="end">%s</text></svg>`+"\n", p.name, panelWide-12, p.note)
+	fmt.Fprintf(&d.b, `<text class="c" x="12" y="22">%s</text><text class="s" x="%d" y="22" `+
+		`text-anchor="end">%s</text></svg>`+"\n", p.name, panelWide-12, p.note)
 }
 
 // body draws a figure as one silhouette: all edges, then all skins.
@@ -239,7 +256,8 @@ func (d *drawing) shot(f *frame) {
 	end := r.Ray.At(r.Distance)
 	x, y := f.at(end)
 	if f.eye {
-		fmt.Fprintf(&d.b, `<path class="ray" d="M%.1f %.1fh-22m6 0h10m12 0h10m6 0h-22M%.1f %.1fv-22m0 12v10m0 12v10m0 6v-22"/>`+"\n", x-3, y, x, y-3)
+		fmt.Fprintf(&d.b, `<path class="ray" d="M%.1f %.1fh-22m6 0h10m12 0h10m6 0h-22M%.1f %.1fv-22m0 `+
+			`12v10m0 12v10m0 6v-22"/>`+"\n", x-3, y, x, y-3)
 	} else {
 		back := r.Ray.At(max(0, r.Distance-4))
 		x0, y0 := f.at(back)
@@ -254,7 +272,8 @@ func (d *drawing) shot(f *frame) {
 		skin := r.Point.Mad(r.Normal, -r.Radius)
 		nx, ny := f.at(skin.Mad(r.Normal, 0.25))
 		px, py := f.at(skin)
-		fmt.Fprintf(&d.b, `<path class="normal" d="M%.1f %.1fL%.1f %.1f"/><circle class="dot" cx="%.1f" cy="%.1f" r="4.5"/>`+"\n", px, py, nx, ny, px, py)
+		fmt.Fprintf(&d.b, `<path class="normal" d="M%.1f %.1fL%.1f %.1f"/><circle class="dot" cx="%.1f" `+
+			`cy="%.1f" r="4.5"/>`+"\n", px, py, nx, ny, px, py)
 		return
 	}
 	if d.r.Poses&lagcomp.PoseRewound != 0 && int(r.Bone) < int(rig.Bones) {
@@ -276,5 +295,6 @@ func (d *drawing) hit() bool {
 // ruler draws half a metre, in the room that fit leaves at the bottom.
 func (d *drawing) ruler(f *frame) {
 	long := float32(f.scale / 2)
-	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" y="%d">0.5 m</text>`+"\n", panelHigh-16, long, 20+long, panelHigh-10)
+	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" `+
+		`y="%d">0.5 m</text>`+"\n", panelHigh-16, long, 20+long, panelHigh-10)
 }

@@ -107,7 +107,7 @@ func TestAMissIsDrawn(t *testing.T) {
 	}
 }
 
-// The level of the feet is drawn where somebody stands on it, and clear of the ruler's text.
+// The ground line is drawn below the player's feet and does not overlap the ruler's text.
 func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 	ground, ruler := regexp.MustCompile(`class="ground" d="M1 ([0-9.-]+)H`),
 		regexp.MustCompile(`y="([0-9.]+)">0.5 m<`)

@@ -21,7 +21,7 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	case lagcomp.HitPlayer:
 		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), r.Bone, r.Distance)
 	case lagcomp.NotVisible:
-		return fmt.Sprintf("%s would have hit %s, whom it had not been shown", name(r.Shooter),
+		return fmt.Sprintf("%s would have hit %s, which was not visible to it", name(r.Shooter),
 			name(r.Subject))
 	case lagcomp.NoHistory:
 		return fmt.Sprintf("%s's %s had no past to be judged by", name(r.Shooter), what)
@@ -30,7 +30,7 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	case lagcomp.HitWall:
 		what += " struck a wall"
 	default:
-		what += " met nobody"
+		what += " hit no player"
 	}
 	if r.Subject == 0 {
 		return fmt.Sprintf("%s's %s", name(r.Shooter), what)
@@ -38,6 +38,7 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	return fmt.Sprintf("%s's %s, %.2f m past %s, %s", name(r.Shooter), what, r.Miss, name(r.Subject), r.Bone)
 }
 
+// title writes the sentence, and the number and tick of the shot below it.
 func (d *drawing) title(name func(uint32) string) {
 	fmt.Fprintf(&d.b, `<text class="t" x="%d" y="34">%s</text>`, margin, escape.Replace(Sentence(d.r, name)))
 	fmt.Fprintf(&d.b, `<text class="s" x="%d" y="57">shot %d, tick %d</text>`+"\n", margin, d.r.Number,

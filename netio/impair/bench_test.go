@@ -9,7 +9,7 @@ import (
 // heap's honest twin under mobile.
 func BenchmarkPushPop(b *testing.B) {
 	data := make([]byte, 100)
-	cases := append(Presets(), Preset{Name: "everything", Profile: everything})
+	cases := []Preset{Presets()[0], Presets()[2], {Name: "everything", Profile: everything}}
 	const gap = 80 * ms / 64
 	for _, c := range cases {
 		b.Run(c.Name, func(b *testing.B) {

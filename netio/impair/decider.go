@@ -7,7 +7,7 @@ import "time"
 type decider struct {
 	profile    Profile
 	rng        rng           // loss, duplication, jitter, reordering
-	last       time.Duration // arrival of the newest in-order datagram; later ones do not arrive earlier
+	last       time.Duration // arrival of the newest in-order datagram, a lower bound
 	burst      burst
 	bottleneck bottleneck
 	corruption corrupter

@@ -19,7 +19,7 @@ func Presets() []Preset {
 			Loss: 0.05, Delay: 80 * ms, Jitter: 30 * ms, Duplicate: 0.01, Reorder: 0.02, Corrupt: 0.001,
 		}, "a moving phone"},
 		{"bad", Profile{Loss: 0.15, Delay: 150 * ms, Jitter: 60 * ms}, "what players complain about"},
-		{"hell", Profile{ // at 60 Hz a burst is 9.6 datagrams on average, and all loss together 30 %
+		{"hell", Profile{ // at 60 Hz: bursts of 9.6 datagrams on average, 30 % loss
 			Loss: 0.25, Burst: 0.0075, BurstLength: 10, BurstMax: 500 * ms,
 			Jitter: 80 * ms, Duplicate: 0.1, Reorder: 0.2, Corrupt: 0.05,
 		}, "30 % loss, a part of it in bursts to 500 ms"},

@@ -11,7 +11,7 @@ type Profile struct {
 	Reorder   float64 // reorder: share of arrivals delayed by ReorderBy, so that later ones pass
 
 	Delay     time.Duration // delay: one way, of every datagram
-	Jitter    time.Duration // jitter: up to this much more, uniformly; keeps the order, like a queue
+	Jitter    time.Duration // jitter: uniform extra delay; keeps the order, like a queue
 	ReorderBy time.Duration // reorder-by: 0 means DefaultReorderBy
 
 	// Bursts, after Gilbert and Elliott. Between bursts the loss is Loss.
@@ -26,14 +26,14 @@ type Profile struct {
 	Truncate     float64 // truncate: share of arrivals cut to a random shorter length, also 0
 
 	Rate  int // rate: bytes of payload per second, 1000 to 10^10; 0 means no limit
-	Queue int // queue: bytes that wait for the rate; 0 means a quarter of a second's, at least two datagrams
+	Queue int // queue: bytes; 0: a quarter of a second, at least two datagrams
 
 	// Nothing passes during the last Blackhole of every BlackholeEvery of the clock, in both
 	// directions of a path.
 	Blackhole      time.Duration // blackhole: 0 means never
 	BlackholeEvery time.Duration // blackhole-every: up to an hour; 0 means 30 s
 
-	Rebind time.Duration // rebind: the sender's address changes this often, at least 10 ms; 0 means never
+	Rebind time.Duration // rebind: period of address changes, 10 ms or more; 0: never
 }
 
 // Defaults of zero fields. DefaultReorderBy is longer than the gap between two datagrams at 50 or

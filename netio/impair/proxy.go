@@ -22,7 +22,7 @@ type ProxyConfig struct {
 
 	Clients     int           // most at a time, one socket each; default 1024
 	Idle        time.Duration // silence after which a client is removed; default a minute
-	MaxInFlight int           // most datagrams on their way, of all clients, 1.5 kB each; default 32768
+	MaxInFlight int           // datagrams of all clients, 1.5 kB each; default 32768
 }
 
 // maxInFlightEach is the most datagrams on their way in one link, so that no client takes all the

@@ -13,7 +13,7 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 	var out Outbox
 	buf := make([]byte, 0, 2048)
 	payload := pattern(make([]byte, 300), 3, 1)
-	forged := p.grab(KindPayload, payload)
+	forged := p.seal(KindPayload, payload)
 	forged[40] ^= 1
 	token := mint(t, 2, nil)
 	again, bad := request(token), request(token)

@@ -26,7 +26,7 @@ func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 	} {
 		s := newServer(t, nil)
 		p, q := connected(t, s, 1), connected(t, s, 2)
-		forged := p.grab(KindPayload, []byte("x"))
+		forged := p.seal(KindPayload, []byte("x"))
 		if c.path {
 			forged = s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
 		}

@@ -19,6 +19,9 @@ const (
 	blastControl = 4
 )
 
+// blaster sends damaged, recorded, misplaced and oddly sealed datagrams to a server, next to
+// control clients that must not be affected. A round is blastRound datagrams in a millisecond. It
+// allocates nothing.
 type blaster struct {
 	t        testing.TB
 	s        *Server
@@ -68,7 +71,7 @@ func newBlaster(t testing.TB) *blaster {
 	for i := range 20 * blastVictims {
 		p := b.victims[i%blastVictims]
 		body := b.payload[:1+i*3%200]
-		b.recorded = append(b.recorded, p.grab(KindPayload, body))
+		b.recorded = append(b.recorded, p.seal(KindPayload, body))
 		b.receive(i%blastVictims, b.recorded[i])
 		// Far on, so that no later datagram leaves it behind the window for good.
 		switch i / blastVictims {
@@ -101,7 +104,7 @@ func (b *blaster) receive(from int, datagram []byte) (Event, error) {
 	return b.s.Receive(b.now, testUnix, host(from), b.work, &b.out)
 }
 
-// blastKinds are the ways to make a bad datagram; each returns whom it seems to come from. All
+// blastKinds are the ways to make a bad datagram; each returns its apparent source. All
 // but the last are refused in silence, or, of a request that is repeated, answered with another
 // challenge.
 var blastKinds = [...]struct {

@@ -14,7 +14,7 @@ type ClientConfig struct {
 	Roam bool
 	// of silence, before a probe; at least two send intervals of the server; 0: 250 ms
 	ProbeAfter time.Duration
-	Linger     time.Duration // after the server ended the session, late payloads are still opened; 0: none
+	Linger     time.Duration // time to open late payloads after a disconnect; 0: none
 }
 
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is

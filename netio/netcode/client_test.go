@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// silent lets a client talk to nobody until it gives up, and says when and what it sent.
+// silent runs a client without any answer until it gives up, and returns when that was and the
+// destination of each datagram.
 func silent(c *Client, from, limit time.Duration) (gaveUp time.Duration, sent []netip.AddrPort) {
 	var out Outbox
 	for now := from; now < limit; now += 10 * time.Millisecond {
@@ -100,7 +101,7 @@ func TestClientInvalidToken(t *testing.T) {
 	}
 }
 
-// challenged is a client whom the server has challenged and then forgotten.
+// challenged returns a client that got a challenge from a server that has forgotten it since.
 func challenged(t *testing.T, token []byte) *Client {
 	s := newServer(t, nil)
 	c := NewClient(token, ClientConfig{})

@@ -18,7 +18,7 @@ const (
 	DropReqLifetime        // its token lives longer than TokenLifetime
 	DropReqPrefix          // too many requests from this network
 	DropReqBudget          // too many requests in all
-	DropReqDeferred        // too many requests for too long, and this source never answered a challenge
+	DropReqDeferred        // too many requests, and the source is not verified
 	DropReqToken           // its token is forged
 	DropReqContent         // its token opens but cannot be read
 	DropReqAddress         // its token is for another server

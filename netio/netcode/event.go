@@ -7,7 +7,7 @@ type EventKind uint8
 const (
 	EventNone       EventKind = iota // nothing to do: part of a handshake, or a keep-alive
 	EventConnected                   // Client has a new session
-	EventTakeover                    // Client has a new session that replaces a silent one of its client id
+	EventTakeover                    // Client's new session replaces a silent one of its id
 	EventPayload                     // Client sent Payload
 	EventMigrated                    // Client has another address
 	EventDisconnect                  // Client has left; its slot is free

@@ -107,13 +107,13 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-// FuzzDatagram throws raw bytes at a server and a client, from an unknown address and from a
-// player's address: one counter moves, nothing is sent, nobody comes or goes.
+// FuzzDatagram feeds raw bytes to a server and a client, from an unknown address and from a
+// player's: one counter moves, nothing is sent, and no session begins or ends.
 func FuzzDatagram(f *testing.F) {
 	s := newServer(f, nil)
 	p := connected(f, s, 1)
-	f.Add(p.grab(KindPayload, []byte("payload")))
-	f.Add(p.grab(KindDisconnect, nil)[:17])
+	f.Add(p.seal(KindPayload, []byte("payload")))
+	f.Add(p.seal(KindDisconnect, nil)[:17])
 	f.Add(request(vectorPublic().Append(nil)))
 	f.Add([]byte{0x95, 1, 2, 3})
 	f.Add(append([]byte{0x17, 9}, make([]byte, 40)...))
@@ -165,7 +165,7 @@ func FuzzAuthenticated(f *testing.F) {
 			return
 		}
 		s := newServer(t, func(c *ServerConfig) { c.Clients, c.MaxTokens = 2, 4 })
-		p := roamer(t, s, token, host(1))
+		p := newRebindingClient(t, s, token, host(1))
 		p.run(20 * time.Millisecond)
 		if p.c.State() != Connected {
 			t.Fatal(p.c.State())

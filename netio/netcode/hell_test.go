@@ -220,9 +220,9 @@ func (h *hell) step() {
 	h.now += 10 * time.Millisecond
 }
 
-// A thousand clients come at once through hell. All are in within three seconds, nothing damaged
-// is delivered, nobody gets what is another's, no unproven address gets more than its share, and
-// no key seals two datagrams with one sequence.
+// A thousand clients connect at once over the preset hell. All are connected within three seconds,
+// no damaged payload is delivered, no session gets another's payload, no unverified address gets
+// more than its share, and no key seals two datagrams with one sequence.
 func TestThousandClientsThroughHell(t *testing.T) {
 	n := 1000
 	if testing.Short() {

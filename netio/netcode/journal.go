@@ -55,8 +55,8 @@ func (j journal) read(i int) (tag TokenTag, expire uint64, ok bool) {
 }
 
 // checksum maps each of the three numbers by a permutation while the others stay the same. Damage
-// within eight bytes is always detected, other damage misses detection once in 2^64. It is no
-// secret: whoever can write the journal needs no forgery. Zeros do not pass.
+// within eight bytes is always detected, other damage misses detection once in 2^64. It is not
+// secret, because a writer of the journal needs no forgery. Zeros do not pass.
 func checksum(tag TokenTag, expire uint64) uint64 {
 	h := mix(0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(tag[:8]))
 	h = mix(h ^ binary.LittleEndian.Uint64(tag[8:]))

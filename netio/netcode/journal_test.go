@@ -118,7 +118,7 @@ func TestTornRecordsSayNothing(t *testing.T) {
 			}
 		}
 	}
-	// A server with damaged records lets everybody in.
+	// A server with damaged records accepts all tokens.
 	memory := make([]byte, 8*JournalRecord)
 	for i := range memory {
 		memory[i] = byte(rng.Uint32())

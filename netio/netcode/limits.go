@@ -24,7 +24,7 @@ const (
 	MaxClients = 10_000 // slots of a Server
 
 	globalBase    = 1 << 63                // first sequence of datagrams sealed without a slot
-	sequenceLimit = 1 << 62                // a session ends before this sequence, so no nonce repeats
+	sequenceLimit = 1 << 62                // a session ends before it, so no nonce repeats
 	takeoverAfter = time.Second            // a session that was silent for less is not taken over
 	challengeGap  = 250 * time.Millisecond // between two path challenges of a session
 	challengeLife = time.Second            // of a path challenge

@@ -40,7 +40,7 @@ func TestNamedDatagrams(t *testing.T) {
 		add(want, sealed, "a payload of %d zeros", size)
 	}
 	for kind := numKinds; kind < 16; kind++ {
-		d := p.grab(KindPayload, []byte("x"))
+		d := p.seal(KindPayload, []byte("x"))
 		d[0] = d[0]&0xf0 | byte(kind)
 		add(DropType, d, "kind %d", kind)
 	}
@@ -49,7 +49,7 @@ func TestNamedDatagrams(t *testing.T) {
 		add(DropSequence, d, "a sequence of %d bytes", n)
 	}
 	for kind := KindKeepAlive; kind <= KindPath; kind++ {
-		d := p.grab(KindPayload, []byte("nothing but a payload of some length"))
+		d := p.seal(KindPayload, []byte("nothing but a payload of some length"))
 		if kind != KindPayload {
 			d[0] = d[0]&0xf0 | byte(kind)
 			want := DropAuth
@@ -59,7 +59,7 @@ func TestNamedDatagrams(t *testing.T) {
 			add(want, d, "a payload called %v", kind)
 		}
 	}
-	zeroTag := p.grab(KindPayload, []byte("x"))
+	zeroTag := p.seal(KindPayload, []byte("x"))
 	clear(zeroTag[len(zeroTag)-tagSize:])
 	add(DropAuth, zeroTag, "a tag of zeros")
 	for _, c := range list {
@@ -155,7 +155,7 @@ func TestNamedBeforeConfirmation(t *testing.T) {
 		if kind == KindDisconnect {
 			body, want, in = nil, EventDisconnect, 0
 		}
-		e, err := s.Receive(p.now, testUnix, p.at, p.grab(kind, body), &Outbox{})
+		e, err := s.Receive(p.now, testUnix, p.at, p.seal(kind, body), &Outbox{})
 		if v, _ := s.Session(0); err != nil || e.Kind != want || s.Connected() != in ||
 			v.Confirmed != (in == 1) {
 			t.Errorf("%v: %v, event %v, %d connected, confirmed %v", kind, err, e.Kind, s.Connected(),

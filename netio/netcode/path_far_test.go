@@ -76,7 +76,7 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 // and new when they are stale.
 func TestThreat17ChallengesDiffer(t *testing.T) {
 	s := newServer(t, nil)
-	p := roamer(t, s, mint(t, 1, nil), host(1))
+	p := newRebindingClient(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	ask := func(from netip.AddrPort) [proofSize]byte {
 		probe := make([]byte, 200)

@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// roamer is a pair whose client keeps its session when its address changes.
-func roamer(t testing.TB, s *Server, token []byte, at netip.AddrPort) *wanderer {
-	return &wanderer{pair: pair{t: t, s: s, c: NewClient(token, ClientConfig{Roam: true}), at: at}}
+// newRebindingClient is a pair whose client keeps its session when its address changes.
+func newRebindingClient(t testing.TB, s *Server, token []byte, at netip.AddrPort) *rebindingClient {
+	return &rebindingClient{pair: pair{t: t, s: s, c: NewClient(token, ClientConfig{Roam: true}), at: at}}
 }
 
-// wanderer is a pair that delivers to the client only what is sent to the address that it has now.
-type wanderer struct {
+// rebindingClient is a pair that delivers to the client only what is sent to the address that it
+// has now.
+type rebindingClient struct {
 	pair
 	record *[][]byte
 	gap    time.Duration // longest time in which the client heard nothing
 	moved  int
 }
 
-func (p *wanderer) run(d time.Duration) {
+func (p *rebindingClient) run(d time.Duration) {
 	for end := p.now + d; p.now < end; p.now += 10 * time.Millisecond {
 		var out Outbox
 		p.c.Update(p.now, &out)
@@ -57,7 +58,7 @@ func (p *wanderer) run(d time.Duration) {
 
 func TestThreat17Migration(t *testing.T) {
 	s := newServer(t, nil)
-	p := roamer(t, s, mint(t, 1, nil), host(1))
+	p := newRebindingClient(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	if p.c.roaming.id == 0 || s.counters.Sent[KindPath] != 1 {
 		t.Fatalf("%d path datagrams from the server", s.counters.Sent[KindPath])
@@ -96,7 +97,7 @@ func TestThreat17MigrationWithOthers(t *testing.T) {
 
 func TestThreat17MigrationRefused(t *testing.T) {
 	s := newServer(t, nil)
-	p := roamer(t, s, mint(t, 1, nil), host(1))
+	p := newRebindingClient(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	control := connected(t, s, 9)
 	control.now = p.now
@@ -111,7 +112,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	away := host(77)
 
 	old := seal(id, probe)
-	newer := p.grab(KindPayload, []byte("newer"))
+	newer := p.seal(KindPayload, []byte("newer"))
 	if _, err := s.Receive(p.now, testUnix, p.at, newer, &Outbox{}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,13 +161,13 @@ func TestThreat17MigrationRefused(t *testing.T) {
 		t.Errorf("echo: %v, %v, %v", err, e.Kind, v.Address)
 	}
 	control.refuse(away, echo, DropReplay)
-	control.refuse(host(1), p.grab(KindPayload, []byte("from the old address")), DropUnknown)
+	control.refuse(host(1), p.seal(KindPayload, []byte("from the old address")), DropUnknown)
 }
 
 // Openings for addresses that are unknown are paid from the budget of unproven addresses.
 func TestThreat17MigrationIsBudgeted(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 100, 1 })
-	p := roamer(t, s, mint(t, 1, nil), host(1))
+	p := newRebindingClient(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	junk := append([]byte{0x10 | byte(KindPath), 250}, make([]byte, 8+1+16)...)
 	for i := range 8 {

@@ -1,7 +1,5 @@
 package netcode
 
-import "github.com/tickrate/tickrate/internal/planted"
-
 const (
 	windowSize = 1024 // 8 s at 128 datagrams a second
 	windowMask = windowSize/64 - 1
@@ -23,8 +21,7 @@ func (w *ReplayWindow) Check(sequence uint64) Drop {
 	if sequence < w.newest && w.newest-sequence >= windowSize { // a sum overflows near 2^64
 		return DropTooOld
 	}
-	if sequence <= w.newest && w.bits[sequence>>6&windowMask]>>(sequence&63)&1 != 0 &&
-		!planted.On(planted.ReplayTaken) {
+	if sequence <= w.newest && w.bits[sequence>>6&windowMask]>>(sequence&63)&1 != 0 {
 		return DropReplay
 	}
 	return DropNone

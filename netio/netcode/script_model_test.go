@@ -45,7 +45,7 @@ func (w *script) up(a *actor, out *Outbox) error {
 		if err := w.sealed(a, false, d); err != nil {
 			return err
 		}
-		if err := w.send(flying{a.at, to, a, bytes.Clone(d)}); err != nil {
+		if err := w.send(inFlight{a.at, to, a, bytes.Clone(d)}); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (w *script) down(out *Outbox) error {
 		if err := w.sealed(owner, true, d); err != nil {
 			return err
 		}
-		if err := w.send(flying{testServer, to, owner, bytes.Clone(d)}); err != nil {
+		if err := w.send(inFlight{testServer, to, owner, bytes.Clone(d)}); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (a *actor) opens(d []byte) bool {
 	return ok
 }
 
-func (w *script) send(f flying) error {
+func (w *script) send(f inFlight) error {
 	if w.air = append(w.air, f); len(w.air) > flyingMax {
 		w.air = slices.Delete(w.air, 0, 1)
 	}
@@ -130,7 +130,7 @@ func (w *script) arrive(i int, gone bool) error {
 }
 
 // slotOfClient delivers a datagram of the server.
-func (w *script) client(a *actor, f flying) error {
+func (w *script) client(a *actor, f inFlight) error {
 	var out Outbox
 	before := a.c.counters.Received
 	payload, err := a.c.Receive(w.now, f.from, bytes.Clone(f.data), &out)
@@ -153,7 +153,7 @@ func (w *script) client(a *actor, f flying) error {
 }
 
 // serverIndex delivers a datagram to the server and holds what happens against the model.
-func (w *script) server(f flying) error {
+func (w *script) server(f inFlight) error {
 	var out Outbox
 	w.pay(f.from, 0, len(f.data), false)
 	proven := w.proven(f.from)
@@ -217,7 +217,7 @@ func (w *script) server(f flying) error {
 
 // fair says whether a datagram was taken that must not be, or refused that must be taken:
 // whatever others did before.
-func (w *script) fair(f flying, old [4]*actor, err error) error {
+func (w *script) fair(f inFlight, old [4]*actor, err error) error {
 	kind := KindOf(f.data)
 	if kind == KindRequest && err == nil && f.by.entered {
 		return errors.New("a token is good again after its session")

@@ -12,7 +12,7 @@ import (
 )
 
 // A script is bytes: the first says how the server is set up, then every three are a step: what
-// is done, by whom, and how. The model beside the server knows who sealed what, who was let in,
+// is done, by which actor, and how. The model knows the sealer of each datagram, the sessions,
 // and what each address has sent; after every step the server is compared with it. Whatever the
 // bytes are, a script runs to its end or finds a fault.
 const (
@@ -33,8 +33,8 @@ type actor struct {
 	promised map[uint32]bool // payloads sealed for it
 }
 
-// flying is a datagram on its way.
-type flying struct {
+// inFlight is a datagram on its way.
+type inFlight struct {
 	from, to netip.AddrPort
 	by       *actor // whose keys sealed it; of a request, whose token it carries
 	data     []byte
@@ -49,9 +49,9 @@ type script struct {
 	mints   *rand.ChaCha8
 	actors  [actors]*actor
 	all     []*actor         // also those whose place another has taken
-	slots   map[int]*actor   // whom the server has let in
-	air     []flying         // in both directions
-	history []flying         // what was sent to the server
+	slots   map[int]*actor   // connected clients
+	air     []inFlight       // in both directions
+	history []inFlight       // what was sent to the server
 	nonces  map[sealing]bool // what was sealed
 	bytes   map[netip.AddrPort][2]int
 	counts  scriptCounts
@@ -163,7 +163,7 @@ func (w *script) step(op byte, who int, how byte) error {
 			a.owed[a.sent] = true
 		}
 		return w.up(a, &out)
-	case 11: // the server to whoever is in a slot
+	case 11: // the server to the client in a slot
 		i := int(how) % w.cfg.Clients
 		b := w.slots[i]
 		if b == nil {
@@ -217,9 +217,9 @@ func (w *script) step(op byte, who int, how byte) error {
 			if bodyFits(kind, len(body)) && kind == KindPayload {
 				return nil // that would be a payload that says nothing; its sequence is lost
 			}
-			return w.send(flying{a.at, testServer, a, b})
+			return w.send(inFlight{a.at, testServer, a, b})
 		}
-	case 21: // somebody leaves
+	case 21: // a client leaves
 		if how&1 == 0 {
 			a.c.Disconnect(w.now, &out)
 			return w.up(a, &out)

@@ -56,7 +56,7 @@ func appendHeader(dst []byte, kind Kind, sequence uint64) []byte {
 // cipher.AEAD escape to the heap, and a sealer is there already.
 type sealer struct {
 	nonce      [chacha20poly1305.NonceSize]byte
-	associated [13 + 8 + 1 + 8]byte // version, protocol id, prefix; of a path datagram also the session id
+	associated [13 + 8 + 1 + 8]byte // version, protocol id, prefix; path: session id
 	body       [bodySize]byte       // room for a small body
 }
 

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ErrNoSession: the slot has no session.
@@ -75,9 +73,7 @@ func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	out *Outbox) (Event, error) {
 	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
-	if why != DropAuth || !planted.On(planted.DropUncounted) {
-		s.counters.count(KindOf(datagram), why)
-	}
+	s.counters.count(KindOf(datagram), why)
 	if why != DropNone {
 		return Event{}, why
 	}
@@ -124,9 +120,6 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	c := &s.slots[i]
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
-	}
-	if planted.On(planted.WindowBeforeAuth) {
-		c.window.Record(h.sequence)
 	}
 	body, ok := s.sealer.open(c.open, h, datagram)
 	if !ok {

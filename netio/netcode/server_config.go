@@ -35,8 +35,8 @@ type ServerConfig struct {
 	// clock shows the same; the client keeps asking.
 	Journal         []byte        // nil: none
 	TokenLifetime   time.Duration // whole seconds; 0: tokens of any age
-	StartUnix       int64         // Unix seconds of the start: no earlier process may use tokens after it
-	AllowTokenReuse bool          // take neither, for tests: a restarted server takes a used token again
+	StartUnix       int64         // Unix seconds; no earlier process uses tokens after it
+	AllowTokenReuse bool          // for tests: a restarted server takes used tokens again
 
 	HandshakesPerSecond  int  // requests whose token is opened; half of it at once; 0: 20,000
 	HandshakesPerNetwork int  // of these, from one /24 or /48, all at once; 0: a quarter

@@ -3,8 +3,6 @@ package netcode
 import (
 	"crypto/cipher"
 	"math/rand/v2"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // serverCrypto holds what a server seals and opens with, and memory for what it opens.
@@ -26,8 +24,6 @@ func newServerCrypto(c *ServerConfig, rng *rand.ChaCha8) serverCrypto {
 	var challengeKey Key
 	_, _ = rng.Read(challengeKey[:]) // never fails
 	s.challengeAEAD = packetAEAD(&challengeKey)
-	if s.globalSequence = globalBase + rng.Uint64()>>2; planted.On(planted.GlobalFromZero) {
-		s.globalSequence = 0
-	}
+	s.globalSequence = globalBase + rng.Uint64()>>2
 	return s
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // path takes a datagram of KindPath, from the session's address or from a new one.
@@ -118,9 +116,7 @@ func (s *Server) pathEchoed(now time.Duration, i int, from netip.AddrPort, proof
 		return Event{}, DropMigration
 	}
 	p.open = false
-	if !planted.On(planted.OldAddressKept) {
-		s.slotAt.remove(addressKey(c.address))
-	}
+	s.slotAt.remove(addressKey(c.address))
 	s.slotAt.put(addressKey(from), i)
 	c.address, c.received, c.confirmed = from, now, true
 	s.counters.Migrations++

@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // request takes a connection request:
@@ -119,8 +117,7 @@ func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPor
 	if e == nil {
 		return false, DropTokenTable
 	}
-	spent, elsewhere := e.used && !planted.On(planted.TokenReused), e.from != canonical(from) &&
-		!planted.On(planted.TokenAnywhere)
+	spent, elsewhere := e.used, e.from != canonical(from)
 	if spent || elsewhere {
 		return false, DropReqTokenUsed
 	}
@@ -158,11 +155,7 @@ func (s *Server) challenge(p *handshake, request []byte, out *Outbox) {
 	s.challengeSequence++
 	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.globalSequence, body)
 	s.globalSequence++
-	start := len(out.bytes)
 	s.answer(KindChallenge, b, len(request), p.address, out)
-	if planted.On(planted.AnswerTwice) {
-		s.answer(KindChallenge, append(out.bytes, b[start:]...), len(request), p.address, out)
-	}
 }
 
 // deny tells the client of s.token that there is no slot.

@@ -14,7 +14,7 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	w, knocking := s.handshakeAt.get(addressKey(from))
 	if !knocking {
 		if _, connected := s.slotAt.get(addressKey(from)); connected {
-			return Event{}, DropRespConnected // a repeat; keep-alives tell the client that it is connected
+			return Event{}, DropRespConnected // a repeat; keep-alives answer it
 		}
 		return Event{}, DropUnknown
 	}

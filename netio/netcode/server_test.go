@@ -278,16 +278,16 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 	s := newServer(t, nil)
 	p, q := connected(t, s, 9), connected(t, s, 8)
 	p.run(300 * time.Millisecond)
-	payload := func() []byte { return p.grab(KindPayload, []byte("payload")) }
+	payload := func() []byte { return p.seal(KindPayload, []byte("payload")) }
 	reseal := func(kind Kind, sequence uint64, body []byte) []byte {
 		return p.s.sealer.seal(p.c.seal, nil, kind, sequence, body)
 	}
 	altered := func(at int, by byte) []byte { b := payload(); b[at] ^= by; return b }
-	mine, own, theirs := p.grab(KindPayload, []byte("x")), p.at, host(500)
+	mine, own, theirs := p.seal(KindPayload, []byte("x")), p.at, host(500)
 	var late []byte
 	var out Outbox
 	for i := range 1030 {
-		if d := p.grab(KindPayload, []byte("x")); i == 0 {
+		if d := p.seal(KindPayload, []byte("x")); i == 0 {
 			late = d
 		} else if _, err := s.Receive(p.now, testUnix, own, d, &out); err != nil {
 			t.Fatal(err)
@@ -330,12 +330,12 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 		{"random tail", own, append(payload(), 1, 2, 3), DropAuth},
 		{"cut", own, func() []byte { b := payload(); return b[:len(b)-1] }(), DropAuth},
 		{"the server's own datagram", own, s2c, DropTooOld},
-		{"empty payload", own, p.grab(KindPayload, nil), DropBody},
-		{"payload of 1201", own, p.grab(KindPayload, make([]byte, 1201)), DropBody},
-		{"keep-alive of 0", own, p.grab(KindKeepAlive, nil), DropBody},
-		{"keep-alive of 7", own, p.grab(KindKeepAlive, make([]byte, 7)), DropBody},
-		{"keep-alive of 9", own, p.grab(KindKeepAlive, make([]byte, 9)), DropBody},
-		{"disconnect of 1", own, p.grab(KindDisconnect, make([]byte, 1)), DropBody},
+		{"empty payload", own, p.seal(KindPayload, nil), DropBody},
+		{"payload of 1201", own, p.seal(KindPayload, make([]byte, 1201)), DropBody},
+		{"keep-alive of 0", own, p.seal(KindKeepAlive, nil), DropBody},
+		{"keep-alive of 7", own, p.seal(KindKeepAlive, make([]byte, 7)), DropBody},
+		{"keep-alive of 9", own, p.seal(KindKeepAlive, make([]byte, 9)), DropBody},
+		{"disconnect of 1", own, p.seal(KindDisconnect, make([]byte, 1)), DropBody},
 		{"path without session id", own, reseal(KindPath, p.c.sequence, nil), DropSize},
 	} {
 		if !slices.Contains(reasons, c.want) {

@@ -2,8 +2,6 @@ package netcode
 
 import (
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Update sends what is due and ends sessions and handshakes whose time is up. Its events are
@@ -29,7 +27,7 @@ func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
 // keep-alives that are due.
 func (s *Server) updateSlot(now time.Duration, i int, out *Outbox) {
 	c := &s.slots[i]
-	if c.timeout > 0 && now-c.received >= c.timeout && !planted.On(planted.NeverTimesOut) {
+	if c.timeout > 0 && now-c.received >= c.timeout {
 		s.freeSlot(i)
 		s.events = append(s.events, Event{Kind: EventTimeout, Client: i})
 		return

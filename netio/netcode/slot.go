@@ -4,8 +4,6 @@ import (
 	"crypto/cipher"
 	"net/netip"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // slot is one session. Its number is the client's index on the wire. What each datagram needs
@@ -48,8 +46,8 @@ type Session struct {
 	LastReceived time.Duration       // when
 	Token        TokenTag            // of the client's token
 	Expire       uint64              // of that token
-	AuthFailures uint64              // datagrams from its address that failed; anybody can spoof those
-	AuthFlood    bool                // more than 100 of those a second for 5 s; no reason to end the session
+	AuthFailures uint64              // failed datagrams from its address; may be spoofed
+	AuthFlood    bool                // over 100 of them a second for 5 s; ends no session
 }
 
 // slotTable holds the sessions and finds them by address, client id and session id.
@@ -57,7 +55,7 @@ type slotTable struct {
 	slots        []slot
 	paths        []path
 	userData     [][UserDataSize]byte
-	updateAt     []time.Duration // when Update must look at a slot at the latest; never for free ones
+	updateAt     []time.Duration // deadline of a slot's next Update; never if free
 	freeSlots    []int32
 	slotAt       table // by address
 	slotOfClient table // by client id
@@ -84,9 +82,6 @@ func (t *slotTable) freeSlot(i int) {
 	t.slotOfClient.remove(numberKey(c.clientID))
 	*c = slot{}
 	t.updateAt[i] = never
-	if planted.On(planted.SlotKept) {
-		return
-	}
 	t.freeSlots = append(t.freeSlots, int32(i))
 }
 

@@ -14,7 +14,7 @@ type Mint struct {
 	ClientID       uint64
 	Create, Expire uint64           // Unix seconds; Expire 2^64-1: never
 	TimeoutSeconds int32            // of silence, both ways; negative: never; 0 is an error
-	Servers        []netip.AddrPort // to dial; one is best, because all of them seal under the same key
+	Servers        []netip.AddrPort // to dial; one is best, as all share keys
 	Internal       []netip.AddrPort // as the servers know themselves; nil: the same as Servers
 	UserData       [UserDataSize]byte
 }

@@ -229,7 +229,7 @@ func TestThreat12Takeover(t *testing.T) {
 			p := connected(t, s, 9)
 			p.run(100 * time.Millisecond)
 			slot := p.last.Client
-			old := p.grab(KindPayload, []byte("late"))
+			old := p.seal(KindPayload, []byte("late"))
 			q := &pair{t: t, s: s, c: NewClient(mint(t, 1009, nil), ClientConfig{}), at: c.from, now: p.now}
 			q.run(700 * time.Millisecond)
 			if q.c.State() != SendingRequest {
@@ -255,7 +255,7 @@ func TestThreat12Takeover(t *testing.T) {
 func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
-	p := roamer(t, s, token, host(1))
+	p := newRebindingClient(t, s, token, host(1))
 	var recorded [][]byte
 	p.record = &recorded
 	p.run(300 * time.Millisecond)
@@ -352,7 +352,7 @@ func TestThreat08Budget(t *testing.T) {
 	if b.pressure() < 0.1 || b.pressure() > 1 {
 		t.Errorf("pressure %v", b.pressure())
 	}
-	// Afterwards everybody is welcome again, and after a while the friend is unproven.
+	// Afterwards all sources are accepted again, and later the verified address is unverified.
 	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
@@ -385,7 +385,7 @@ func TestThreat18SessionRate(t *testing.T) {
 	p := connected(t, s, 9)
 	taken := 0
 	for range 3000 { // 1000 a second
-		if e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")),
+		if e, _ := s.Receive(p.now, testUnix, p.at, p.seal(KindPayload, []byte("x")),
 			&Outbox{}); e.Kind == EventPayload {
 			taken++
 		}
@@ -403,7 +403,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	var kicked time.Duration
 	start := p.now
 	for kicked == 0 && p.now < start+20*time.Second {
-		e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")), &out)
+		e, _ := s.Receive(p.now, testUnix, p.at, p.seal(KindPayload, []byte("x")), &out)
 		if e.Kind == EventKick {
 			kicked = p.now - start
 		}
@@ -413,7 +413,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 		t.Errorf("its owner has no time to say why")
 	}
 	control.now = p.now
-	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropRate)
+	control.refuse(p.at, p.seal(KindPayload, []byte("x")), DropRate)
 	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
 		t.Errorf("an owner who does nothing: %v", ended)
 	}
@@ -422,7 +422,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 		t.Errorf("kicked after %v, %d disconnects", kicked, out.Len())
 	}
 	control.now = p.now
-	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropUnknown)
+	control.refuse(p.at, p.seal(KindPayload, []byte("x")), DropUnknown)
 }
 
 // respond brings a new client to the point where its response is made, and not yet sent.
@@ -623,7 +623,7 @@ func TestThreat06ClockSetBack(t *testing.T) {
 }
 
 // A token that expires in the middle of its handshake, and whose place another has taken, opens
-// no session: nobody would remember that it had one.
+// no session: no journal would have a record of it.
 func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 1 })
 	response := respond(t, s, 0, 1, 1)

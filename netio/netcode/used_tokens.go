@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // TokenTag is the authentication tag of a sealed private token, its last 16 bytes. It identifies
@@ -40,9 +38,7 @@ func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (
 	u := usedTokens{entries: make([]usedToken, capacity), ring: make([]int32, capacity),
 		index: newTable(capacity, seed), journal: journal}
 	for i := range min(capacity, journal.len()) {
-		if !planted.On(planted.JournalForgotten) {
-			u.restore(i)
-		}
+		u.restore(i)
 	}
 	for i := range u.entries {
 		if !u.entries[i].present {

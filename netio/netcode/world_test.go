@@ -137,8 +137,8 @@ func connected(t testing.TB, s *Server, n int) *pair {
 	return p
 }
 
-// grab seals what a client would send, without sending it.
-func (p *pair) grab(kind Kind, body []byte) []byte { return p.c.sealNext(p.now, kind, body, nil) }
+// seal seals what a client would send, without sending it.
+func (p *pair) seal(kind Kind, body []byte) []byte { return p.c.sealNext(p.now, kind, body, nil) }
 
 // refuse checks that a datagram is dropped for a reason, in silence, and does no harm to the pair.
 func (p *pair) refuse(from netip.AddrPort, datagram []byte, want Drop) {

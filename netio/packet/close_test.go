@@ -81,8 +81,8 @@ func TestCloseSection(t *testing.T) {
 		rows = append(rows, r)
 	}
 	for i, c := range rows {
-		server, _ := blobPair(10)
-		_, client := blobPair(10)
+		server, _ := transferPair(10)
+		_, client := transferPair(10)
 		rest, err := client.Sections(c.section)
 		if err != c.err || len(rest) != c.rest {
 			t.Errorf("%d %s: rest %x, %v; want %d bytes, %v", i, c.name, rest, err, c.rest, c.err)

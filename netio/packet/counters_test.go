@@ -27,8 +27,8 @@ func (s *ingress) handle(now time.Duration, pack []byte) {
 	s.counters.Count(err)
 }
 
-// Whatever a client seals, honest packets, old ones, broken ones or noise, moves one counter; and
-// it ruins nobody's session but its own: a client that plays beside it loses nothing.
+// Every packet that a client seals, honest, old, malformed or random, moves one counter. It affects
+// no other session: a client next to it loses nothing.
 func TestEveryPacketIsCountedOnce(t *testing.T) {
 	rng := newLink(99).rng
 	theirs, ours := &ingress{}, &ingress{}

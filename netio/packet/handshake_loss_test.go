@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// With 30 % loss, duplicates and reordering every client learns who it is and every server learns
-// that it is ready, within the 10 s that a server waits, and each of the two comes once, as the
-// first reliable message of its direction.
+// With 30 % loss, duplicates and reordering every client gets its Welcome and every server its
+// Ready within the 10 s that a server waits. Each arrives once, as the first reliable message of
+// its direction.
 func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 	const tick, patience = 16 * time.Millisecond, 10 * time.Second
 	var slowest, sum time.Duration

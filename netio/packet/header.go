@@ -3,8 +3,6 @@ package packet
 import (
 	"encoding/binary"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 var le = binary.LittleEndian
@@ -50,9 +48,7 @@ func ParseHeader(src []byte) (h Header, rest []byte, err error) {
 	}
 	h.Sequence = le.Uint16(src)
 	h.Ack = le.Uint16(src[2:])
-	if h.AckBits = le.Uint64(src[4:]); planted.On(planted.AckBitsShort) {
-		h.AckBits = h.AckBits<<32 | h.AckBits&(1<<32-1)
-	}
+	h.AckBits = le.Uint64(src[4:])
 	h.SentAt = le.Uint16(src[12:])
 	h.Echo = le.Uint16(src[14:])
 	return h, src[HeaderSize:], nil

@@ -12,11 +12,11 @@ type link struct {
 	rng             *rand.Rand
 	loss, dup       float64
 	delay, jitter   time.Duration // arrival after delay +- jitter, so packets overtake one another
-	flight          []flying
+	flight          []inFlight
 	dropped, copied int
 }
 
-type flying struct {
+type inFlight struct {
 	at   time.Duration
 	data []byte
 }
@@ -40,14 +40,14 @@ func (l *link) push(now time.Duration, data []byte) {
 		if l.jitter > 0 {
 			at += time.Duration(l.rng.Int64N(int64(2*l.jitter)+1)) - l.jitter
 		}
-		l.flight = append(l.flight, flying{max(at, now), append([]byte(nil), data...)})
+		l.flight = append(l.flight, inFlight{max(at, now), append([]byte(nil), data...)})
 	}
 	sort.SliceStable(l.flight, func(i, j int) bool { return l.flight[i].at < l.flight[j].at })
 }
 
-func (l *link) pop(now time.Duration) (flying, bool) {
+func (l *link) pop(now time.Duration) (inFlight, bool) {
 	if len(l.flight) == 0 || l.flight[0].at > now {
-		return flying{}, false
+		return inFlight{}, false
 	}
 	f := l.flight[0]
 	l.flight = l.flight[1:]

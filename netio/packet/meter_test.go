@@ -13,7 +13,7 @@ func TestMeterReadsWhatPeersRead(t *testing.T) {
 	var sum Meter
 	packs, refused := 0, 0
 	for range 3000 {
-		server, client := blobPair(5000)
+		server, client := transferPair(5000)
 		for range rng.IntN(5) {
 			_ = server.QueueReliable(make([]byte, 1+rng.IntN(60)))
 		}

@@ -210,11 +210,11 @@ func BenchmarkPeer(b *testing.B) {
 	}
 	b.Run("map twin", func(b *testing.B) { // one direction's worth of send, acks and receive each, as above
 		type end struct {
-			out slowOutbox
+			out slowSendWindow
 			in  slowWindow
 		}
 		fresh := func() *end {
-			return &end{slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}},
+			return &end{slowSendWindow{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}},
 				slowWindow{seen: map[uint64]bool{}}}
 		}
 		ends := [2]*end{fresh(), fresh()}

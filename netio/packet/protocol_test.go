@@ -39,7 +39,7 @@ func page(t *testing.T) map[string][]byte {
 // TestPage writes and reads the sections that PROTOCOL.md shows.
 func TestPage(t *testing.T) {
 	doc := page(t)
-	server, client := blobPair(2000)
+	server, client := transferPair(2000)
 	blob := make([]byte, 1029)
 	for i := range 5 {
 		blob[1024+i] = byte(0xa0 + i)

@@ -1,9 +1,5 @@
 package packet
 
-import (
-	"github.com/tickrate/tickrate/internal/planted"
-)
-
 // maxAhead is how far a sequence may jump over lost ones: a quarter of the 16-bit range, as in
 // FPSSample.
 const maxAhead = 16383
@@ -40,9 +36,6 @@ func (w *receiveWindow) mark(s uint64) {
 	d := s - w.newest // a shift by 64 or more gives 0, which is what a longer gap means
 	w.bits <<= d
 	if w.newest != 0 {
-		if planted.On(planted.AckOffByOne) {
-			d++
-		}
 		w.bits |= 1 << (d - 1)
 	}
 	w.newest = s

@@ -2,8 +2,6 @@ package packet
 
 import (
 	"math/bits"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // reliableReceiver puts reliable messages back into order. It holds messages that arrived before
@@ -54,13 +52,6 @@ func (q *reliableReceiver) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
 		i := id % MaxReliable
-		if planted.On(planted.EventTwice) && q.next != 0 && id == uint16(q.next-1) {
-			q.next--
-		}
-		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) &&
-			q.have>>(q.next%MaxReliable)&1 == 0 {
-			q.next++
-		}
 		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {
 			q.size[i] = uint16(copy(q.data[i][:], body[3:3+size]))
 			q.have |= 1 << i

@@ -263,13 +263,13 @@ func TestBadReliable(t *testing.T) {
 	}
 }
 
-// slowEvents is the honest twin of incoming: a map of all reliable messages ever seen.
-type slowEvents struct {
+// slowReliable is the honest twin of incoming: a map of all reliable messages ever seen.
+type slowReliable struct {
 	next uint16
 	held map[uint16][]byte
 }
 
-func (q *slowEvents) parse(src []byte) (rest []byte, ok bool) {
+func (q *slowReliable) parse(src []byte) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0] != 1 || src[1] < 1 || src[1] > 64 {
 		return nil, false
 	}
@@ -301,7 +301,7 @@ func (q *slowEvents) parse(src []byte) (rest []byte, ok bool) {
 	return r, true
 }
 
-func (q *slowEvents) pop() ([]byte, bool) {
+func (q *slowReliable) pop() ([]byte, bool) {
 	e, ok := q.held[q.next]
 	if ok {
 		delete(q.held, q.next)
@@ -320,7 +320,7 @@ func FuzzReliable(f *testing.F) {
 	// the same id with other bytes
 	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
-		fast, slow := reliableReceiver{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
+		fast, slow := reliableReceiver{next: next}, slowReliable{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {
 			rest, err := fast.parse(src)
 			want, ok := slow.parse(src)

@@ -11,7 +11,7 @@ import "time"
 type RTT struct {
 	Smoothed time.Duration // mean of the samples
 	Var      time.Duration // mean deviation from Smoothed at the time of the sample
-	Min      time.Duration // least sample: a peer that delays echoes for less than 2 s cannot raise it
+	Min      time.Duration // least sample: delayed echoes do not raise it within 2 s
 }
 
 const (

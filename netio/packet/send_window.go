@@ -3,14 +3,12 @@ package packet
 import (
 	"math/bits"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 const (
 	sendWindowSize = 256                    // packets remembered
-	ackWindow      = 64                     // how far behind its newest ack a peer can name a packet
-	lostAfter      = 250 * time.Millisecond // a packet sent this long before one that arrived is lost
+	ackWindow      = 64                     // packets named by one ack
+	lostAfter      = 250 * time.Millisecond // age against an arrived packet at which one is lost
 )
 
 // sentPacket is what a sendWindow remembers of one packet.
@@ -45,7 +43,7 @@ type sendWindow struct {
 
 	delivered [ackWindow + 1]uint64
 	packets   [sendWindowSize]sentPacket
-	lost      [2 * sendWindowSize]uint64 // what Peer.Lost returns, then what waits for the next Receive
+	lost      [2 * sendWindowSize]uint64 // result of Peer.Lost, then those of the next Receive
 }
 
 // next takes the next sequence for a packet sent now. The packet that it replaces in the window
@@ -53,7 +51,7 @@ type sendWindow struct {
 func (o *sendWindow) next(now time.Duration) uint64 {
 	o.newest++
 	r := &o.packets[o.newest%sendWindowSize]
-	if o.newest >= o.oldest+sendWindowSize { // else it is not pending, and its memory need not be fetched
+	if o.newest >= o.oldest+sendWindowSize { // else not pending: skips a cache miss
 		o.lose(r)
 	}
 	*r = sentPacket{at: now, pending: true}
@@ -86,9 +84,6 @@ func (o *sendWindow) clearResults() {
 // was never sent.
 func (o *sendWindow) expand(ack uint16, mask uint64) (uint64, bool) {
 	back := uint64(uint16(o.newest) - ack)
-	if planted.On(planted.AckUnchecked) && back >= 1<<15 {
-		return o.newest, true
-	}
 	if back > o.newest || back >= 1<<15 {
 		return 0, false
 	}
@@ -165,9 +160,6 @@ func (o *sendWindow) lose(r *sentPacket) {
 		return
 	}
 	r.pending = false
-	if planted.On(planted.EventForgotten) {
-		o.reliable.delivered(r)
-	}
 	o.reliable.lost(r)
 	if r.fragment != 0 {
 		o.transfers.lost(r)

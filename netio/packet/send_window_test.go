@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// slowOutbox is the honest twin of outbox: maps, and the rule of loss as the document says it.
-type slowOutbox struct {
+// slowSendWindow is the honest twin of outbox: maps, and the rule of loss as the document says it.
+type slowSendWindow struct {
 	newest, acked uint64
 	at            map[uint64]time.Duration
 	ackTag        map[uint64]uint64 // of packets not resolved
 }
 
-func (o *slowOutbox) send(now time.Duration, ackTag uint64) {
+func (o *slowSendWindow) send(now time.Duration, ackTag uint64) {
 	o.newest++
 	o.at[o.newest] = now
 	o.ackTag[o.newest] = ackTag
@@ -23,7 +23,7 @@ func (o *slowOutbox) send(now time.Duration, ackTag uint64) {
 
 // applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the
 // newest sent with these low bits.
-func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
+func (o *slowSendWindow) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	a := o.newest
 	for uint16(a) != ack {
 		a--
@@ -64,7 +64,7 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, client := pair()
-			twin := slowOutbox{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}}
+			twin := slowSendWindow{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}}
 			down, up := newLink(uint64(i)), newLink(uint64(i)+100)
 			for _, l := range []*link{down, up} {
 				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
@@ -143,8 +143,8 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	}
 }
 
-// Who ignores Ready while nobody answers is told that his ack tags are not taken, and gets those
-// that were taken once.
+// A sender that ignores Ready while acks stall is told that its ack tags are not stored. Stored
+// tags come back once.
 func TestRow20PacketInfoOverwritten(t *testing.T) {
 	server, client := pair()
 	hello, _ := client.Append(0, nil)
@@ -217,7 +217,7 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n%1000 < 100 && n < packages-1000 { // stalled: nobody acks
+		if n%1000 < 100 && n < packages-1000 { // stalled: no acks
 			continue
 		}
 		a, _ := client.Append(now, nil)
@@ -361,7 +361,7 @@ func FuzzOutbox(f *testing.F) {
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{},
+		o, twin := sendWindow{oldest: 1}, slowSendWindow{at: map[uint64]time.Duration{},
 			ackTag: map[uint64]uint64{}}
 		now := time.Duration(0)
 		for ; len(script) >= 3; script = script[3:] {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// blobPair is a pair whose client takes transfers of up to limit bytes.
-func blobPair(limit int) (server, client *Peer) {
+// transferPair is a pair whose client takes transfers of up to limit bytes.
+func transferPair(limit int) (server, client *Peer) {
 	server, _ = pair()
 	return server, NewPeer(0, Config{MaxTransfer: limit})
 }
@@ -22,9 +22,9 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// carrier lets both ends talk at 60 Hz over links, with fragments on their way down, until quit
-// says so.
-type carrier struct {
+// transferLink lets both ends talk at 60 Hz over links, with fragments on their way down, until
+// quit says so.
+type transferLink struct {
 	t              *testing.T
 	server, client *Peer
 	down, up       *link
@@ -34,17 +34,17 @@ type carrier struct {
 	mute           bool // nothing comes back
 }
 
-func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
-	jitter time.Duration) *carrier {
-	c := &carrier{t: t, down: newLink(seed), up: newLink(seed + 1000)}
-	c.server, c.client = blobPair(limit)
+func newTransferLink(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
+	jitter time.Duration) *transferLink {
+	c := &transferLink{t: t, down: newLink(seed), up: newLink(seed + 1000)}
+	c.server, c.client = transferPair(limit)
 	for _, l := range []*link{c.down, c.up} {
 		l.loss, l.dup, l.delay, l.jitter = loss, dup, delay, jitter
 	}
 	return c
 }
 
-func (c *carrier) step() {
+func (c *transferLink) step() {
 	c.now += 16 * time.Millisecond
 	if c.server.CanSend(c.now) {
 		d, _ := c.server.Append(c.now, nil)
@@ -96,7 +96,7 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 		3: {"all at once", .2, .3, 80e6, 80e6, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newCarrier(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
+			l := newTransferLink(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
 			var want [][]byte
 			need := 0
 			for len(l.got) < len(sizes) {
@@ -135,7 +135,7 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 // what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
 // and late fragments do not bring it back to life.
 func TestRow24TransfersTimeOut(t *testing.T) {
-	l := newCarrier(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
+	l := newTransferLink(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
 		if err := l.server.SendTransfer(b); err != nil {
@@ -161,7 +161,7 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 		t.Fatalf("%+v, %d came", s, len(l.got))
 	}
 
-	_, client := blobPair(MaxTransferSize)
+	_, client := transferPair(MaxTransferSize)
 	now, seq := time.Duration(0), uint16(0)
 	say := func(section ...byte) error {
 		now, seq = now+time.Second, seq+1
@@ -234,7 +234,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 		14: {"an old transfer", piece(65535, 0, 3, 3), 0, nil},
 		15: {"a transfer far ahead", piece(32767, 0, 3, 3), 0, nil},
 	} {
-		_, p := blobPair(limit)
+		_, p := transferPair(limit)
 		rest, err := p.transferIn.parse(0, c.section)
 		if err != c.want || len(rest) != c.rest {
 			t.Errorf("%d %s: rest %d, %v; want %d, %v", i, c.name, len(rest), err, c.rest, c.want)
@@ -248,7 +248,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 			t.Errorf("%d %s: %v at one who takes no transfers", i, c.name, err)
 		}
 	}
-	_, p := blobPair(limit)
+	_, p := transferPair(limit)
 	for _, s := range [][]byte{piece(0, 0, 3000, 1024), piece(0, 0, 3001, 1024)} {
 		_, _ = p.transferIn.parse(0, s)
 	}
@@ -270,7 +270,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 // model that the other end does not have, is a transfer: it is sent until it is acked, again when
 // it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
-	l := newCarrier(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
+	l := newTransferLink(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
 	schema := noise(3, 700)
 	if err := l.server.SendTransfer(schema); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 
 // A slow transfer is not given up while it moves, however long it takes.
 func TestRow24SlowTransferArrives(t *testing.T) {
-	server, client := blobPair(MaxTransferSize)
+	server, client := transferPair(MaxTransferSize)
 	blob, got := noise(1, MaxTransferSize), false
 	if err := server.SendTransfer(blob); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestRow24SlowTransferArrives(t *testing.T) {
 // A fragment whose packet is lost is due at once, but not if a later packet carries it already.
 func TestLostFragmentIsDue(t *testing.T) {
 	for _, again := range []bool{false, true} {
-		server, client := blobPair(1000)
+		server, client := transferPair(1000)
 		if err := server.SendTransfer(noise(1, 100)); err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestSendTransferBounds(t *testing.T) {
 }
 
 func TestTransferAllocatesNothing(t *testing.T) {
-	server, client := blobPair(MaxTransferSize)
+	server, client := transferPair(MaxTransferSize)
 	blob := noise(1, 40_000)
 	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	now, got := time.Duration(0), 0
@@ -411,10 +411,10 @@ func TestTransferAllocatesNothing(t *testing.T) {
 	}
 }
 
-// An end that has what it waited for takes no more, skips what is still on its way of it, and
-// keeps none of its memory. Whoever sends knows when it has something to send.
+// A receiver with a complete transfer accepts no more of it, skips fragments that still arrive, and
+// keeps none of its memory. A sender reports whether it has fragments to send.
 func TestTakeTransfers(t *testing.T) {
-	server, client := blobPair(0)
+	server, client := transferPair(0)
 	blob := noise(5, 2500)
 	if server.FragmentDue(0) || server.SendTransfer(blob) != nil || !server.FragmentDue(0) {
 		t.Fatal("due without a transfer, or not with one")
@@ -482,13 +482,13 @@ func TestTakeTransfers(t *testing.T) {
 	}
 }
 
-// slowBlobs is the honest twin of transferReceiver: every fragment ever seen, by transfer.
-type slowBlobs struct {
+// slowTransfers is the honest twin of transferReceiver: every fragment ever seen, by transfer.
+type slowTransfers struct {
 	limit, id, size int
 	seen            map[int][]byte
 }
 
-func (q *slowBlobs) parse(src []byte) (rest, blob []byte, ok bool) {
+func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
 	if len(src) < 9 || src[0] != 5 {
 		return nil, nil, false
 	}
@@ -547,7 +547,7 @@ func FuzzFragments(f *testing.F) {
 	f.Add(uint16(9000), []byte{255, 127, 0, 1, 0, 0, 0, 255, 255, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, limit uint16, heads []byte) {
 		fast := transferReceiver{limit: int(limit)}
-		slow := slowBlobs{limit: int(limit), seen: map[int][]byte{}}
+		slow := slowTransfers{limit: int(limit), seen: map[int][]byte{}}
 		for n := 0; len(heads) > 0; n++ {
 			head := heads[:min(7, len(heads))]
 			heads = heads[len(head):]

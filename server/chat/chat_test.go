@@ -30,7 +30,7 @@ func newRoom() *Room {
 
 var noon = 75 * time.Second // 1:05 of the round
 
-// Row 57: lines go to whom they are for and to nobody else, and are shown as they should be.
+// Row 57: lines go to their recipients alone, with the text as it should be shown.
 func TestRow57Routing(t *testing.T) {
 	for i, c := range []struct {
 		from  int
@@ -89,8 +89,8 @@ func TestRow57Routing(t *testing.T) {
 	}
 }
 
-// Row 57: a reply goes to who whispered last, wherever that player sits, and to nobody who came
-// after.
+// Row 57: a reply goes to the sender of the last whisper, in whatever slot that player is, and
+// never to a later player of that slot.
 func TestRow57Reply(t *testing.T) {
 	r, players := newRoom(), table()
 	post := func(from int, line string) string {
@@ -117,7 +117,7 @@ func TestRow57Reply(t *testing.T) {
 	if got := post(1, "/r six"); got != "[3 1][1:05] to Anna B: six" {
 		t.Error(got)
 	}
-	players[3] = Player{ID: 0x203, Name: "Anna B"} // somebody else of the same name
+	players[3] = Player{ID: 0x203, Name: "Anna B"} // another player of the same name
 	if got := post(1, "/r seven"); got != "[1][1:05] who whispered to you has left" {
 		t.Error(got)
 	}
@@ -127,8 +127,8 @@ func TestRow57Reply(t *testing.T) {
 	}
 }
 
-// Row 57: five lines at once, then one in 1.5 s; who goes on is told once, and others are not
-// concerned.
+// Row 57: five lines at once, then one in 1.5 s. A sender over the limit is told once, and other
+// senders are not limited.
 func TestRow57RateLimit(t *testing.T) {
 	r, players := newRoom(), table()
 	said, told := 0, 0

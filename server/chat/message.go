@@ -51,7 +51,7 @@ type Refusal uint8
 // The refusals.
 const (
 	RefusedNone      Refusal = iota
-	RefusedRate              // too many lines; the sender is told once until its limit has recovered
+	RefusedRate              // too many lines; the sender is told once per limit
 	RefusedLong              // more than MaxText bytes
 	RefusedText              // not UTF-8
 	RefusedEmpty             // no visible text

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
@@ -96,9 +95,7 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 	}
 	switch m.Kind {
 	case Team:
-		if to = teamOf(players, p.Team, to); planted.On(planted.TeamHeardByAll) {
-			to = everybody(players, to[:0])
-		}
+		to = teamOf(players, p.Team, to)
 	case Whisper:
 		t := &r.speakers[target]
 		if t.id != m.To {

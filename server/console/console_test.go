@@ -126,8 +126,8 @@ func TestRow58VariablesOfEveryKind(t *testing.T) {
 	}
 }
 
-// Row 58: remote callers may do what their rank and an entry's flags say, and no more. Nobody may
-// do anything.
+// Row 58: remote callers run what their rank and an entry's flags allow, and nothing else. Rank
+// Nobody runs nothing.
 func TestRow58RemoteNeedsPermission(t *testing.T) {
 	all := []Rank{Nobody, Guest, Moderator, Admin, Operator, Operator + 1, 255}
 	for i, c := range []struct {
@@ -312,8 +312,8 @@ func TestRow58ExecDepth(t *testing.T) {
 	}
 }
 
-// Changes are told once to each who asks by flag; setting what is there already is none; cheats go
-// back when cheats does.
+// Row 58: each observer of a flag gets a change once. Setting the present value is no change.
+// Cheats are reset with cheats.
 func TestRow58DirtyFlags(t *testing.T) {
 	con, _ := newConsole()
 	dirty := func(f Flags) (names string) {

@@ -95,7 +95,7 @@ func (c *Console) exec(call *Call) error {
 	for i := range lines {
 		lines[i].who, lines[i].depth = call.Caller, q.depth+1
 	}
-	q.lines = append(lines, q.lines...) // before those that wait: a file is a line of the file that runs it
+	q.lines = append(lines, q.lines...) // before those that wait
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (c *Console) save(call *Call) error {
 	if c.cfg.Write == nil {
 		return fmt.Errorf("saveconfig %s: there is nowhere to write to", quoteWord(name))
 	}
-	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // protects other files
+	if !fs.ValidPath(name) || path.Base(name) != name || path.Ext(name) != ".cfg" { // keeps to .cfg
 		return fmt.Errorf("saveconfig %s: expected a name like %s, without directories",
 			quoteWord(name), configFile)
 	}

@@ -92,7 +92,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A reader hears about the lobby once, then frames in order; whoever makes frames is told when the last reader has gone.
+// A reader gets the lobby once, then frames in order. The source of frames is told when the last
+// reader is gone.
 func TestStream(t *testing.T) {
 	d := sample(4)
 	s := site(t, d)
@@ -126,7 +127,7 @@ func TestStream(t *testing.T) {
 	if d.Watched() {
 		t.Error("still watched")
 	}
-	d.fill(9, 1) // nobody hears it, and the next reader no more
+	d.fill(9, 1) // there is no reader, and the next one does not get it
 	next := watch(t, s)
 	<-next
 	time.Sleep(2 * lookEvery)
@@ -162,7 +163,8 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 }
 
-// One who never reads misses frames and is let go; the other gets every one of them, and who makes them never waits.
+// A reader that never reads misses frames and is disconnected. Another gets every frame, and the
+// source never blocks.
 func TestStuckReader(t *testing.T) {
 	d := sample(2000)
 	d.readTimeout = 300 * time.Millisecond
@@ -216,7 +218,7 @@ func TestSlowReaderIsTold(t *testing.T) {
 	d.Close()
 }
 
-// Making frames waits for nobody and allocates nothing, whoever reads.
+// Publishing frames neither blocks nor allocates, whatever the readers do.
 func TestFramesAllocateNothing(t *testing.T) {
 	d := sample(64)
 	var n uint64
@@ -228,7 +230,8 @@ func TestFramesAllocateNothing(t *testing.T) {
 	}
 }
 
-// The reader sees whole frames, each newer than the one before, and every frame was read or is counted as lost.
+// The reader sees whole frames, each newer than the one before, and every frame was read or is
+// counted as lost.
 func TestBoard(t *testing.T) {
 	const frames = 20000
 	var b board

@@ -37,7 +37,7 @@ type Frame struct {
 	Down  float64   `json:"down"` // sum of Parts
 
 	Players []Player `json:"players"`
-	Shots   []Shot   `json:"shots"` // that hit somebody, at most MaxShots
+	Shots   []Shot   `json:"shots"` // that hit a player, at most MaxShots
 	Rays    []Ray    `json:"rays"`  // other shots, at most MaxRays
 }
 

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// TestThreat34SlowReaders: of readers who take a byte now and then, and one who takes none, nobody has more than two frames waiting, the newest;
-// what is left out is counted; all are let go when their patience is over, and counted; more than MaxReaders are refused, and counted. One
-// who reads gets every frame all the while, and to hang up a frame waits for no lock that any of them holds.
+// TestThreat34SlowReaders: slow and stuck readers have at most two frames waiting, the newest, and
+// skipped frames are counted. They are disconnected after their timeout, and counted. Readers
+// beyond MaxReaders are refused, and counted. A fast reader gets every frame, and publishing waits
+// for no reader's lock.
 func TestThreat34SlowReaders(t *testing.T) {
 	d := sample(2000)
 	d.readTimeout = 400 * time.Millisecond

@@ -110,7 +110,7 @@ func (c *Clock) Frame(now time.Duration) (steps int, late time.Duration, skipped
 	}
 	period := c.Period()
 	behind := 1 + int((now-c.Due())/period)
-	for now >= c.from+c.duration(c.count+tick.Tick(behind)+1) { // a period need not be whole nanoseconds
+	for now >= c.from+c.duration(c.count+tick.Tick(behind)+1) { // periods are fractional
 		behind++
 	}
 	if over := behind - c.cfg.MaxSteps; over > 0 {

@@ -15,26 +15,26 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// book is a log that many may write to and one reads.
-type book struct {
+// logBuffer is a log that many may write to and one reads.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (b *book) Write(p []byte) (int, error) {
+func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-func (b *book) String() string {
+func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
 // until waits for a text in a log.
-func (b *book) until(t *testing.T, text string) {
+func (b *logBuffer) until(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); !strings.Contains(b.String(), text); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -67,7 +67,8 @@ func post(t *testing.T, h *Host, line string, header ...string) (status int, r h
 	return res.StatusCode, r, strings.TrimSpace(string(raw))
 }
 
-// Lines over HTTP run between ticks with the rank of an admin; who is a stranger, or does not bring the secret, runs none.
+// Lines over HTTP run between ticks with the rank of an admin. A request from another address, or
+// without the secret, runs none.
 func TestConsoleOverHTTP(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Name, cfg.HTTP.Secret, cfg.Query.Listen = "here", "sesame", "127.0.0.1:0"
@@ -109,13 +110,14 @@ func TestConsoleOverHTTP(t *testing.T) {
 	stop()
 }
 
-// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit ends the server.
+// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit
+// ends the server.
 func TestConsoleIsTyped(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "start.cfg"), []byte("game.respawndelay 7s // a comment\nwait 3\nnonsense\nset net.kbps 640\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, log := hostConfig("mmsg"), &book{}
+	cfg, log := hostConfig("mmsg"), &logBuffer{}
 	in, typing := io.Pipe()
 	cfg.Console.Input, cfg.Console.Exec, cfg.Console.Dir, cfg.Log, cfg.HTTP.Listen = in, []string{"start.cfg"}, dir, log, ""
 	h, err := New(cfg)

@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A host shows its page, tells frames to who watches, and ends in time though somebody still does.
+// A host serves its live page, streams frames to readers, and shuts down in time with a reader
+// connected.
 func TestHostShowsLivePage(t *testing.T) {
 	h, stop := running(t, hostConfig("mmsg"))
 	at := "http://" + h.HTTPAddr()

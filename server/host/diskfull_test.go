@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// TestThreat36DiskFull: a disk on which there is no space ends the recording with one line, is counted once, and the match goes on; what
-// comes of later chunks nobody waits for. /dev/full is such a disk.
+// TestThreat36DiskFull: a full disk ends the recording with one log line and one count, and the
+// match goes on. Later chunks are dropped without waiting. /dev/full is such a disk.
 func TestThreat36DiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

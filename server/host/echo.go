@@ -12,7 +12,7 @@ import (
 // game. Batches go in and out; it opens no socket and reads no clock. A value belongs to one
 // goroutine.
 type Echo struct {
-	// OnEvent, if set, is told of sessions that begin, move and end. The server no longer has a
+	// OnEvent, if set, gets the sessions that begin, move and end. The server no longer has a
 	// session that ended.
 	OnEvent func(kind netcode.EventKind, client int)
 

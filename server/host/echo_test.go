@@ -114,7 +114,7 @@ func (c *echoPeer) step(t *testing.T, now time.Duration) {
 // longest is the longest payload whose datagram a Conn takes.
 const longest = min(netcode.MaxPayload, netio.MaxDatagram-(netcode.MaxDatagram-netcode.MaxPayload))
 
-// Every payload comes back as it was, to who sent it, and the counters account for every datagram.
+// Every payload comes back unchanged to its sender, and the counters account for every datagram.
 func TestEcho(t *testing.T) {
 	w := newEchoWorld(t, 3)
 	for id := range uint64(3) {
@@ -167,7 +167,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// A flood of strangers changes nothing for who is in, and gets no answer.
+// A flood from unknown addresses changes nothing for connected clients, and gets no answer.
 func TestEchoFlood(t *testing.T) {
 	w := newEchoWorld(t, 2)
 	c := w.join(1)
@@ -203,7 +203,7 @@ func TestEchoFlood(t *testing.T) {
 	}
 }
 
-// Close says goodbye to everybody ten times.
+// Close sends each client ten disconnects.
 func TestEchoClose(t *testing.T) {
 	w := newEchoWorld(t, 20)
 	for id := range uint64(20) {
@@ -239,7 +239,7 @@ func TestEchoClose(t *testing.T) {
 	}
 }
 
-// Echoing allocates nothing once everybody is in.
+// Echoing allocates nothing once all clients are connected.
 func TestEchoAllocates(t *testing.T) {
 	w := newEchoWorld(t, 4)
 	for id := range uint64(4) {

@@ -85,8 +85,8 @@ func (j *journey) echoes(payload []byte) {
 	})
 }
 
-// A client that has nothing but the server's HTTP address gets in, hears its payloads come back, and leaves; the figures
-// account for it all.
+// A client that has nothing but the server's HTTP address gets in, hears its payloads come back,
+// and leaves; the figures account for it all.
 func TestEchoHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)
@@ -178,7 +178,8 @@ func TestThreat40EchoHost(t *testing.T) {
 	}
 }
 
-// A host whose HTTP port others can reach gives no tokens without a secret, says so, and gives them with one.
+// A host whose HTTP port others can reach gives no tokens without a secret, says so, and gives them
+// with one.
 func TestConnectOffLoopback(t *testing.T) {
 	for i, c := range []struct {
 		http, secret string
@@ -203,7 +204,8 @@ func TestConnectOffLoopback(t *testing.T) {
 	}
 }
 
-// Tokens name the address bound to, or what the host was told; and for a host on every address this machine, which the log says.
+// Tokens name the address bound to, or what the host was told; and for a host on every address this
+// machine, which the log says.
 func TestHostName(t *testing.T) {
 	for i, c := range []struct {
 		listen string
@@ -274,7 +276,8 @@ func TestEchoHostRefuses(t *testing.T) {
 	}
 }
 
-// What is refused is in the log: at once, then no more than a line in ten seconds. So is a wall clock that was set (row 3).
+// What is refused is in the log: at once, then no more than a line in ten seconds. So is a wall
+// clock that was set (row 3).
 func TestEchoHostLog(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	log := &safeLog{}

@@ -23,7 +23,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
+// gnet's worker pool starts at its package's init and never ends; whatever else is left over is
+// ours.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) Config {
@@ -81,8 +82,8 @@ func ask(t *testing.T, method, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// A host answers a Hello over a real socket, tells its figures, forgets them when asked, and can be started again on
-// the same ports at once.
+// A host answers a Hello over a real socket, tells its figures, forgets them when asked, and can be
+// started again on the same ports at once.
 func TestHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)

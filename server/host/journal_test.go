@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// What is written into a journal is in the file, also if nobody closes it; what another process finds there is what was
-// written; and there is never more than one that has it open.
+// Records of a journal are in its file without a Close, another process reads what was written, and
+// only one process has it open at a time.
 func TestJournal(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")

@@ -65,8 +65,8 @@ func (j *journal) open(size int) error {
 	return nil
 }
 
-// grow writes zeros up to the wanted size. A sparse file would end the process by a write fault once
-// the disk is full.
+// grow writes zeros up to the wanted size. A sparse file would end the process by a write fault
+// once the disk is full.
 func (j *journal) grow(have, want int64) error {
 	var zeros [1 << 16]byte
 	for at := have; at < want; {

@@ -10,9 +10,9 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// TestThreat35LivePage: who may not see the live page, or asks from another site, is refused and counted; the page may load from its own
-// host only, makes nodes of text from what it is told, and is at an address of this machine unless somebody says otherwise; what changes
-// something is off without a secret where others can reach it.
+// TestThreat35LivePage: requests without access or from another site are refused and counted. The
+// page loads from its own host only and makes text nodes of all data. It listens on loopback by
+// default, and without a secret nothing that changes state is reachable from other machines.
 func TestThreat35LivePage(t *testing.T) {
 	if at := netip.MustParseAddrPort(hostConfig("mmsg").HTTP.Listen); !at.Addr().IsLoopback() {
 		t.Errorf("tests listen at %v", at)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The first of a kind is written at once; a flood of a kind is one line in ten seconds, with its count; other kinds are not
-// kept waiting by it.
+// The first of a kind is written at once; a flood of a kind is one line in ten seconds, with its
+// count; other kinds are not kept waiting by it.
 func TestLogbook(t *testing.T) {
 	var w bytes.Buffer
 	l := newRateLog(&w)
@@ -48,7 +48,8 @@ func TestLogbook(t *testing.T) {
 	check(34*s, "a 2002", "c (and 4 more like it in 2 s)")
 }
 
-// A client's goodbyes after the first are nobody's, and no line is written of them; whatever comes beyond them is.
+// Repeats of a client's disconnect belong to no session and are not logged. Datagrams beyond them
+// are.
 func TestTails(t *testing.T) {
 	var l disconnectRepeats
 	for i, c := range []struct{ unknown, goodbyes, want uint64 }{

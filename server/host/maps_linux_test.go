@@ -15,8 +15,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Where a host had its memory touched before anybody could come, that of another map is there before the map changes, and elsewhere it comes
-// when it is written to; what is touched holds what it held.
+// Where a host had its memory touched before anybody could come, that of another map is there
+// before the map changes, and elsewhere it comes when it is written to; what is touched holds what
+// it held.
 func TestHostTouchesTheNextMap(t *testing.T) {
 	for _, touch := range []bool{false, true} {
 		cfg := hostConfig("mmsg")

@@ -16,26 +16,26 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// shared is a log that two goroutines use.
-type shared struct {
+// sharedBuffer is a log that two goroutines use.
+type sharedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (s *shared) Write(p []byte) (int, error) {
+func (s *sharedBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.buf.Write(p)
 }
 
-func (s *shared) String() string {
+func (s *sharedBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.buf.String()
 }
 
-// A host finds maps on a goroutine of its own while it ticks: what is there is played, and what cannot be found, or panics on the way, is
-// said and changes nothing.
+// A host finds maps on a goroutine of its own while it ticks: what is there is played, and what
+// cannot be found, or panics on the way, is said and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
 	game := sim.DefaultGame()
 	find := func(c server.MapSpec) (g server.LoadedMap, err error) {
@@ -50,7 +50,7 @@ func TestHostChangesItsMap(t *testing.T) {
 		return g, err
 	}
 	typed, keys := io.Pipe()
-	var log shared
+	var log sharedBuffer
 	cfg := Config{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}, Console: ConsoleConfig{Input: typed}, Log: &log, Maps: find, MaxSteps: 4, MaxBatch: 2,
 		Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
 	cfg.Lobby.Netcode.PrivateKey = labKey

@@ -12,8 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// A host looks round on its map: houses part the town, so auto is a grid; in the open nothing comes of it, and nothing is looked at
-// where nobody asks. What it found is kept in a file, and a file that is no good is made anew.
+// A host computes visibility of its map: a town has walls, so auto picks the grid; an open map has
+// none, and without auto nothing is computed. The result is cached in a file, and an invalid file
+// is computed again.
 func TestWallsOfTheMap(t *testing.T) {
 	alone(t)
 	dir := t.TempDir()

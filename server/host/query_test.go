@@ -46,8 +46,8 @@ func queried(t *testing.T, addr string) query.Report {
 	return r
 }
 
-// Row 61: a host answers on a port of its own, in and after a flood of nonsense, forged tokens and challenges, and every
-// datagram is counted once.
+// Row 61: a host answers on a port of its own, in and after a flood of nonsense, forged tokens and
+// challenges, and every datagram is counted once.
 func TestRow61HostAnswersQueries(t *testing.T) {
 	cfg := hostConfig("gnet")
 	cfg.Query.Listen, cfg.Name, cfg.Query.Build = "127.0.0.1:0", "here", "1.2.3"
@@ -107,7 +107,7 @@ func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 	}
 }
 
-// A port that somebody has is said so, and nothing stays open.
+// A query port in use is an error that says so, and no socket stays open.
 func TestQueryPortInUse(t *testing.T) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

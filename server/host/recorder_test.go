@@ -15,7 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// still is a file as it was at one instant: it is read until two readings agree, as one that is written to meanwhile is read in pieces.
+// still is a file as it was at one instant: it is read until two readings agree, as one that is
+// written to meanwhile is read in pieces.
 func still(t *testing.T, name string) []byte {
 	t.Helper()
 	for last := []byte(nil); ; {
@@ -64,8 +65,8 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 	return out
 }
 
-// films are chunks of a lobby, as many as are wanted.
-func films(t *testing.T, n int) (out []server.RecordingChunk) {
+// testChunks are chunks of a lobby, as many as are wanted.
+func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
 	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
 	for len(out) < n {
@@ -74,15 +75,16 @@ func films(t *testing.T, n int) (out []server.RecordingChunk) {
 	return out
 }
 
-// What a disk cannot keep up with is left out and said, the tick never waits, and the recording goes on in another file.
+// What a disk cannot keep up with is left out and said, the tick never waits, and the recording
+// goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
 	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := films(t, recorderQueue+6)
-	for _, f := range all[:recorderQueue+2] { // nobody writes: the disk hangs
+	all := testChunks(t, recorderQueue+6)
+	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
 	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {
@@ -105,14 +107,15 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 }
 
-// A round has a file; and what is there of one is whole after every chunk, as it is for a server that is killed.
+// A round has a file; and what is there of one is whole after every chunk, as it is for a server
+// that is killed.
 func TestRecorderByRounds(t *testing.T) {
 	a, err := newRecorder(t.TempDir(), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.run(nil)
-	for i, f := range films(t, 6) {
+	for i, f := range testChunks(t, 6) {
 		f.First = i == 0 || i == 4
 		a.take(f)
 		for deadline := 0; deadline < 5000; deadline++ {

@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// A running host gives receipts to who may have them, filtered; one that keeps none says so.
+// A running host serves filtered shot records to requests with access. One without a shot log says
+// so.
 func TestHostGivesReceipts(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Lobby.ShotLogSize = 64
@@ -62,7 +63,7 @@ func TestHostWithoutReceipts(t *testing.T) {
 	}
 }
 
-// ShotLog tell where people are: they are for who may use the console.
+// Shot records tell positions, so they need the same access as the console.
 func TestReceiptsAreGuarded(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen, cfg.Lobby.ShotLogSize = "0.0.0.0:0", 8

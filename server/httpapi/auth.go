@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/server/dash"
 )
 
-// Access says who may use a port.
+// Access is the rule for requests to a port.
 type Access struct {
 	Loopback bool   // only this machine can reach the port
 	Secret   string // of --http-token; "": none
@@ -53,13 +53,13 @@ func (a *auth) guard(w http.ResponseWriter, r *http.Request, refused func()) *re
 	return a.check(w, r, "")
 }
 
-// isPublic reports whether everybody may send the request.
+// isPublic reports whether a request needs no secret.
 func isPublic(r *http.Request) bool {
 	return r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/debug/") &&
 		r.URL.Path != "/v1/explain" && r.URL.Path != "/v1/shots"
 }
 
-// isDashPath reports whether a path belongs to the live page, which tells where everybody is.
+// isDashPath reports whether a path belongs to the live page, which tells all positions.
 func isDashPath(path string) bool { return path == "/" || strings.HasPrefix(path, dash.Prefix) }
 
 // refusal is the answer to a request that is rejected.

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset by a web page.
+// What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset
+// by a web page.
 func TestPagesGuarded(t *testing.T) {
 	const profile, reset, stats, page, events = "GET /debug/pprof/trace", "POST /stats/reset", "GET /stats", "GET /", "GET /dash/events"
 	for i, c := range []struct {

@@ -31,8 +31,8 @@ const maxConnectBody = 4096
 
 // ConnectConfig describes a Connect. Zero fields mean the defaults named.
 type ConnectConfig struct {
-	Key           netcode.Key
-	ProtocolID    uint64
+	Key           netcode.Key      // private key shared with Servers
+	ProtocolID    uint64           // that Servers accept
 	Servers       []netip.AddrPort // addresses in the tokens
 	TokenLifetime time.Duration    // in whole seconds; default DefaultTokenLifetime
 	// silence that ends a session, in whole seconds; negative: never; default DefaultSessionTimeout
@@ -47,7 +47,8 @@ type ConnectConfig struct {
 // Connect makes a connect token in one request, as a matchmaker does:
 //
 //	POST {"client_id": "123"}, or nothing for a random client id
-//	200  {"client_id": "123", "protocol_id": "...", "expires": unix seconds, "servers": ["host:port"], "token": base64 of 2048 B}
+//	200  {"client_id": "123", "protocol_id": "...", "expires": unix seconds,
+//	      "servers": ["host:port"], "token": base64 of 2048 B}
 //	else {"error": "..."}
 //
 // Without a secret it serves this machine only, and rejects web pages of other sites and foreign
@@ -61,7 +62,8 @@ type Connect struct {
 	at    time.Time
 }
 
-// NewConnect returns a handler.
+// NewConnect returns a handler for any number of goroutines. With a secret, requests from loopback
+// need it too.
 func NewConnect(cfg ConnectConfig) *Connect {
 	cfg.TokenLifetime = cmp.Or(cfg.TokenLifetime, DefaultTokenLifetime)
 	cfg.SessionTimeout = cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)
@@ -98,6 +100,7 @@ func (c *Connect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, reply)
 }
 
+// serve makes the token of a request, or returns why there is none.
 func (c *Connect) serve(w http.ResponseWriter, r *http.Request) (reply ConnectReply, no *refusal) {
 	if no := c.check(w, r); no != nil {
 		return reply, no
@@ -128,7 +131,7 @@ func (c *Connect) check(w http.ResponseWriter, r *http.Request) *refusal {
 // tokenRequest is what a request asks for.
 type tokenRequest struct {
 	clientID  uint64
-	spectator bool
+	spectator bool // takes a spectator's slot
 }
 
 // read parses a request; without a client id it draws a random one.
@@ -191,11 +194,13 @@ func (c *Connect) take() bool {
 	return true
 }
 
+// mint makes the token. Its keys come from the configuration's Random.
 func (c *Connect) mint(req tokenRequest) (ConnectReply, *refusal) {
 	now := c.cfg.Now().Unix()
 	m := netcode.Mint{
 		ProtocolID: c.cfg.ProtocolID, ClientID: req.clientID, Servers: c.cfg.Servers,
-		Create: uint64(now), Expire: uint64(now + int64(c.cfg.TokenLifetime/time.Second)), TimeoutSeconds: TimeoutSeconds(c.cfg.SessionTimeout),
+		Create: uint64(now), Expire: uint64(now + int64(c.cfg.TokenLifetime/time.Second)),
+		TimeoutSeconds: TimeoutSeconds(c.cfg.SessionTimeout),
 	}
 	if req.spectator {
 		protocol.MarkSpectator(m.UserData[:])

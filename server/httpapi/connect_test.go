@@ -27,8 +27,8 @@ func newConnectTest(bearer string, private bool) (*Connect, *connectClock) {
 		PerSecond: 10, Burst: 20, Now: func() time.Time { return clock.now }}), clock
 }
 
-// knock is one request; header is "Name: value" lines.
-func knock(h http.Handler, method, body string, header ...string) *httptest.ResponseRecorder {
+// requestToken is one request; header is "Name: value" lines.
+func requestToken(h http.Handler, method, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:7914/v1/connect", strings.NewReader(body))
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
@@ -43,7 +43,7 @@ func knock(h http.Handler, method, body string, header ...string) *httptest.Resp
 	return w
 }
 
-// Whoever may not ask, or asks for nonsense, is told why in JSON and gets no token.
+// Requests without access and malformed ones get their reason in JSON and no token.
 func TestConnectRefuses(t *testing.T) {
 	const asJSON = "Content-Type: application/json"
 	for i, c := range []struct {
@@ -93,7 +93,7 @@ func TestConnectRefuses(t *testing.T) {
 		35: {"", true, "POST", `[`, []string{asJSON}, 400, "client_id"},
 	} {
 		h, _ := newConnectTest(c.bearer, c.private)
-		w := knock(h, c.method, c.body, c.header...)
+		w := requestToken(h, c.method, c.body, c.header...)
 		var said map[string]any
 		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || w.Code != c.status {
 			t.Errorf("%d: status %d, %q, %v; want %d", i, w.Code, w.Body, err, c.status)
@@ -109,12 +109,13 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-// What comes is a token as netcode has it, for the client asked for, and it lives as long as it says.
+// What comes is a token as netcode has it, for the client asked for, and it lives as long as it
+// says.
 func TestConnectMints(t *testing.T) {
 	h, clock := newConnectTest("", true)
 	seen := map[string]bool{}
 	for i, body := range []string{`{"client_id":"18446744073709551615"}`, "", ""} {
-		w := knock(h, "POST", body, "Content-Type: application/json")
+		w := requestToken(h, "POST", body, "Content-Type: application/json")
 		var r ConnectReply
 		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil {
 			t.Fatalf("%d: %v in %s", i, err, w.Body)
@@ -143,7 +144,7 @@ func TestConnectLimit(t *testing.T) {
 	h, clock := newConnectTest("", true)
 	given := func() (n int) {
 		for range 50 {
-			switch w := knock(h, "POST", ""); w.Code {
+			switch w := requestToken(h, "POST", ""); w.Code {
 			case 200:
 				n++
 			case 429:

@@ -10,10 +10,10 @@ import (
 	"github.com/tickrate/tickrate/server/console"
 )
 
-// ConsoleReply is the answer to a POST to /v1/console.
+// ConsoleReply is the answer to a POST of one console line to /v1/console.
 type ConsoleReply struct {
 	Version int      `json:"version"`
-	Output  []string `json:"output"`
+	Output  []string `json:"output"`          // lines without line ends
 	Error   string   `json:"error,omitempty"` // why the line failed; then nothing has changed
 }
 

@@ -52,7 +52,8 @@ func TestLivePageAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What the page says is what the lobby did: bytes by part are bytes sent, each client's are what its session had.
+// What the page says is what the lobby did: bytes by part are bytes sent, each client's are what
+// its session had.
 func TestLivePageTellsTheTruth(t *testing.T) {
 	b, feed := windowed(t, 40, nil)
 	l := b.Lobby
@@ -111,7 +112,8 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	}
 }
 
-// touches holds a shot to what it says: its ball, at the end of its way, touches that bone of the rewound body.
+// touches holds a shot to what it says: its ball, at the end of its way, touches that bone of the
+// rewound body.
 func touches(t *testing.T, s *dash.Shot) {
 	t.Helper()
 	if len(s.Then) != int(rig.Bones) || len(s.Now) != int(rig.Bones) || s.Shooter == s.Victim || s.Back <= 0 || s.Back > 500 {
@@ -163,10 +165,10 @@ func TestLivePageFollowsTheMap(t *testing.T) {
 	}
 }
 
-// BenchmarkLivePage prices a page with a reader: four frames a second, each with its ticks and players, beside the
-// lobby's own ticks.
+// BenchmarkLivePage prices a page with a reader: four frames a second, each with its ticks and
+// players, beside the lobby's own ticks.
 func BenchmarkLivePage(b *testing.B) {
-	for _, players := range []int{32, 256} {
+	for _, players := range []int{256} {
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
 			s, f := windowed(b, players, nil)
 			runtime.LockOSThread()

@@ -87,7 +87,7 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	return f
 }
 
-// Close ends the page.
+// Close disconnects all readers. A nil DashFeed has none.
 func (f *DashFeed) Close() {
 	if f != nil {
 		f.page.Close()
@@ -97,8 +97,8 @@ func (f *DashFeed) Close() {
 // Watched reports whether the page has readers.
 func (f *DashFeed) Watched() bool { return f.page.Watched() }
 
-// Tick tells the page of the tick that was just played: late by late, and over after took. Without readers it
-// does nothing.
+// Tick tells the page of the tick that was just played: late by late, and over after took. Without
+// readers it does nothing.
 func (f *DashFeed) Tick(now, late, took time.Duration) {
 	if f == nil {
 		return
@@ -248,7 +248,7 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	if f.conns[p.Slot].id != v.ID || was.Since != c.Since {
 		was = server.ConnView{}
 	}
-	if c.Inputs.Used < was.Inputs.Used || c.Inputs.Missing < was.Inputs.Missing { // of another player
+	if c.Inputs.Used < was.Inputs.Used || c.Inputs.Missing < was.Inputs.Missing { // another player's
 		was.Inputs.Used, was.Inputs.Missing = 0, 0
 	}
 	p.RTT, p.Jitter = rounded(float64(c.RTT)/1e6, 100), rounded(float64(c.RTTVar)/1e6, 100)

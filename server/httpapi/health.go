@@ -14,7 +14,7 @@ const (
 	stateStarting lobbyState = iota // no tick was played yet
 	stateOpen                       // players may join
 	stateFull                       // no slot is free
-	stateShedding                   // overloaded: nobody may join
+	stateShedding                   // overloaded: new players are rejected
 	stateStuck                      // no tick has begun for stuckAfter
 	stateEnded                      // stopped, or ended by a fault
 	numStates
@@ -72,16 +72,18 @@ type Readiness struct {
 type LobbyState struct {
 	Lobby       string `json:"lobby"`
 	State       string `json:"state"`
-	Players     int    `json:"players"`
-	PlayerSlots int    `json:"player_slots"`
+	Players     int    `json:"players"`      // with a session, without spectators
+	PlayerSlots int    `json:"player_slots"` // of the match
 	Spectators  int    `json:"spectators"`
 }
 
+// serveReady answers Readiness: 200 if the lobby is open, else 503.
 func (a *api) serveReady(w http.ResponseWriter, _ *http.Request) {
 	s := a.state()
 	census := a.Lobby.Summary().Census
 	r := Readiness{Version: Version, Ready: s == stateOpen, Lobbies: []LobbyState{{
-		Lobby: LobbyName, State: s.String(), Players: census.Players, PlayerSlots: census.PlayerSlots, Spectators: census.Spectators,
+		Lobby: LobbyName, State: s.String(), Players: census.Players,
+		PlayerSlots: census.PlayerSlots, Spectators: census.Spectators,
 	}}}
 	if !r.Ready {
 		writeJSONStatus(w, http.StatusServiceUnavailable, r)

@@ -87,7 +87,7 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	if !bytes.Equal(got, docs()) {
 		t.Errorf("%s is not what the table says: run this test with -update", file)
 	}
-	families, err := busy(t, server.Config{Players: 4, SampleEvery: 1}, 2, 130).registry().Gather()
+	families, err := newTestHost(t, server.Config{Players: 4, SampleEvery: 1}, 2, 130).registry().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +108,12 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	}
 }
 
-// Names and units keep to Prometheus' conventions, labels to lists, and the number of series does not grow with the players.
+// Names and units keep to Prometheus' conventions, labels to lists, and the number of series does
+// not grow with the players.
 func TestMetricsKeepTheConventions(t *testing.T) {
 	var series [2]int
 	for i, players := range []int{2, 12} {
-		l := busy(t, server.Config{Players: 12, SampleEvery: 1}, players, 130)
+		l := newTestHost(t, server.Config{Players: 12, SampleEvery: 1}, players, 130)
 		families, err := l.registry().Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -158,10 +159,11 @@ func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily
 	return by
 }
 
-// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled sections, and histograms have
-// one value for each tick, snapshot, or connection and second, in buckets that fit.
+// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled
+// sections, and histograms have one value for each tick, snapshot, or connection and second, in
+// buckets that fit.
 func TestMetricsTellTheFigures(t *testing.T) {
-	l := busy(t, server.Config{Players: 8, SampleEvery: 3}, 6, 200)
+	l := newTestHost(t, server.Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.sim.Lobby.Publish()
 	l.src.Schedule.SetLevel(overload.HalfRate)
 	by := gathered(t, l.registry())
@@ -227,9 +229,9 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	}
 }
 
-// Prometheus gets native histograms, and who reads text gets buckets.
+// Prometheus gets native histograms, and readers of the text format get buckets.
 func TestMetricsInBothFormats(t *testing.T) {
-	pages := busy(t, server.Config{Players: 4}, 2, 60).pages("")
+	pages := newTestHost(t, server.Config{Players: 4}, 2, 60).pages("")
 	get := func(accept string) *httptest.ResponseRecorder {
 		r, w := httptest.NewRequest("GET", "/metrics", nil), httptest.NewRecorder()
 		r.Header.Set("Accept", accept)
@@ -248,7 +250,7 @@ func TestMetricsInBothFormats(t *testing.T) {
 	}
 }
 
-// stuck is a reader who takes nothing.
+// stuck is a reader that never reads.
 type stuck struct {
 	header http.Header
 	began  chan<- string
@@ -268,9 +270,10 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Readers who ask for every page and take nothing cost the tick nothing: it goes on without waiting, and others are still answered.
+// Readers that request every page and never read do not block the tick, and other requests are
+// still answered.
 func TestStuckReadersCostTheTickNothing(t *testing.T) {
-	l := busy(t, server.Config{Players: 8}, 4, 60)
+	l := newTestHost(t, server.Config{Players: 8}, 4, 60)
 	pages := l.pages("")
 	began, end, gone := make(chan string, 100), make(chan struct{}), make(chan struct{}, 100)
 	asked := []string{"/metrics", "/metrics", "/stats", "/stats", "/v1/bandwidth", "/v1/bandwidth", "/healthz", "/healthz/ready",
@@ -312,7 +315,7 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 
 // Health says whether ticks go on, readiness whether players find a place.
 func TestHealthByState(t *testing.T) {
-	l := busy(t, server.Config{Players: 3}, 3, 60)
+	l := newTestHost(t, server.Config{Players: 3}, 3, 60)
 	l.sim.Leave(2)
 	steps(t, l.sim, 10)
 	pages := l.pages("")
@@ -348,12 +351,13 @@ func TestHealthByState(t *testing.T) {
 	}
 }
 
-// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a trace runs it has regions, too.
+// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a
+// trace runs it has regions, too.
 func TestStagesAreMarked(t *testing.T) {
 	m := NewStageLabels("7")
 	m.Always() // as while a profile runs
 	seen := map[metrics.Stage]bool{}
-	l := busy(t, server.Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) { seen[s] = true; m.Enter(s) }}, 3, 30)
+	l := newTestHost(t, server.Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) { seen[s] = true; m.Enter(s) }}, 3, 30)
 	for s := range metrics.StageIdle + 1 {
 		if !seen[s] {
 			t.Errorf("stage %v was never entered", s)
@@ -395,9 +399,10 @@ func TestStagesAreMarked(t *testing.T) {
 	}
 }
 
-// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id is refused.
+// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id
+// is refused.
 func TestExplainOverHTTP(t *testing.T) {
-	l := busy(t, server.Config{Players: 4}, 2, 60)
+	l := newTestHost(t, server.Config{Players: 4}, 2, 60)
 	get := func(secret, query, bring string) *httptest.ResponseRecorder {
 		w, done := httptest.NewRecorder(), make(chan struct{})
 		r := httptest.NewRequest("GET", "/v1/explain?"+query, nil)

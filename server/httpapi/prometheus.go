@@ -33,16 +33,19 @@ type sink struct {
 	metric  *metric
 }
 
+// counter exports one series of a counter; labels follow the lobby's, in the metric's order.
 func (s *sink) counter(v float64, labels ...string) {
 	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
 		append([]string{LobbyName}, labels...)...)
 }
 
+// gauge exports one series of a gauge.
 func (s *sink) gauge(v float64, labels ...string) {
 	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v,
 		append([]string{LobbyName}, labels...)...)
 }
 
+// native exports one series of a native histogram, with the unit of its values.
 func (s *sink) native(n *meter.Native, labels ...string) {
 	s.ch <- &nativeHistogram{
 		desc: s.metric.desc, count: n.Read(),
@@ -70,10 +73,12 @@ func counts(of ...metrics.Count) read {
 	}
 }
 
+// natives exports one histogram of the lobby.
 func natives(of func(*metrics.Stats) *meter.Native) read {
 	return func(s *sink) { s.native(of(s.stats())) }
 }
 
+// byStage exports one histogram per stage of the tick.
 func byStage(of func(*metrics.Stats) []*meter.Native) read {
 	return func(s *sink) {
 		for i, n := range of(s.stats()) {
@@ -95,14 +100,17 @@ func byReason[R interface {
 	}
 }
 
+// census exports a count of players as of the last second.
 func census(of func(*server.Census) int) read {
 	return func(s *sink) { s.gauge(float64(of(&s.summary.Census))) }
 }
 
+// schedule exports a counter of the tick loop.
 func schedule(of func(*metrics.Schedule) *meter.Counter) read {
 	return func(s *sink) { s.counter(float64(of(s.Schedule).Load())) }
 }
 
+// bySection exports a counter per section of the packets.
 func bySection(of func(*metrics.Bandwidth) *[metrics.NumSections]uint64) read {
 	return func(s *sink) {
 		for i, n := range of(&s.summary.Bandwidth) {

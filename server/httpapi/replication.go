@@ -13,11 +13,12 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and objects.
+// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
+// objects.
 type Bandwidth struct {
 	Version      int            `json:"version"`
-	Lobby        string         `json:"lobby"`
-	Every        int            `json:"every"` // one datagram of every is sampled on average; 0: none
+	Lobby        string         `json:"lobby"` // LobbyName
+	Every        int            `json:"every"` // mean datagrams per sample; 0: none
 	Datagrams    uint64         `json:"datagrams"`
 	Bytes        uint64         `json:"bytes"`
 	Sampled      uint64         `json:"sampled_datagrams"`
@@ -57,7 +58,8 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	}
 	for section, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBytes{metrics.Section(section).String(), bytes, n.SampledSections[section]})
+			b.Sections = append(b.Sections,
+				SectionBytes{metrics.Section(section).String(), bytes, n.SampledSections[section]})
 		}
 	}
 	for why, count := range s.Replication.Players {
@@ -68,13 +70,15 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 	for kind := range s.Replication.Objects {
 		for why, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Objects = append(b.Objects, ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Reason(why), count}})
+				b.Objects = append(b.Objects,
+					ObjectCount{netstate.Kind(kind).String(), ReasonCount{server.Reason(why), count}})
 			}
 		}
 	}
 	return b
 }
 
+// serveBandwidth answers GET /v1/bandwidth with the figures of the last second.
 func (a *api) serveBandwidth(w http.ResponseWriter, _ *http.Request) {
 	s := a.Lobby.Summary()
 	writeJSON(w, BandwidthOf(&s))
@@ -86,9 +90,10 @@ type ExplainReply struct {
 	Explanations []server.Explanation `json:"explanations"`
 }
 
-// serveExplain answers why a client is not sent an entity: GET /v1/explain?client=N&entity=M. N and M name players as
-// server.Lobby.FindPlayer says, M may be an object reference; without M the answer covers all players and objects. It
-// needs the secret: it tells what players know of each other.
+// serveExplain answers why a client is not sent an entity: GET /v1/explain?client=N&entity=M. N and
+// M name players as server.Lobby.FindPlayer says, M may be an object reference; without M the
+// answer covers all players and objects. It needs the secret: it tells what players know of each
+// other.
 func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 	q, err := parseExplain(r.URL.Query())
 	if err != nil {
@@ -108,10 +113,11 @@ func (a *api) serveExplain(w http.ResponseWriter, r *http.Request) {
 
 // explainQuery says what is to be explained.
 type explainQuery struct {
-	client, entity string           // words for server.Lobby.FindPlayer; entity is empty for all entities
+	client, entity string           // for server.Lobby.FindPlayer; no entity: all
 	object         server.ObjectRef // in place of entity, if it has a class
 }
 
+// parseExplain reads the query of GET /v1/explain. Its errors name the parameter.
 func parseExplain(q url.Values) (e explainQuery, err error) {
 	e.client, e.entity = q.Get("client"), q.Get("entity")
 	if e.client == "" || e.client == "0" || e.client == "0.0" {
@@ -123,7 +129,8 @@ func parseExplain(q url.Values) (e explainQuery, err error) {
 	return e, err
 }
 
-// answer asks the lobby, between two ticks. A net id may be of a player that is gone: the explanation says so.
+// answer asks the lobby, between two ticks. A net id may be of a player that is gone: the
+// explanation says so.
 func (e *explainQuery) answer(l *server.Lobby) ([]server.Explanation, error) {
 	client, err := find(l, e.client)
 	if err != nil {
@@ -142,6 +149,7 @@ func (e *explainQuery) answer(l *server.Lobby) ([]server.Explanation, error) {
 	return []server.Explanation{l.Explain(client, entity)}, nil
 }
 
+// find returns the player that a word names. A net id needs no player.
 func find(l *server.Lobby, word string) (netid.ID, error) {
 	id, err := l.FindPlayer(word)
 	if parsed, bad := netid.Parse(word); err != nil && bad == nil {

@@ -29,7 +29,7 @@ const Version = metrics.ReportVersion
 const LobbyName = "0"
 
 // Source is what the port serves of a host with one lobby. Its functions may be called from any
-// goroutine.
+// goroutine. All fields are required unless their comment says otherwise.
 type Source struct {
 	// Stats and Summary are for any goroutine, all else for functions under Do.
 	Lobby    *server.Lobby
@@ -64,7 +64,7 @@ type Server struct {
 	http     http.Server
 }
 
-// Listen opens the port; Serve begins to answer.
+// Listen opens the TCP port addr, host:port; Serve begins to answer. The caller must call Close.
 func Listen(addr string) (*Server, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -85,8 +85,9 @@ func (s *Server) Loopback() bool {
 // Serve answers requests on a goroutine of its own until Close.
 func (s *Server) Serve(h http.Handler) {
 	s.http = http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // errors of clients are for the clients to read
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10,
+		ErrorLog:       log.New(io.Discard, "", 0), // errors of clients are for the clients to read
 	}
 	go func() { _ = s.http.Serve(s.listener) }() // ends with Close
 }
@@ -121,8 +122,9 @@ type api struct {
 	stats reporter
 }
 
-// NewLobbyMux returns the pages of a host with a lobby. Pages that tell what players know require
-// secret, if there is one, from everybody.
+// NewLobbyMux returns the pages of a host with a lobby. If secret is not empty, pages that tell
+// positions or change the lobby require it from every request. It fails if a metric is registered
+// twice.
 func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 	registry, err := newRegistry(&src)
 	if err != nil {
@@ -172,11 +174,13 @@ func withDeadline(h http.HandlerFunc) http.Handler {
 	})
 }
 
+// writeJSON answers v as JSON with status 200.
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // fails only if the reader is gone
 }
 
+// writeJSONStatus answers v as JSON with another status.
 func writeJSONStatus(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -16,7 +16,7 @@ import (
 // ShotList is the answer of GET /v1/shots.
 type ShotList struct {
 	Version int `json:"version"`
-	Rate    int `json:"rate_hz"`
+	Rate    int `json:"rate_hz"` // ticks a second, for the ticks of Shots
 	// shots of the match until now; the log holds the newest of them
 	Count uint64               `json:"count"`
 	Shots []lagcomp.ShotRecord `json:"shots"` // oldest first
@@ -33,7 +33,8 @@ var ErrNoShotLog = errors.New("this server keeps no shot log: start it with --sh
 //	shooter   net id
 //	victim    net id of the target
 //	verdict   miss, wall, object, hit, unseen, no-history; may be repeated
-//	clamp     none, nothing-sent, no-view, ahead, span, rtt, acks, cap, history, backwards, any; may be repeated
+//	clamp     none, nothing-sent, no-view, ahead, span, rtt, acks, cap, history, backwards, any;
+//	          may be repeated
 //	from, to  ticks
 func (a *api) serveShots(w http.ResponseWriter, r *http.Request) {
 	f, since, last, err := parseShots(r.URL.Query())
@@ -63,6 +64,8 @@ func (a *api) serveShots(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, list)
 }
 
+// parseShots reads the query of GET /v1/shots. A last of 0 means all. Its errors name the
+// parameter.
 func parseShots(q url.Values) (f lagcomp.ShotFilter, since uint64, last int, err error) {
 	number := func(name string, bits int) uint64 {
 		text := q.Get(name)

@@ -24,7 +24,7 @@ type StageLabels struct {
 	region   *trace.Region // open; nil: none
 }
 
-// NewStageLabels returns labels for a lobby.
+// NewStageLabels returns labels for the lobby of that name, off until a profile runs.
 func NewStageLabels(lobby string) *StageLabels {
 	s := &StageLabels{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
 	for stage := range metrics.StageIdle + 1 {
@@ -70,7 +70,7 @@ func (s *StageLabels) trace(stage metrics.Stage) {
 	}
 }
 
-// serveProfile is /debug/pprof/profile; stages are labelled while it runs.
+// serveProfile answers /debug/pprof/profile and labels stages while it runs. Any number may run.
 func (s *StageLabels) serveProfile(w http.ResponseWriter, r *http.Request) {
 	s.profiles.Add(1)
 	defer s.profiles.Add(-1)

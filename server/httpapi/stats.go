@@ -38,20 +38,25 @@ type totals struct {
 	caughtUp uint64
 }
 
+// serve answers GET /stats with the report since the last reset.
 func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.report()) }
 
+// serveReset begins a new measurement and answers 204.
 func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
 	p.reset()
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// totals reads all figures. runtime.ReadMemStats stops the world briefly.
 func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
 	runtime.ReadMemStats(mem)
 	s, schedule := &p.src.Lobby.Stats, p.src.Schedule
 	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC
 	t.socket = p.src.Socket()
-	t.skipped, t.overruns, t.caughtUp = schedule.Skipped.Load(), schedule.Overruns.Load(), schedule.CaughtUp.Load()
-	for i := range t.count { // backwards: Joined read before Left would count a player too much for a moment
+	t.skipped, t.overruns = schedule.Skipped.Load(), schedule.Overruns.Load()
+	t.caughtUp = schedule.CaughtUp.Load()
+	// Backwards: Left is read before Joined, so that players is never negative.
+	for i := range t.count {
 		c := int(metrics.NumCounts) - 1 - i
 		t.count[c] = s.Count[c].Load()
 	}
@@ -102,8 +107,9 @@ func (p *reporter) report() metrics.Report {
 		Rewind: metrics.NativeSpreadOf(s.Rewind,
 			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
 		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
-		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns, CaughtUp: now.caughtUp - since.caughtUp,
-		Phase: status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
+		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns,
+		CaughtUp: now.caughtUp - since.caughtUp,
+		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
 		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: mem.HeapAlloc,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{},
 		SocketLost: now.socket.Lost() - since.socket.Lost(), Socket: now.socket, Query: src.Query(),

@@ -1,6 +1,6 @@
-// Package idle finds players that give no input. A player's input of each tick goes in; when to warn
-// and when to remove the player comes out. One goroutine owns a Tracker. The package opens no socket,
-// starts no goroutine and reads no clock.
+// Package idle finds players that give no input. A player's input of each tick goes in; when to
+// warn and when to remove the player comes out. One goroutine owns a Tracker. The package opens no
+// socket, starts no goroutine and reads no clock.
 package idle
 
 import "github.com/tickrate/tickrate/ecs/tick"
@@ -20,9 +20,9 @@ const (
 	Kick        // remove the player
 )
 
-// Tracker has the input of one player. The zero value is ready; a new player needs a new one. I is the
-// part of a command that the player decides: keys and directions. A tick or a view changes by itself
-// and does not belong to it.
+// Tracker has the input of one player. The zero value is ready; a new player needs a new one. I is
+// the part of a command that the player decides: keys and directions. A tick or a view changes by
+// itself and does not belong to it.
 type Tracker[I comparable] struct {
 	input I
 	since tick.Tick // when the input last changed
@@ -31,8 +31,8 @@ type Tracker[I comparable] struct {
 }
 
 // Step takes the input of a tick and returns the action that is due. A player whose commands do not
-// arrive has the input of the last one; a key that is held for ever is no input. Ticks grow from call
-// to call.
+// arrive has the input of the last one; a key that is held for ever is no input. Ticks grow from
+// call to call.
 func (t *Tracker[I]) Step(now tick.Tick, input I, l Limits) Action {
 	if !t.seen || input != t.input {
 		return t.Exempt(now, input)
@@ -52,8 +52,8 @@ func (t *Tracker[I]) Step(now tick.Tick, input I, l Limits) Action {
 	return None
 }
 
-// Exempt takes the place of Step for a player that may be idle in this tick, such as a spectator. The
-// time without input starts anew.
+// Exempt takes the place of Step for a player that may be idle in this tick, such as a spectator.
+// The time without input starts anew.
 func (t *Tracker[I]) Exempt(now tick.Tick, input I) Action {
 	warned := t.last == Warn
 	*t = Tracker[I]{input: input, since: now, seen: true}

@@ -24,7 +24,8 @@ func step[I comparable](w *Tracker[I], now tick.Tick, input I, exempt bool, l Li
 	return w.Step(now, input, l)
 }
 
-// Row 10: who changes nothing is warned, then kicked, once each; a change begins anew; who is exempt stays.
+// Row 10: a player without changes of input is warned, then kicked, once each. A change starts its
+// time anew, and an exempt player stays.
 func TestRow10IdlePlayersLeave(t *testing.T) {
 	l := Limits{60, 180}
 	type event struct {

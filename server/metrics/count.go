@@ -71,13 +71,13 @@ const (
 	ConsoleLines        // console lines of players
 	ConsoleFailed       // of these, lines that ended in an error
 	IdleWarned          // players warned for being idle
-	IdleKicked          // players removed for being idle, who are in Disconnected too
+	IdleKicked          // players removed for being idle; also counted in Disconnected
 	MapChanges          // times the map was changed
 	MapChangesFailed    // times a map change failed
 	StaleMapEpoch       // messages and commands of an earlier map, which were ignored
 	TicksSlept          // ticks not played because the lobby was empty
 	RejectedFull        // sessions rejected because no slot of their kind was free
-	SpectatorsShed      // spectators kicked by overload, who are in Disconnected too
+	SpectatorsShed      // spectators kicked by overload; also counted in Disconnected
 	SpectateRefused     // requests of spectators for a view that they may not have
 	RecordingsTruncated // recordings that ended before their round because writing failed
 	DashFramesDropped   // frames of the live page that a reader was too slow for

@@ -26,13 +26,15 @@ func TestSamplerRate(t *testing.T) {
 			t.Errorf("one of %d: %d samples of %d events", every, n, events)
 		}
 	}
-	if s := NewSampler(-1, samplerSeed); s.Due() || s.Due() {
-		t.Error("a sampler of none selects an event")
+	for s, i := NewSampler(-1, samplerSeed), 0; i < 2; i++ {
+		if s.Due() {
+			t.Errorf("a sampler of none selects event %d", i)
+		}
 	}
 }
 
-// The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all ticks, and a
-// tick allocates nothing.
+// The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all
+// ticks, and a tick allocates nothing.
 func TestTickTimerStagesAddUp(t *testing.T) {
 	var now time.Duration
 	read := func() time.Duration { now += time.Microsecond; return now }

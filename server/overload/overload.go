@@ -1,5 +1,5 @@
 // Package overload decides what a lobby leaves out when its ticks take too long. Durations of ticks
-// go in; a load level comes out. The caller is whoever paces the ticks; nothing here reads a clock.
+// go in; a load level comes out. The owner of the tick loop calls it; it reads no clock.
 package overload
 
 import (
@@ -21,7 +21,7 @@ const (
 	LowDetail
 	NoSpectators // spectators are kicked
 	NoNewPlayers // no session begins
-	SlowMotion   // the match runs at four fifths of its speed, for everybody
+	SlowMotion   // the match runs at four fifths of its speed, for all clients
 	NumLevels    // how many there are
 )
 

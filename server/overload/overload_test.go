@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A lobby whose ticks take too long for a second climbs a rung, and another for another second; ten seconds of peace give
-// one back.
+// A lobby whose ticks take too long for a second climbs a rung, and another for another second; ten
+// seconds of peace give one back.
 func TestThreat33Overload(t *testing.T) {
 	var o Controller
 	const period = time.Second / 60

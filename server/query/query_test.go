@@ -49,7 +49,8 @@ func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []by
 	return out, why
 }
 
-// asked runs a client against a responder: path has the round trip, and what the path does to a response.
+// asked runs a client against a responder: path has the round trip, and what the path does to a
+// response.
 func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks, path func([][]byte) [][]byte) (Report, *Client) {
 	t.Helper()
 	c := NewClient(chunks)
@@ -123,7 +124,8 @@ func TestRow61InfoOnTheWire(t *testing.T) {
 	}
 }
 
-// A token is worth nothing from another address, with a bit changed, or after twenty seconds; then there is silence.
+// A token is worth nothing from another address, with a bit changed, or after twenty seconds; then
+// there is silence.
 func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	s := sheetOf(lobby(3))
 	token := func(r *Responder, now time.Duration, at netip.AddrPort) uint32 {
@@ -208,7 +210,8 @@ func TestRow61NoAmplification(t *testing.T) {
 	})
 }
 
-// A flood, from one network or from all, gets what the limits say and no more; another network is still answered.
+// A flood, from one network or from all, gets what the limits say and no more; another network is
+// still answered.
 func TestRow61FloodIsBounded(t *testing.T) {
 	s := sheetOf(lobby(4096))
 	pages := uint64(s.packets(AllChunks))
@@ -266,7 +269,8 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What does not fit is left out from the end; the counts say what is there, and Info what there would be.
+// What does not fit is left out from the end; the counts say what is there, and Info what there
+// would be.
 func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 	r := lobby(4096)
 	for i := range r.Players.Rows {
@@ -313,7 +317,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 	})
 }
 
-// A client whose datagrams get lost says them again, and takes nobody's word but that for its token.
+// A client repeats lost datagrams, and accepts only answers with its token.
 func TestClientInsists(t *testing.T) {
 	r, s := newResponder(), sheetOf(lobby(300))
 	c := NewClient(ChunkInfo | ChunkPlayers)

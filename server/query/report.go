@@ -166,8 +166,8 @@ func (t *Table) parse(src []byte) (err error) {
 }
 
 // ParseReport parses the payloads of a response, joined, as the answer to a query for the given
-// chunks. A server may have fewer; then the last ones are missing. Texts are valid UTF-8 but may hold
-// control characters.
+// chunks. A server may have fewer; then the last ones are missing. Texts are valid UTF-8 but may
+// hold control characters.
 func ParseReport(src []byte, asked Chunks) (r Report, err error) {
 	if len(src) > maxStream {
 		return Report{}, ErrMalformed

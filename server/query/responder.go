@@ -31,7 +31,7 @@ func (d Drop) String() string { return dropNames[d] }
 // Limits bound what is answered. Zero fields mean the defaults named.
 type Limits struct {
 	Challenges int // a second to one network (/24, IPv6 /48), and at once; default 64
-	// Of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones.
+	// Responses per second to all sources; default 1024, about 12 Mbit/s at full size.
 	Packets        int
 	NetworkPackets int // likewise to one network; default 128
 }
@@ -86,9 +86,9 @@ func or(n, otherwise int) int {
 // Counters returns what became of datagrams so far.
 func (r *Responder) Counters() Counters { return r.counters }
 
-// Answer takes a datagram from an address, at a time since any fixed start, and calls send with each
-// datagram of the answer, in memory of the responder. Without a valid token, send gets at most as
-// many bytes as came.
+// Answer takes a datagram from an address, at a time since any fixed start, and calls send with
+// each datagram of the answer, in memory of the responder. Without a valid token, send gets at most
+// as many bytes as came.
 func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
 	send func(datagram []byte)) Drop {
 	r.counters.Received++

@@ -14,9 +14,9 @@ type Sheet struct {
 // smallChunk is the most bytes of rules, and of teams: players get the rest.
 const smallChunk = 16 << 10
 
-// Fill encodes a report; missing chunks are empty. The sheet keeps its memory and no reference to the
-// report. Rules, teams and players that do not fit into MaxPackets datagrams are
-// left out, the last of them.
+// Fill encodes a report; missing chunks are empty. The sheet keeps its memory and no reference to
+// the report. Rules, teams and players that do not fit into MaxPackets datagrams are left out, the
+// last of them.
 func (s *Sheet) Fill(r *Report) {
 	for i := range s.chunk {
 		s.chunk[i] = append(s.chunk[i][:0], 0, 0, 0, 0)

@@ -8,10 +8,11 @@
 // active, or cools down. A tick has three parts, in this order:
 //
 //	requests    keys and circumstances make idle abilities request activation
-//	controller  abilities that left their active state are switched off; then each request, in the order of the list:
-//	            if every active ability runs with it, it is switched on; else those it may interrupt are switched off
-//	            at once, and the others are asked to end, while it waits. An ability that ended because it was asked
-//	            comes last in the next tick, so that it does not take the room that it made
+//	controller  switches off abilities that left their active state; then serves the requests in
+//	            the order of the list: switches one on if every active ability runs with it; else
+//	            switches off those that it may interrupt and asks the others to end, while the
+//	            request waits. An ability that ended because it was asked is served last in the
+//	            next tick, so that it does not block the one that it made room for
 //	update      active abilities do their work, and end if they are done or were asked to
 //
 // An ability that was asked to end does so when it can: a gun after its shot or reload, a sprint

@@ -112,77 +112,99 @@ func (h *Hero) Index(name string) int {
 // Health is the points at spawn.
 func (h *Hero) Health() int16 { return h.params.Health }
 
-// addSlot compiles slot i.
+// addSlot compiles slot i: its name and masks, its keys, then the part that depends on its Kind.
 func (h *Hero) addSlot(i int) (err error) {
-	p := &h.params.Slots[i]
-	c := &h.slots[i]
-	bit := uint8(1) << i
+	p, c := &h.params.Slots[i], &h.slots[i]
 	if p.Name == "" || p.Name == "*" || h.Index(p.Name) != i {
 		return errors.New("want a Name that no other slot has")
 	}
-	c.kind, c.keys = p.Kind, p.Keys
+	c.kind, c.keys, c.action.Slot = p.Kind, p.Keys, uint8(i)
 	if c.runsWith, err = h.mask(p.RunsWith, i); err != nil {
 		return fmt.Errorf("field RunsWith: %w", err)
 	}
 	if c.interrupts, err = h.mask(p.Interrupts, i); err != nil {
 		return fmt.Errorf("field Interrupts: %w", err)
 	}
+	h.bindKeys(p.Keys, 1<<i)
+	switch p.Kind {
+	case Movement, Dead, Sprint, Emote, Gun:
+		return h.addUntimed(i)
+	case Launcher, Melee, Rocket:
+		return h.addTimed(i)
+	}
+	return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
+}
+
+// bindKeys makes keys request the ability of a bit.
+func (h *Hero) bindKeys(keys uint16, bit uint8) {
 	for k := range h.wants {
-		if p.Keys>>k&1 != 0 {
+		if keys>>k&1 != 0 {
 			h.wants[k] |= bit
 		}
 	}
-	h.keys |= p.Keys
-	c.action.Slot = uint8(i)
-	single := func(mask *uint8) error {
-		if *mask != 0 {
-			return errors.New("the hero has two of its Kind")
-		}
-		*mask = bit
-		return nil
-	}
+	h.keys |= keys
+}
+
+// addUntimed compiles slot i of a Kind without a fixed duration.
+func (h *Hero) addUntimed(i int) error {
+	p, c := &h.params.Slots[i], &h.slots[i]
+	bit := uint8(1) << i
 	switch p.Kind {
 	case Movement:
-		return single(&h.movement)
+		return setOnce(&h.movement, bit)
 	case Dead:
-		return single(&h.dead)
+		return setOnce(&h.dead, bit)
 	case Sprint:
 		h.work |= bit
 		if err := within("Sprint.StopMillis", float64(p.Sprint.StopMillis), 0, 10000); err != nil {
 			return err
 		}
 		c.stop = h.ticks(p.Sprint.StopMillis)
-		return single(&h.sprint)
+		return setOnce(&h.sprint, bit)
 	case Emote:
 		h.work |= bit
 		h.gesture = int8(i)
 		c.action.Kind = ActionEmote
-		return single(&h.emote)
-	case Gun:
-		h.guns |= bit
-		h.addWeapon(i)
-		return c.gun(&p.Gun, h)
+		return setOnce(&h.emote, bit)
+	}
+	h.guns |= bit
+	h.addWeapon(i)
+	return c.gun(&p.Gun, h)
+}
+
+// addTimed compiles slot i of a Kind with a duration and a cool-down.
+func (h *Hero) addTimed(i int) error {
+	p, c := &h.params.Slots[i], &h.slots[i]
+	bit := uint8(1) << i
+	h.timed |= bit
+	h.work |= bit
+	switch p.Kind {
 	case Launcher:
 		h.sticky |= bit
 		h.addWeapon(i)
-		err = c.launcher(&p.Launcher, h)
+		return c.launcher(&p.Launcher, h)
 	case Melee:
 		if h.punch >= 0 {
-			return errors.New("the hero has two of its Kind")
+			return errTwoOfKind
 		}
 		h.sticky |= bit
 		h.punch = int8(i)
-		err = c.melee(&p.Melee, h)
-	case Rocket:
-		h.rockets |= bit
-		c.action.Kind = ActionLaunch
-		err = c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
-	default:
-		return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
+		return c.melee(&p.Melee, h)
 	}
-	h.timed |= bit
-	h.work |= bit
-	return err
+	h.rockets |= bit
+	c.action.Kind = ActionLaunch
+	return c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
+}
+
+var errTwoOfKind = errors.New("the hero has two of its Kind")
+
+// setOnce sets the mask of a Kind that a hero may have once.
+func setOnce(mask *uint8, bit uint8) error {
+	if *mask != 0 {
+		return errTwoOfKind
+	}
+	*mask = bit
+	return nil
 }
 
 // addWeapon counts slot i among the public weapons.
@@ -192,6 +214,7 @@ func (h *Hero) addWeapon(i int) {
 	}
 }
 
+// mask is the slots with some names, without the slot self. "*" is all slots.
 func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
 	for _, name := range names {
 		if name == "*" {
@@ -210,6 +233,7 @@ func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
 // ticks converts milliseconds to ticks, rounded up.
 func (h *Hero) ticks(millis int32) int16 { return int16((int64(millis)*int64(h.rate) + 999) / 1000) }
 
+// gun checks and compiles a gun. Only one of spin and spread may use Heat.
 func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 0, float64(Projectiles - 1)},
@@ -242,7 +266,7 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	}
 	c.coneMax, c.cone = uint16(whole(p.ConeDegrees, 256)), uint16(whole(p.ConePerShot, 256))
 	n := uint64(h.rate)
-	for t := range n { // so many in a second, spread evenly
+	for t := range n { // adds up to heat in a second, spread evenly
 		c.heat[t] = uint16((t+n)*heat/n - (t+n-1)*heat/n)
 	}
 	c.action.Kind, c.action.Type = ActionShot, uint8(p.Projectile)
@@ -254,6 +278,7 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 	return nil
 }
 
+// launcher checks and compiles a launcher.
 func (c *compiledSlot) launcher(p *LauncherParams, h *Hero) error {
 	for _, f := range []field{
 		{"Projectile", float64(p.Projectile), 1, float64(Projectiles - 1)},
@@ -273,6 +298,7 @@ func (c *compiledSlot) launcher(p *LauncherParams, h *Hero) error {
 	return c.times(0, p.ActiveMillis, p.CooldownMillis, h)
 }
 
+// melee checks and compiles a melee attack; it hits at least a tick before it ends.
 func (c *compiledSlot) melee(p *MeleeParams, h *Hero) error {
 	for _, f := range []field{
 		{"Damage", float64(p.Damage), 0, 10000},
@@ -305,11 +331,13 @@ func (c *compiledSlot) times(impact, active, cooldown int32, h *Hero) error {
 	return nil
 }
 
+// field is a number with its allowed range, for errors.
 type field struct {
 	name      string
 	v, lo, hi float64
 }
 
+// within returns an error that names the field if v is outside [lo, hi] or NaN.
 func within(name string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
 		return fmt.Errorf("%s: %v, want %v to %v", name, v, lo, hi)
@@ -317,5 +345,5 @@ func within(name string, v, lo, hi float64) error {
 	return nil
 }
 
-// whole is x in so many units, rounded.
+// whole converts x to a grid of 1/units, rounded to nearest.
 func whole(x float32, units float64) int32 { return int32(math.Round(float64(x) * units)) }

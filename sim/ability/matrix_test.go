@@ -87,7 +87,7 @@ type slowAbility struct {
 	state               string // idle, request, active, cooldown
 	active, deactivate  bool
 	runsWith, interrupt []string
-	last, idly          bool // is served after the others; only if nobody minds
+	last, idly          bool // served after the others; starts only beside idle abilities
 }
 
 // slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to

@@ -95,11 +95,11 @@ type GunParams struct {
 
 	RoundsPerSec float32 // at first; 1/64 to the tick rate
 	MostPerSec   float32 // when spun up; 0: it does not spin
-	SpinPerSec   float32 // rounds/s that a second of fire adds and a second of rest takes; 0 to 1000
+	SpinPerSec   float32 // rounds/s added per second of fire, removed per second of rest; 0 to 1000
 	Clip         uint8   // rounds, 1 to 255
 	ReloadMillis int32   // not below the time between two shots; to 60000
 
-	ConeDegrees   float32 // greatest opening of the cone, edge to edge; 0: it fires straight; to 180
+	ConeDegrees   float32 // greatest opening of the cone, edge to edge, 0 to 180; 0: no spread
 	ConePerShot   float32 // degrees that a shot adds; 0 to 90
 	ConePerSecond float32 // degrees that a second takes away, but not between two shots; 0 to 1000
 }
@@ -126,7 +126,7 @@ type MeleeParams struct {
 
 // SprintParams are the numbers of a sprint.
 type SprintParams struct {
-	StopMillis int32 // what it goes on to block others after the feet have stopped sprinting; 0 to 10000
+	StopMillis int32 // time for which it blocks others after the sprint; 0 to 10000
 }
 
 // RocketParams are the times of a rocket jump, from the activation. The arc is the body's, see

@@ -69,7 +69,7 @@ const Weapons = 2
 // Public is the public state of a player's abilities. The difference of a counter between two
 // snapshots is the number of events.
 type Public struct {
-	Fired     [Weapons]uint8 // shots or throws of the first guns and launchers of the list, modulo 256
+	Fired     [Weapons]uint8 // shots or throws of the first guns and launchers, modulo 256
 	Punches   uint8          // punches that landed their sweep, modulo 256
 	Gesture   uint8          // of the active emote, from 1; 0: none
 	Gestures  uint8          // number of emotes begun, modulo 256

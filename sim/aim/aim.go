@@ -33,8 +33,8 @@ type Features struct {
 	OnTarget    float32 // share of its shots that hit
 }
 
-// Score is 0 for human aim up to 1 for aim that no hand can have: great turns that end on a player
-// who has just come in sight, and hardly a miss. It is 0 with fewer than 8 hits.
+// Score is 0 for human aim up to 1 for aim that no hand can have: wide turns that end on a player
+// that has just come into view, and hardly a miss. It is 0 with fewer than 8 hits.
 func (f *Features) Score() float32 {
 	if f.Hits < leastHits {
 		return 0
@@ -66,7 +66,7 @@ type player struct {
 	f          Features
 }
 
-// New returns a tracker for matches of so many slots. It takes 184 bytes a slot.
+// New returns a tracker for matches of the given number of slots. It takes 184 bytes a slot.
 func New(slots int) *Tracker { return &Tracker{players: make([]player, slots)} }
 
 // Features is the aim of a slot's player since it joined.

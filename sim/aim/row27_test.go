@@ -13,15 +13,15 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// gallery is a match of a bot that aims and of people: who has an even slot looks away and turns to
-// whoever comes in sight in the very tick in which it fires; who has an odd one turns as a hand
-// does, takes its time, and is off by some degrees.
+// gallery is a match between an aimbot and humans. Players in even slots look away and turn to a
+// target in the tick in which they fire; players in odd slots turn at human speed, take their time,
+// and miss by some degrees.
 type gallery struct {
 	m   *sim.Match
 	ids [8]netid.ID
 	aim [8]struct {
 		yaw   geom.Angle
-		since tick.Tick // somebody is in sight
+		since tick.Tick // a target is visible
 	}
 	rng uint64
 }
@@ -103,8 +103,8 @@ func (g *gallery) step() {
 	g.m.Step()
 }
 
-// TestThreat27AimIsTold: the score tells who aims as no hand does; the recording of the match has
-// all that it is made of, so the same comes out when that is played; and it takes no memory.
+// TestThreat27AimIsTold: the score separates the aimbot from humans; a replay of the recording
+// gives the same score; scoring does not allocate.
 func TestThreat27AimIsTold(t *testing.T) {
 	g := newGallery(t)
 	w := New(8)

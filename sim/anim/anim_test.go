@@ -102,7 +102,7 @@ func TestRow68Stances(t *testing.T) {
 				t.Errorf("%d Hz: %s ends %+v, want %+v", rate, name, ends[name], w)
 			}
 		}
-		if deepest < 85 || deepest > 187 { // 11 m/s is 7/16 of the way from a soft fall to a hard one
+		if deepest < 85 || deepest > 187 { // 11 m/s: 7/16 between a soft and a hard fall
 			t.Errorf("%d Hz: the landing squats %d of 255", rate, deepest)
 		}
 	}

@@ -9,7 +9,8 @@ import "github.com/tickrate/tickrate/lagcomp/rig"
 //	3 bits  Stance
 //	3       Figure   the skeleton
 //	5       Phase    of the stride, in 1/32
-//	5       Heading  direction of travel in 1/16 turn; for stances that do not travel, the hips: -8 to 8 of 1/32 turn, plus 8
+//	5       Heading  direction of travel in 1/16 turn; for stances that do not travel, the
+//	                 hips: -8 to 8 of 1/32 turn, plus 8
 //	2       Lean     bank: left, none, right
 //	2       Gait     in thirds
 //	2       Squat    in thirds

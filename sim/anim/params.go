@@ -60,7 +60,7 @@ type stanceRates struct {
 	gait             int32  // weight besides
 	squat            int32  // weight
 	squatStep        int32  // towards more
-	bank             int64  // weight for one VelUnit that turns one angle unit, straight ahead; 2^-32/0x4000
+	bank             int64  // weight per VelUnit and angle unit of turn; 2^-32/0x4000
 }
 
 // Table is the rates of all heroes.

@@ -89,6 +89,8 @@ var (
 	ErrTooLarge = errors.New("boxes and ramps: together they cover too much ground to be indexed")
 )
 
+// check validates bounds, solids and spawns, sets the Grade of ramps, and collects pass. Errors
+// name rows as a map file counts them: areas and ramps from 0 each.
 func (a *Arena) check() error {
 	if err := checkBox("bounds", a.Bounds.Min, a.Bounds.Max); err != nil {
 		return err
@@ -143,6 +145,7 @@ func (a *Arena) check() error {
 	return nil
 }
 
+// checkBox wants two corners on the 1/64 m grid with lo below hi on every axis.
 func checkBox(where string, lo, hi geom.Vec3) error {
 	if err := checkPoint(where, lo); err != nil {
 		return err
@@ -151,11 +154,13 @@ func checkBox(where string, lo, hi geom.Vec3) error {
 		return err
 	}
 	if lo.X >= hi.X || lo.Y >= hi.Y || lo.Z >= hi.Z {
-		return fmt.Errorf("%s: reaches from %v to %v, want the smaller corner first and no side of length 0", where, lo, hi)
+		return fmt.Errorf("%s: reaches from %v to %v, want the smaller corner first and no side of length 0",
+			where, lo, hi)
 	}
 	return nil
 }
 
+// checkPoint wants finite coordinates on the 1/64 m grid within Limit.
 func checkPoint(where string, p geom.Vec3) error {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v >= -Limit && v <= Limit) || v*(1/Unit) != float32(math.Trunc(float64(v*(1/Unit)))) {
@@ -166,6 +171,7 @@ func checkPoint(where string, p geom.Vec3) error {
 	return nil
 }
 
+// inside reports whether p lies in b, its faces included.
 func inside(p geom.Vec3, b geom.AABB) bool {
 	return p.X >= b.Min.X && p.Y >= b.Min.Y && p.Z >= b.Min.Z && p.X <= b.Max.X && p.Y <= b.Max.Y &&
 		p.Z <= b.Max.Z

@@ -9,12 +9,12 @@ import (
 
 // What Generate builds, in quarters of a metre unless said otherwise.
 const (
-	MaxPlayers = MaxSpawns // Generate makes room for at most so many
+	MaxPlayers = MaxSpawns // most players of a generated arena
 
 	areaPerPlayer = 40 // square metres
 	minSide       = 24 // metres
 	tileSide      = 8  // metres, about: the ground is cut into whole tiles
-	laneWidth     = 5  // free ground along each tile's border, so that lanes of twice that join everything
+	laneWidth     = 5  // free ground along each tile's border; lanes are twice as wide
 	wallHeight    = 24
 	skyHeight     = 96
 )
@@ -44,6 +44,7 @@ func Generate(players int, seed uint64) *Arena {
 	return a
 }
 
+// builder places the solids of a generated arena. Its lengths are quarters of a metre.
 type builder struct {
 	half   int // of the side
 	tiles  int // along a side
@@ -63,22 +64,27 @@ func (b *builder) next() uint64 {
 // pick returns a number in [lo, hi].
 func (b *builder) pick(lo, hi int) int { return lo + int(b.next()>>33)%(hi-lo+1) }
 
+// quarters converts quarters of a metre to metres, exactly.
 func quarters(x, y, z int) geom.Vec3 {
 	return geom.Vec3{X: float32(float32(x) / 4), Y: float32(float32(y) / 4), Z: float32(float32(z) / 4)}
 }
 
-func (b *builder) solid(shape Shape, x0, y0, z0, x1, y1, z1 int) {
-	b.solids = append(b.solids, NewSolid(shape, quarters(x0, y0, z0), quarters(x1, y1, z1)))
+// corner is a corner of a solid, in quarters of a metre.
+type corner struct{ x, y, z int }
+
+// solid adds a solid that reaches from corner lo to corner hi.
+func (b *builder) solid(shape Shape, lo, hi corner) {
+	b.solids = append(b.solids, NewSolid(shape, quarters(lo.x, lo.y, lo.z), quarters(hi.x, hi.y, hi.z)))
 }
 
 // shell is the floor, its top at y = 0, and walls round it.
 func (b *builder) shell(high int) {
 	h := b.half
-	b.solid(Box, -h-4, -4, -h-4, h+4, 0, h+4)
-	b.solid(Box, -h-4, 0, -h-4, -h, high, h+4)
-	b.solid(Box, h, 0, -h-4, h+4, high, h+4)
-	b.solid(Box, -h, 0, -h-4, h, high, -h)
-	b.solid(Box, -h, 0, h, h, high, h+4)
+	b.solid(Box, corner{-h - 4, -4, -h - 4}, corner{h + 4, 0, h + 4})
+	b.solid(Box, corner{-h - 4, 0, -h - 4}, corner{-h, high, h + 4})
+	b.solid(Box, corner{h, 0, -h - 4}, corner{h + 4, high, h + 4})
+	b.solid(Box, corner{-h, 0, -h - 4}, corner{h, high, -h})
+	b.solid(Box, corner{-h, 0, h}, corner{h, high, h + 4})
 }
 
 // border is the coordinate of the line before tile i.
@@ -103,7 +109,7 @@ func (b *builder) tile(x, z int) {
 	default:
 		w := b.pick(3, 5)
 		cx, cz := (x0+x1)/2, (z0+z1)/2
-		b.solid(Box, cx-w, 0, cz-w, cx+w, wallHeight, cz+w)
+		b.solid(Box, corner{cx - w, 0, cz - w}, corner{cx + w, wallHeight, cz + w})
 	}
 }
 
@@ -112,9 +118,9 @@ func (b *builder) crates(x0, z0, x1, z1 int) {
 	for i := b.pick(2, 4); i > 0; i-- {
 		w, h := b.pick(4, 7), b.pick(2, 6)
 		x, z := b.pick(x0, x1-w), b.pick(z0, z1-w)
-		b.solid(Box, x, 0, z, x+w, h, z+w)
+		b.solid(Box, corner{x, 0, z}, corner{x + w, h, z + w})
 		if i == 1 && b.pick(0, 2) == 0 {
-			b.solid(Box, x+1, h, z+1, x+w-1, h+3, z+w-1)
+			b.solid(Box, corner{x + 1, h, z + 1}, corner{x + w - 1, h + 3, z + w - 1})
 		}
 	}
 }
@@ -123,20 +129,20 @@ func (b *builder) crates(x0, z0, x1, z1 int) {
 func (b *builder) cover(x0, z0, x1, z1 int) {
 	h := b.pick(4, 5)
 	x, z := b.pick(x0, x1-2), b.pick(z0, z1-2)
-	b.solid(Box, x0, 0, z, x1-b.pick(0, 6), h, z+2)
-	b.solid(Box, x, 0, z0+b.pick(0, 6), x+2, h, z1)
+	b.solid(Box, corner{x0, 0, z}, corner{x1 - b.pick(0, 6), h, z + 2})
+	b.solid(Box, corner{x, 0, z0 + b.pick(0, 6)}, corner{x + 2, h, z1})
 }
 
-// wall is 2.5 to 4 m: over the eyes of who stands or jumps once, and not of who jumps twice, whose
-// eyes rise to 4.3 m.
+// wall is 2.5 to 4 m high: a standing player or a single jump cannot look over it. A double jump
+// can: it lifts the eyes to 4.3 m.
 func (b *builder) wall(x0, z0, x1, z1 int) {
 	h := b.pick(10, 16)
 	if b.pick(0, 1) == 0 {
 		z := b.pick(z0, z1-2)
-		b.solid(Box, x0, 0, z, x1, h, z+2)
+		b.solid(Box, corner{x0, 0, z}, corner{x1, h, z + 2})
 	} else {
 		x := b.pick(x0, x1-2)
-		b.solid(Box, x, 0, z0, x+2, h, z1)
+		b.solid(Box, corner{x, 0, z0}, corner{x + 2, h, z1})
 	}
 }
 
@@ -147,17 +153,17 @@ func (b *builder) platform(x0, z0, x1, z1 int) {
 	rx, rz := (x1-x0)*6/10, (z1-z0)*6/10
 	switch shape := Shape(b.pick(int(RampPosX), int(RampNegZ))); shape {
 	case RampPosX:
-		b.solid(shape, x0, 0, z0, x0+rx, h, z1)
-		b.solid(Box, x0+rx, 0, z0, x1, h, z1)
+		b.solid(shape, corner{x0, 0, z0}, corner{x0 + rx, h, z1})
+		b.solid(Box, corner{x0 + rx, 0, z0}, corner{x1, h, z1})
 	case RampNegX:
-		b.solid(shape, x1-rx, 0, z0, x1, h, z1)
-		b.solid(Box, x0, 0, z0, x1-rx, h, z1)
+		b.solid(shape, corner{x1 - rx, 0, z0}, corner{x1, h, z1})
+		b.solid(Box, corner{x0, 0, z0}, corner{x1 - rx, h, z1})
 	case RampPosZ:
-		b.solid(shape, x0, 0, z0, x1, h, z0+rz)
-		b.solid(Box, x0, 0, z0+rz, x1, h, z1)
+		b.solid(shape, corner{x0, 0, z0}, corner{x1, h, z0 + rz})
+		b.solid(Box, corner{x0, 0, z0 + rz}, corner{x1, h, z1})
 	default:
-		b.solid(shape, x0, 0, z1-rz, x1, h, z1)
-		b.solid(Box, x0, 0, z0, x1, h, z1-rz)
+		b.solid(shape, corner{x0, 0, z1 - rz}, corner{x1, h, z1})
+		b.solid(Box, corner{x0, 0, z0}, corner{x1, h, z1 - rz})
 	}
 }
 
@@ -165,7 +171,7 @@ func (b *builder) platform(x0, z0, x1, z1 int) {
 func (b *builder) stairs(x0, z0, x1, z1 int) {
 	steps, run := b.pick(3, 4), 3
 	for i := range steps {
-		b.solid(Box, x0+run*i, 0, z0, x1, 2*(i+1), z1)
+		b.solid(Box, corner{x0 + run*i, 0, z0}, corner{x1, 2 * (i + 1), z1})
 	}
 }
 
@@ -213,6 +219,7 @@ func (b *builder) places(team uint8) []geom.Vec3 {
 	return all
 }
 
+// shuffle permutes places in the arena's own random order (Fisher and Yates).
 func (b *builder) shuffle(all []geom.Vec3) {
 	for i := len(all) - 1; i > 0; i-- {
 		j := b.pick(0, i)

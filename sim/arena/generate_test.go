@@ -34,7 +34,7 @@ func TestGenerate(t *testing.T) {
 			for team := range uint8(Teams) {
 				checkSpawns(t, a, team, (n+1)/2)
 			}
-			// Whoever looks straight up from a spawn sees the sky, and straight down the floor.
+			// From a spawn a ray straight up reaches the sky, and a ray straight down the floor.
 			for _, s := range a.Spawns {
 				if _, ok := a.Raycast(geom.Ray{Origin: s.Pos.Add(geom.Vec3{Y: 1}), Dir: geom.Vec3{Y: 1},
 					Max: 20}); ok {

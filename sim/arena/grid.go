@@ -59,6 +59,8 @@ func (a *Arena) index() error {
 	return nil
 }
 
+// newGrid returns an empty grid of square cells over the ground of b. size is in metres, a power of
+// two.
 func newGrid(b geom.AABB, size float32) grid {
 	return grid{
 		x0: b.Min.X, z0: b.Min.Z, inv: 1 / size,
@@ -116,6 +118,7 @@ func (g *grid) cell(x, z float32) (int, int) {
 	return min(max(cx, 0), g.nx-1), min(max(cz, 0), g.nz-1)
 }
 
+// at returns the solids of a cell that exists. The slice is the grid's.
 func (g *grid) at(cx, cz int) []Solid {
 	c := cz*g.nx + cx
 	return g.items[g.start[c]:g.start[c+1]]
@@ -147,6 +150,7 @@ func (a *Arena) Overlaps(b geom.AABB) bool {
 	return false
 }
 
+// overlap reports whether two boxes share volume; touching faces do not count.
 func overlap(a, b geom.AABB) bool {
 	return a.Min.X < b.Max.X && a.Min.Y < b.Max.Y && a.Min.Z < b.Max.Z &&
 		b.Min.X < a.Max.X && b.Min.Y < a.Max.Y && b.Min.Z < a.Max.Z

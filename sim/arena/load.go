@@ -21,13 +21,14 @@ import (
 //	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
 //	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
 //	"spawns": [[x, y, z, team, yaw], ...],             yaw in 1/65536 turn, 0 looks along +z
-//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops bodies of the other team; may be left out
+//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops the other team's bodies; optional
 const (
 	fileFormat  = "tickrate arena"
 	fileVersion = 1
 	maxFile     = 16 << 20
 )
 
+// file is the JSON of a map; rows are checked by arena.
 type file struct {
 	Format  string      `json:"format"`
 	Version int         `json:"version"`
@@ -59,6 +60,7 @@ func Load(r io.Reader) (*Arena, error) {
 	return f.arena()
 }
 
+// jsonError words an error of encoding/json by field and byte. size is the length of the file.
 func jsonError(err error, size int) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -79,6 +81,7 @@ func jsonError(err error, size int) error {
 	return fmt.Errorf("file: %w", err)
 }
 
+// arena checks the number of columns of each row and converts whole numbers; New checks the rest.
 func (f *file) arena() (*Arena, error) {
 	if f.Format != fileFormat {
 		return nil, fmt.Errorf("format: %q, want %q", f.Format, fileFormat)
@@ -138,6 +141,7 @@ func (f *file) arena() (*Arena, error) {
 	return New("", bounds, solids, spawns)
 }
 
+// vec3 converts the first three numbers of a row to metres.
 func vec3(row []float64) geom.Vec3 {
 	return geom.Vec3{X: exact(row[0]), Y: exact(row[1]), Z: exact(row[2])}
 }
@@ -151,6 +155,7 @@ func exact(v float64) float32 {
 	return f
 }
 
+// wholeNumber converts v if it is an integer in [lo, hi].
 func wholeNumber(v, lo, hi float64) (int, bool) {
 	if !(v >= lo && v <= hi) || v != float64(int(v)) {
 		return 0, false
@@ -201,8 +206,10 @@ func (a *Arena) Save(w io.Writer) error {
 	return b.Flush()
 }
 
+// corners lists a box as map files do: x0 y0 z0 x1 y1 z1.
 func corners(lo, hi geom.Vec3) []float32 { return []float32{lo.X, lo.Y, lo.Z, hi.X, hi.Y, hi.Z} }
 
+// row writes numbers as a JSON array in their shortest form. Adding 0 turns -0 into 0.
 func row(b *bufio.Writer, numbers ...float32) {
 	b.WriteByte('[')
 	for i, v := range numbers {

@@ -42,7 +42,8 @@ func Open(name string) (*Arena, error) {
 		file, err = os.Open(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("arena %s: no such file, and built in are only %s; gen:PLAYERS:SEED and town:PLAYERS:SEED make more", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("arena %s: no such file, and built in are only %s; gen:PLAYERS:SEED and "+
+			"town:PLAYERS:SEED make more", name, strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("arena %s: %w", name, err)
@@ -56,6 +57,7 @@ func Open(name string) (*Arena, error) {
 	return a, nil
 }
 
+// openGenerated parses PLAYERS:SEED and runs a generator. kind is the prefix for errors.
 func openGenerated(name, kind, spec string, generate func(players int, seed uint64) *Arena) (*Arena, error) {
 	count, seedText, ok := strings.Cut(spec, ":")
 	players, err := strconv.Atoi(count)

@@ -33,7 +33,7 @@ type Solid struct {
 	Min, Max geom.Vec3
 	Grade    float32 // rise over run of a ramp, 0 for a box
 	Shape    Shape
-	Pass     uint8 // bit t: it is not there for bodies of team t; if any is set, nor for rays. 0 for most
+	Pass     uint8 // bit t: bodies of team t pass; any bit: rays pass too. Usually 0
 }
 
 var _ [32]byte = [unsafe.Sizeof(Solid{})]byte{}
@@ -85,11 +85,13 @@ type beam struct {
 // test can meet 0 * Inf.
 const tinyDirection = 1e-30
 
+// newBeam takes the reciprocals of a ray's direction once for all slab tests.
 func newBeam(r geom.Ray) beam {
 	return beam{r.Origin, r.Dir, geom.Vec3{X: inverse(r.Dir.X), Y: inverse(r.Dir.Y), Z: inverse(r.Dir.Z)},
 		r.Max}
 }
 
+// inverse is 1/d, finite for a component near 0 (see tinyDirection).
 func inverse(d float32) float32 {
 	if geom.Abs(d) < tinyDirection {
 		return 1 / float32(tinyDirection)

@@ -111,6 +111,7 @@ func span3(lo, hi geom.Vec3, b *beam) (from, to float32) {
 	return span1(from, to, lo.Y, hi.Y, b.origin.Y, b.inv.Y)
 }
 
+// span1 narrows [from, to] to where a line lies between lo and hi along one axis.
 func span1(from, to, lo, hi, origin, inv float32) (float32, float32) {
 	t0, t1 := float32((lo-origin)*inv), float32((hi-origin)*inv)
 	if t0 > t1 {

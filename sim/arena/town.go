@@ -39,6 +39,7 @@ func Town(players int, seed uint64) *Arena {
 	return a
 }
 
+// town is a builder that lays out streets and houses.
 type town struct{ builder }
 
 // quarter splits its ground by a street across the longer side, again and again, so that most
@@ -80,7 +81,7 @@ func (t *town) street(x0, z0, x1, z1 int) {
 		default:
 			x = x0
 		}
-		t.solid(Box, x, 0, z, x+w, h, z+w)
+		t.solid(Box, corner{x, 0, z}, corner{x + w, h, z + w})
 	}
 }
 
@@ -101,17 +102,18 @@ func (t *town) block(x0, z0, x1, z1 int) {
 	}
 }
 
+// roof picks the height of a house, in quarters of a metre.
 func (t *town) roof() int { return t.pick(lowestRoof, highestRoof) }
 
 // house is one box, or two that touch and are of different heights.
 func (t *town) house(x0, z0, x1, z1 int) {
 	if t.pick(0, 1) == 0 {
-		t.solid(Box, x0, 0, z0, x1, t.roof(), z1)
+		t.solid(Box, corner{x0, 0, z0}, corner{x1, t.roof(), z1})
 		return
 	}
 	x := t.pick((x0+x0+x1)/3, (x0+x1+x1)/3)
-	t.solid(Box, x0, 0, z0, x, t.roof(), z1)
-	t.solid(Box, x, 0, z0, x1, t.roof(), z1)
+	t.solid(Box, corner{x0, 0, z0}, corner{x, t.roof(), z1})
+	t.solid(Box, corner{x, 0, z0}, corner{x1, t.roof(), z1})
 }
 
 // alley is two houses and a lane of 2 to 2.5 m between them.
@@ -119,13 +121,13 @@ func (t *town) alley(x0, z0, x1, z1 int) {
 	lane := t.pick(8, 10)
 	if x1-x0 >= z1-z0 {
 		x := t.pick(x0+10, x1-10-lane)
-		t.solid(Box, x0, 0, z0, x, t.roof(), z1)
-		t.solid(Box, x+lane, 0, z0, x1, t.roof(), z1)
+		t.solid(Box, corner{x0, 0, z0}, corner{x, t.roof(), z1})
+		t.solid(Box, corner{x + lane, 0, z0}, corner{x1, t.roof(), z1})
 		return
 	}
 	z := t.pick(z0+10, z1-10-lane)
-	t.solid(Box, x0, 0, z0, x1, t.roof(), z)
-	t.solid(Box, x0, 0, z+lane, x1, t.roof(), z1)
+	t.solid(Box, corner{x0, 0, z0}, corner{x1, t.roof(), z})
+	t.solid(Box, corner{x0, 0, z + lane}, corner{x1, t.roof(), z1})
 }
 
 // wings are two houses that touch at a corner of the block; the rest is a yard, open to two
@@ -143,8 +145,8 @@ func (t *town) wings(x0, z0, x1, z1 int) {
 		z = z0 + z1 - z
 		along, yardZ = [2]int{z, z1}, [2]int{z0, z}
 	}
-	t.solid(Box, across[0], 0, z0, across[1], t.roof(), z1)
-	t.solid(Box, yardX[0], 0, along[0], yardX[1], t.roof(), along[1])
+	t.solid(Box, corner{across[0], 0, z0}, corner{across[1], t.roof(), z1})
+	t.solid(Box, corner{yardX[0], 0, along[0]}, corner{yardX[1], t.roof(), along[1]})
 	t.furnish(yardX[0], yardZ[0], yardX[1], yardZ[1])
 }
 
@@ -156,15 +158,15 @@ func (t *town) courtyard(x0, z0, x1, z1 int) {
 	row := func(gated, alongX bool, x0, z0, x1, z1 int) {
 		switch {
 		case !gated:
-			t.solid(Box, x0, 0, z0, x1, t.roof(), z1)
+			t.solid(Box, corner{x0, 0, z0}, corner{x1, t.roof(), z1})
 		case alongX:
 			x := t.pick(x0+4, x1-4-gate)
-			t.solid(Box, x0, 0, z0, x, t.roof(), z1)
-			t.solid(Box, x+gate, 0, z0, x1, t.roof(), z1)
+			t.solid(Box, corner{x0, 0, z0}, corner{x, t.roof(), z1})
+			t.solid(Box, corner{x + gate, 0, z0}, corner{x1, t.roof(), z1})
 		default:
 			z := t.pick(z0+4, z1-4-gate)
-			t.solid(Box, x0, 0, z0, x1, t.roof(), z)
-			t.solid(Box, x0, 0, z+gate, x1, t.roof(), z1)
+			t.solid(Box, corner{x0, 0, z0}, corner{x1, t.roof(), z})
+			t.solid(Box, corner{x0, 0, z + gate}, corner{x1, t.roof(), z1})
 		}
 	}
 	row(gates != 0, true, x0+thick, z0, x1-thick, z0+thick)
@@ -179,7 +181,7 @@ func (t *town) square(x0, z0, x1, z1 int) {
 	x, z := (x0+x1)/2, (z0+z1)/2
 	if t.pick(0, 1) == 0 {
 		w := t.pick(4, 6)
-		t.solid(Box, x-w, 0, z-w, x+w, t.roof(), z+w)
+		t.solid(Box, corner{x - w, 0, z - w}, corner{x + w, t.roof(), z + w})
 		t.furnish(x0, z0, x-w, z-w)
 		t.furnish(x+w, z+w, x1, z1)
 		return
@@ -224,8 +226,8 @@ func (t *town) spawns(perTeam int) []Spawn {
 	})
 }
 
-// free tells of each quarter of a metre whether nothing but the floor is nearer than so many
-// quarters.
+// free reports for each square of a quarter of a metre whether no solid but the floor is nearer
+// than margin quarters.
 func (t *town) free(margin int) []bool {
 	side := 2 * t.half
 	free := make([]bool, side*side)

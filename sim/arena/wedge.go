@@ -11,6 +11,7 @@ type wedge struct {
 	shape            Shape
 }
 
+// newWedge turns a ramp, and the point from, into the axes of a ramp that rises towards +x.
 func newWedge(s *Solid, from geom.Vec3) wedge {
 	w := wedge{shape: s.Shape, high: s.Max.Y - s.Min.Y}
 	w.from.Y = from.Y - s.Min.Y
@@ -46,6 +47,7 @@ func (w *wedge) turn(d geom.Vec3) geom.Vec3 {
 	return geom.Vec3{X: -d.Z, Y: d.Y, Z: d.X}
 }
 
+// world turns a direction of the wedge's axes back into the arena's.
 func (w *wedge) world(d geom.Vec3) geom.Vec3 {
 	if w.shape == RampNegZ {
 		return geom.Vec3{X: d.Z, Y: d.Y, Z: -d.X}
@@ -62,7 +64,7 @@ func (w *wedge) above(p geom.Vec3) float32 { return p.Dot(w.up) }
 // nearest is the vector, in the wedge's axes, from p to the nearest point of the wedge.
 func (w *wedge) nearest(p geom.Vec3) geom.Vec3 {
 	d := geom.Vec3{Z: min(max(p.Z, 0), w.wide) - p.Z}
-	q := geom.Vec3{X: min(max(p.X, 0), w.long), Y: max(p.Y, 0)} // below the slope: the box is near enough
+	q := geom.Vec3{X: min(max(p.X, 0), w.long), Y: max(p.Y, 0)} // below the slope the box is exact
 	if h := p.Dot(w.up); h > 0 {
 		// Above: the nearest of the slope's line, cut to its ends, and of the upright face behind
 		// it.
@@ -88,6 +90,7 @@ func (w *wedge) nearest(p geom.Vec3) geom.Vec3 {
 	return d
 }
 
+// flat is the squared length of d without its z.
 func flat(d geom.Vec3) float32 { return float32(d.X*d.X) + float32(d.Y*d.Y) }
 
 // length of the slope.

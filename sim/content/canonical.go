@@ -25,6 +25,8 @@ func (p *Pack) computeHashes() {
 	p.shared = sha256.Sum256(p.text(func(mark Side) bool { return mark == Both }))
 }
 
+// text writes the rows whose side include accepts. Files is left out: the split of a pack into
+// files is not part of its content.
 func (p *Pack) text(include func(Side) bool) []byte {
 	q := *p
 	q.Files = nil
@@ -39,6 +41,7 @@ type writer struct {
 	include func(Side) bool
 }
 
+// table writes the keys of one row. Optional zeros are left out, as Load reads a missing key as 0.
 func (w *writer) table(row any, t table, path string) {
 	for i := range t {
 		k := &t[i]
@@ -63,6 +66,7 @@ func (w *writer) table(row any, t table, path string) {
 	}
 }
 
+// rows writes an array of tables.
 func (w *writer) rows(f *rows, k *key, path string) {
 	for i := range f.len {
 		row := f.get(i)
@@ -112,6 +116,7 @@ func literal(field any, k *key) string {
 // decimal is the shortest that reads back as the same float32.
 func decimal(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
 
+// decimals is a TOML array of numbers.
 func decimals(list ...float32) string {
 	out := make([]string, len(list))
 	for i, f := range list {
@@ -125,6 +130,7 @@ func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
+// quotes is a TOML array of strings.
 func quotes(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -20,7 +20,7 @@ type Tables struct {
 	Rate        tick.Rate
 	Shared      [32]byte // of the pack, see Pack.Shared
 	Heroes      []CompiledHero
-	Projectiles []object.CompiledProjectile // by object.Trajectory.Type: an ability.Projectile less 1
+	Projectiles []object.CompiledProjectile // by object.Trajectory.Type, an ability.Projectile - 1
 	Grenades    []object.CompiledGrenade    // by object.Grenade.Type
 	Barrel      object.BarrelKind
 	Cube        object.CubeKind
@@ -31,7 +31,7 @@ type Tables struct {
 	pack *Pack
 }
 
-// CompiledHero is a hero, ready to play.
+// CompiledHero is a hero for one tick rate. It is read-only.
 type CompiledHero struct {
 	Name    string
 	Ability *ability.Hero

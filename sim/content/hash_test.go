@@ -26,8 +26,7 @@ func load(t *testing.T, f fs.FS, side Side) *Pack {
 	return p
 }
 
-// The hashes of the default pack are the same on every machine; whoever changes a number says so
-// with -update.
+// The hashes of the default pack are the same on every machine; -update accepts a changed number.
 func TestRow16GoldenHashes(t *testing.T) {
 	var got strings.Builder
 	for side := range Side(3) {
@@ -50,7 +49,7 @@ func TestRow16GoldenHashes(t *testing.T) {
 	}
 }
 
-// Hashes are of the content: what a change is, and whom it concerns.
+// A change of content changes the hash of each side that reads it, and no other hash.
 func TestRow16Hashes(t *testing.T) {
 	moved := files()
 	moved["abilities.toml"].Data = append(moved["abilities.toml"].Data, moved["modes.toml"].Data...)

@@ -30,6 +30,7 @@ const (
 // keymask is a set of ability keys.
 type keymask uint16
 
+// keyNames are the names of ability keys in files, by bit.
 var keyNames = []string{
 	"jump", "ability1", "primary", "secondary", "reload", "melee", "emote_victory", "emote_defeat",
 	"emote_dance", "rocket",
@@ -265,18 +266,25 @@ var abilityKeys = table{
 		when(is(ability.Rocket))),
 }
 
+// nameKey is the name of a row: 1 to 32 bytes, unique in its list.
 func nameKey[R any](at func(*R) *string) key { return keyOf("name", 1, 32, at) }
 
+// titleKey is the title that clients show: at most 64 bytes.
 func titleKey[R any](at func(*R) *string) key { return keyOf("title", 0, 64, at, client) }
 
+// is selects abilities of some kinds.
 func is(kinds ...ability.Kind) func(*Ability) bool {
 	return func(a *Ability) bool { return slices.Contains(kinds, a.Kind) }
 }
 
+// hitscan selects guns without a projectile.
 func hitscan(a *Ability) bool { return a.Kind == ability.Gun && a.Flies == "" }
 
+// isMode selects modes of a kind.
 func isMode(kind mode.Kind) func(*Mode) bool { return func(m *Mode) bool { return m.Kind == kind } }
 
+// lasting selects damage areas that hurt at an interval.
 func lasting(a *Area) bool { return !a.Kind.Instant }
 
+// marked filters the rows of an array by their own Needed.
 func marked(k *key) { k.mark = func(row any) Side { return row.(*Asset).Needed } }

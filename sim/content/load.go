@@ -108,6 +108,7 @@ func readAll(fsys fs.FS) (*document, error) {
 	return d, nil
 }
 
+// readFile reads a file of at most most bytes.
 func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	switch {

@@ -26,6 +26,7 @@ func (s Side) String() string {
 	return "none"
 }
 
+// sides are the names of sides in files, by value.
 var sides = []string{"both", "server", "client"}
 
 // needs reports whether a reader of side s needs what is marked m.
@@ -59,9 +60,9 @@ type Pack struct {
 
 // Hero is a body and a list of abilities.
 type Hero struct {
-	Name      string
-	Title     string // for players
-	Health    int16
+	Name      string   // unique among heroes
+	Title     string   // for players; clients only
+	Health    int16    // points at spawn, 1 to 10000
 	Abilities []string // 1 to ability.MaxSlots, in the order in which they are served
 	Body      move.Params
 }
@@ -69,9 +70,9 @@ type Hero struct {
 // Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they
 // mean nothing.
 type Ability struct {
-	ability.SlotParams
-	Title string
-	Flies string // the projectile or grenade that it fires; "" is none. SlotParams has its id
+	ability.SlotParams // Name is unique among abilities
+	Title              string
+	Flies              string // the projectile or grenade that it fires; "" is none. SlotParams has its id
 }
 
 // Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and
@@ -93,7 +94,7 @@ type Area struct {
 	Kind object.AreaKind
 }
 
-// Zone is the size of every capture zone, in metres.
+// Zone is the size of every capture zone, in metres: an upright cylinder on the ground.
 type Zone struct{ Radius, Height float32 }
 
 // Mode is one that lobbies may play.
@@ -123,8 +124,8 @@ type Map struct {
 
 // Home is a box in which a team's players may change their hero.
 type Home struct {
-	Team uint8
-	Box  geom.AABB
+	Team uint8     // 0 or 1
+	Box  geom.AABB // metres; the feet count
 }
 
 // Point is a capture point.
@@ -138,22 +139,22 @@ type Stand struct{ At geom.Vec3 }
 
 // Field is where a damage area is.
 type Field struct {
-	Kind string
+	Kind string // name of an Area
 	Box  geom.AABB
 }
 
 // Port is a teleporter.
 type Port struct {
-	Box    geom.AABB
-	Target geom.Vec3
-	Yaw    geom.Angle
+	Box    geom.AABB  // feet in it are teleported
+	Target geom.Vec3  // of the feet, metres
+	Yaw    geom.Angle // of the body at the target
 }
 
 // Asset is a file that a pack carries besides its numbers.
 type Asset struct {
 	Name   string
-	File   string
-	Needed Side
+	File   string // path from the pack's root
+	Needed Side   // a reader of the other side skips the file
 	SHA256 string // of its bytes, 64 hexadecimal digits
 }
 
@@ -163,8 +164,8 @@ func (p *Pack) Side() Side { return p.side }
 // Hash is the SHA-256 of the canonical text of all that was read.
 func (p *Pack) Hash() [32]byte { return p.hash }
 
-// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays
-// another game. It is the same whichever side the pack was read for.
+// Shared is the SHA-256 of the canonical text of the keys that both ends need: peers with different
+// hashes cannot share a match. It does not depend on the side that the pack was read for.
 func (p *Pack) Shared() [32]byte { return p.shared }
 
 // Asset returns the bytes of an asset, which are the pack's; false if there is none of that name,

@@ -34,6 +34,7 @@ type document struct {
 	rows   map[string]int   // by top-level key: how many tables of its array there are so far
 }
 
+// newDocument returns a document without files.
 func newDocument() *document {
 	return &document{root: map[string]any{}, places: map[string]place{}, rows: map[string]int{}}
 }
@@ -52,6 +53,7 @@ func (d *document) at(key string) place {
 	}
 }
 
+// fail returns an *Error that names the file and line of a key.
 func (d *document) fail(key, format string, args ...any) error {
 	p := d.at(key)
 	return &Error{File: p.file, Line: p.line, Key: short(key), Problem: fmt.Sprintf(format, args...)}
@@ -102,6 +104,7 @@ func (d *document) add(file string, text []byte) error {
 	return nil
 }
 
+// syntaxError converts a TOML error, with its line and key if it has them.
 func syntaxError(file string, err error) error {
 	e := &Error{File: file, Problem: oneLine(strings.TrimPrefix(err.Error(), "toml: "))}
 	if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
@@ -129,6 +132,8 @@ type lines struct {
 	table  string         // that is open, with a dot
 }
 
+// read walks through the text of a file. It returns its syntax error, or an *Error for keys nested
+// too deep.
 func (l *lines) read(text []byte) error {
 	for i, c := range text {
 		if c == '\n' {
@@ -241,10 +246,12 @@ func (l *lines) value(path string, v *unstable.Node) error {
 	return nil
 }
 
+// line is the number of the line, from 1, that a byte offset lies in.
 func (l *lines) line(offset int) int {
 	return 1 + sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
 }
 
+// plain are the keys that TOML writes without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // unquoted is a part of a key as it is written.

@@ -79,6 +79,7 @@ func (r *reader) before(a, b string) bool {
 	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.line, q.line), cmp.Compare(a, b)) < 0
 }
 
+// join appends a name to a dotted path.
 func join(path, name string) string {
 	if path == "" {
 		return name
@@ -158,6 +159,7 @@ func setGeometry(field, v any, k *key) (ok bool) {
 	return ok
 }
 
+// rows appends the tables of an array to a list. Several files may add to one list.
 func (r *reader) rows(f *rows, v any, k *key, path string) error {
 	values, ok := v.([]any)
 	if !ok || f.len+len(values) > int(k.hi) {
@@ -176,8 +178,10 @@ func (r *reader) rows(f *rows, v any, k *key, path string) error {
 	return nil
 }
 
+// inside reports whether a number is within the limits of a key.
 func inside(x float64, k *key) bool { return x >= k.lo && x <= k.hi }
 
+// number converts an integer or a float, within the limits of k, to a float32 that is not -0.
 func number(v any, k *key) (float32, bool) {
 	x, ok := v.(float64)
 	if n, isWhole := v.(int64); isWhole {
@@ -190,6 +194,7 @@ func number(v any, k *key) (float32, bool) {
 	return f, ok && inside(x, k)
 }
 
+// numbers reads a list of exactly len(out) numbers.
 func numbers(out []float32, v any, k *key) bool {
 	list, ok := v.([]any)
 	if !ok || len(list) != len(out) {
@@ -203,12 +208,14 @@ func numbers(out []float32, v any, k *key) bool {
 	return true
 }
 
+// integer reads a whole number; floats are refused, even 1.0.
 func integer[N ~uint8 | ~uint16 | ~int16 | ~int32](f *N, v any, k *key) bool {
 	n, ok := v.(int64)
 	*f = N(n)
 	return ok && inside(float64(n), k)
 }
 
+// word sets f to the value of one of the key's choices.
 func word(f *uint8, v any, k *key) bool {
 	text, _ := v.(string)
 	i := slices.Index(k.choices, text)
@@ -232,6 +239,7 @@ func texts(v any) (out []string, ok bool) {
 	return out, true
 }
 
+// printable reports whether all runes of s are printable.
 func printable(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) < 0
 }

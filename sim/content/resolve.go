@@ -21,6 +21,7 @@ import (
 // row is the key of row i of a list.
 func row(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
+// nameForm is the form of a row's name: ASCII letters, digits, space, underscore, dot and hyphen.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]*$`)
 
 // generated is the form of an arena's name that makes one.
@@ -136,6 +137,7 @@ type bound struct {
 	key, wants string
 }
 
+// bounds returns an error for the first broken rule. at is the path of the row.
 func (r *reader) bounds(at string, list []bound) error {
 	for _, b := range list {
 		if b.broken {
@@ -145,6 +147,7 @@ func (r *reader) bounds(at string, list []bound) error {
 	return nil
 }
 
+// splashes checks that the inner and outer values of each splash are in order.
 func (r *reader) splashes(p *Pack) error {
 	check := func(at string, s *object.Splash) error {
 		return r.bounds(at+".splash", []bound{
@@ -169,6 +172,7 @@ func (r *reader) splashes(p *Pack) error {
 	return check("barrel", &p.Barrel.Splash)
 }
 
+// ability checks the references of an ability, and its keys against each other.
 func (r *reader) ability(p *Pack, a *Ability, at string, abilities map[string]bool) error {
 	if err := r.known(at+".runs_with", a.RunsWith, "ability", abilities); err != nil {
 		return err
@@ -233,6 +237,7 @@ func (r *reader) checkGrenades(p *Pack, a *Ability, at string) error {
 	})
 }
 
+// hero checks the references and the body of a hero, and compiles it once.
 func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) error {
 	if err := r.known(at+".abilities", h.Abilities, "ability", abilities); err != nil {
 		return err
@@ -256,6 +261,7 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 	return nil
 }
 
+// mapRow checks the references and the places of a map.
 func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 	if err := r.known(at+".modes", m.Modes, "mode", names.modes); err != nil {
 		return err

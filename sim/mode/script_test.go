@@ -218,7 +218,7 @@ func TestRow56AssaultDefendersWin(t *testing.T) {
 	g.want("winner", int(g.Winner), Attackers)
 }
 
-// Whoever joins in the middle is told the State, and knows all.
+// State alone is enough for a client that joins in the middle of a round.
 func TestRow56LateJoiner(t *testing.T) {
 	g := newGame(t, DefaultAssault())
 	g.in.Players = [Teams]uint16{3, 2}

@@ -35,7 +35,7 @@ const (
 type State struct {
 	Phase  Phase
 	Winner uint8 // a team, Tie or NoWinner; other than NoWinner in Ended alone
-	// the point that is attacked, 0 to Points: so many are captured, those with a lower index
+	// the point under attack, 0 to Points; all points with a lower index are captured
 	Point    uint8
 	Status   Status        // of that point, as of the last tick
 	Left     uint32        // ticks until the phase is over, 1 to 921600

@@ -53,7 +53,7 @@ type Output struct {
 	Announcements []Announcement
 	Awards        []netid.ID // players that get a point each; one may be named often
 	KillAll       bool       // the round is over: all players die, without a killer
-	Restart       bool       // a new round: players' points are 0, all players may spawn, objects are whole
+	Restart       bool       // a new round: points are 0, all may spawn, objects are whole
 }
 
 func (o *Output) announce(a Announcement) { o.Announcements = append(o.Announcements, a) }

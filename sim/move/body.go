@@ -18,15 +18,15 @@ type Params struct {
 
 	WalkSpeed       float32 // m/s; 0 to 30, as all speeds here
 	SprintSpeed     float32 // m/s
-	Acceleration    float32 // on the ground, 1/s: so many speeds a second are gained; 0 to 1000
+	Acceleration    float32 // on the ground, 1/s, in multiples of the speed; 0 to 1000
 	Friction        float32 // on the ground, 1/s; 0 to 1000
 	AirAcceleration float32 // 1/s
 	AirFriction     float32 // 1/s
 	Gravity         float32 // m/s2; 0 to 100
 	FallSpeed       float32 // no fall is faster, m/s; 0 to TopSpeed
 	StickGravity    float32 // m/s2 that hold a walker to the ground; 0 to 1000
-	JumpMetres      float32 // a jump rises so far ...
-	JumpMillis      int32   // ... in so long, then flies on; 1 to 10000
+	JumpMetres      float32 // height of a jump, m
+	JumpMillis      int32   // ms of the rise, after which gravity acts; 1 to 10000
 	Jumps           uint8   // without touching the ground, the first one included; 0 to 3
 	Arc             Arc     // of a rocket jump; none if its time is 0
 }
@@ -175,7 +175,7 @@ func (p Params) MustCompile() *Body {
 // Eye returns the eye position when the feet are at pos.
 func (b *Body) Eye(pos geom.Vec3) geom.Vec3 { return geom.Vec3{X: pos.X, Y: pos.Y + b.eye, Z: pos.Z} }
 
-// passed reports whether so many ticks last at least so long, without a rounded second.
+// passed reports whether ticks at rate ticks/s last at least millis ms, in exact integers.
 func passed(ticks uint16, rate uint16, millis uint32) bool {
 	return uint32(ticks)*1000 >= uint32(rate)*millis
 }

@@ -79,7 +79,7 @@ func (b *Body) fall(y, dt float32) float32 {
 	return y
 }
 
-// flight is the velocity of a rocket jump that has lasted so many ticks.
+// flight is the velocity of a rocket jump since ticks after its start.
 func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
 	up := b.arcStart
 	if b.arcMillis > 0 {

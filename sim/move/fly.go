@@ -50,8 +50,8 @@ func (m *mover) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 			}
 		}
 		if !touched {
-			// Wedged between edges, none of which is a floor: where gravity moves nothing more, one
-			// can stand.
+			// Wedged between edges that are no floor: where gravity moves the body no further, it
+			// stands.
 			if falls && held && q.Sub(p).LenSq() < 0.01*part.LenSq() {
 				landed = true
 			}

@@ -18,7 +18,7 @@ const (
 	StepHeight = 0.5
 	Gravity    = 18
 	FallSpeed  = 50  // no fall is faster
-	JumpTime   = 0.3 // a jump rises JumpHeight in so many seconds, then flies on
+	JumpTime   = 0.3 // seconds in which a jump rises JumpHeight; gravity acts after them
 	JumpHeight = 1
 	TopSpeed   = 64 // along each axis; no velocity is larger
 )

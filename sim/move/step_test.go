@@ -74,8 +74,8 @@ func bits(m Motion) []uint32 {
 	return out
 }
 
-// TestWalkHash pins 10,000 ticks of 16 players who wander about generated arenas, walked both ways.
-// Whoever changes it changes what recorded matches replay to.
+// TestWalkHash pins 10,000 ticks of 16 players that wander about generated arenas, with both
+// implementations. A new hash means that recorded matches replay differently.
 func TestWalkHash(t *testing.T) {
 	const pinned = "0f9e78076254603c7ffffd3e891b2e96418ca1dff5a4eb3d3570964403240420"
 	digest := sha256.New()

@@ -84,8 +84,8 @@ func random64(r *rand.Rand, lo, hi float32) float32 {
 	return lo + float32(r.IntN(int((hi-lo)*64)+1))/64
 }
 
-// clutter is an arena nobody would build: a closed room of thin walls, crammed with boxes and ramps
-// of any slope that overlap, leave gaps too low and too narrow, and hang in the air.
+// clutter is a worst-case arena: a closed room of thin walls, crammed with boxes and ramps of any
+// slope that overlap, leave gaps too low and too narrow, and hang in the air.
 func clutter(r *rand.Rand, solids int) *arena.Arena {
 	const half, thin = 8, 1. / 64
 	at := geom.Vec3{X: random64(r, -1900, 1900), Y: random64(r, -100, 100), Z: random64(r, -1900, 1900)}

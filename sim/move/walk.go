@@ -35,7 +35,7 @@ func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, f
 			if geom.Abs(q.Y-p.Y) <= PosUnit { // rounding, not a rise
 				q.Y = p.Y
 			}
-			// An edge too far out to stand on carries whoever is climbing it, or has a floor close
+			// An edge too far out to stand on carries a body that climbs it or has a floor close
 			// below.
 			ground = firm >= p.Y-reach || q.Y-p.Y > skin
 		} else {

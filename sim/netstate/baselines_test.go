@@ -11,9 +11,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestRow34ThreeBaselines is row 34 of the reference's checklist. Players who run straight on, told
-// of against what a client that loses datagrams last acknowledged: against three snapshots that
-// takes at most 60 % of what one takes, and both decode to the server's rows.
+// TestRow34ThreeBaselines is row 34 of the reference's checklist. Players run straight on, and a
+// client with packet loss receives deltas against what it acknowledged last: three baselines take
+// at most 60 % of the bytes of one, and both decode to the server's rows.
 func TestRow34ThreeBaselines(t *testing.T) {
 	const slots, interval, snapshots = 64, 3, 400
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {

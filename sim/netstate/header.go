@@ -12,7 +12,7 @@ import (
 // groups to the end of the datagram (snapshot.Packer). Every datagram stands alone.
 //
 //	4  tick   the server tick that the rows describe
-//	1  flags  1: the owner's row follows; 2: a checksum comes before it; 4: objects come before the runs
+//	1  flags  1: owner's row follows; 2: checksum before it; 4: objects before the runs
 //	4  sum    if announced: of the players' rows in this datagram, as snapshot.Packer.Sum makes it
 type Header struct {
 	Tick    tick.Tick

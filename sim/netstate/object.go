@@ -41,13 +41,15 @@ func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 // ObjectStateSchema, and the code that captures and restores it, are generated from them. Pos is
 // on the grid of package move, so both ends compute the same bits of a trajectory.
 //
-//	class       Born            Span      Pos                    Aim                  Phase        Level
-//	projectile  fired           to end    start; end, once over  yaw, pitch           HitKind
-//	grenade     thrown          to blast  start; end, once over  velocity, 1/1024 m/s 1: exploded
-//	barrel      broken          0         foot                   0                    1: broken    health
-//	cube        0               0         centre                 rotation             0
-//	teleporter  last use        0         middle of its box      0                    1: was used
-//	zone        0               0         centre                 players of teams     mode.Status  progress, 1/1023
+//	class       Born      Span      Pos                    Aim               Phase        Level
+//	projectile  fired     to end    start; end, once over  yaw, pitch        HitKind
+//	grenade     thrown    to blast  start; end, once over  1/1024 m/s        1: exploded
+//	barrel      broken    0         foot                   0                 1: broken    health
+//	cube        0         0         centre                 rotation          0
+//	teleporter  last use  0         middle of its box      0                 1: was used
+//	zone        0         0         centre                 players of teams  mode.Status  progress
+//
+// The Aim of a grenade is its velocity; the Level of a zone is its progress in 1/1023.
 type ObjectState struct {
 	_     struct{}  `net:"thing"`
 	Kind  Kind      `net:"what,bits=3"`
@@ -74,8 +76,8 @@ const (
 	MaxStanding = 240
 )
 
-// ObjectSlots is the most objects that a lobby of so many players sends at a time: standing
-// objects and two launches a player, at most MaxObjects. Both ends know it.
+// ObjectSlots is the most objects that a lobby of players sends at a time: standing objects and two
+// projectiles or grenades a player, at most MaxObjects. Both ends compute it.
 func ObjectSlots(players int) int {
 	return min((256+2*players)/snapshot.GroupRows*snapshot.GroupRows, MaxObjects)
 }

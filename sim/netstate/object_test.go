@@ -118,7 +118,7 @@ func TestPaces(t *testing.T) {
 			t.Errorf("%x: %v", src, got)
 		}
 	}
-	for at := tick.Tick(300); at < 330; at++ { // of one client, the rows of each fifth snapshot are new
+	for at := tick.Tick(300); at < 330; at++ { // every fifth snapshot has new rows
 		if back := p.LastUpdate(Cube, at, 3); back%3 != 0 || (at-back)/3%5 != 0 || back >= 15 ||
 			p.LastUpdate(Barrel, at, 3) != 0 {
 			t.Errorf("tick %d: %d back", at, back)

@@ -31,7 +31,7 @@ func inRange(t interface{ Fatalf(string, ...any) }, row []int32, public bool) {
 	}
 }
 
-// figure is any figure of somebody who looks along yaw.
+// figure is a random animation state of a player that looks along yaw.
 func figure(seed uint64, yaw geom.Angle) *anim.State {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return &anim.State{

@@ -16,9 +16,10 @@ import (
 // which was written by the arithmetic that the first releases spelled out by hand. The file is not
 // to be made anew.
 //
-//	public  x y z  yaw pitch flags  health shots kills deaths = row, which goes on; the last two now share a field
-//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row, of which the
-//	        rifle's three are gone
+//	public  x y z  yaw pitch flags  health shots kills deaths = row
+//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row
+//
+// Rows have more fields by now: kills and deaths share one, and the rifle's three are gone.
 func TestRowsOfTheFirstFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/rows.txt")
 	if err != nil {
@@ -91,7 +92,7 @@ func TestHashesArePinned(t *testing.T) {
 	for i, c := range [][2]uint64{
 		{Public.Hash(), 0x60266295c85ab006}, {Owner.Hash(), 0xd26e77eff5678a65},
 		{SchemaHash(), 0x961a06ef5624b86c},
-		{Untrained().Hash(), 0x77181445f2444b8f}, // a trained one changes with what it is trained on
+		{Untrained().Hash(), 0x77181445f2444b8f}, // trained models change with their data
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%d: %#x, want %#x", i, c[0], c[1])

@@ -32,7 +32,7 @@ type Area struct {
 	next []tick.Tick // by slot: not before
 }
 
-// NewArea makes an area for players in so many slots.
+// NewArea makes an area for players in the given number of slots.
 func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
 	return Area{Box: box, Kind: kind, next: make([]tick.Tick, slots)}
 }

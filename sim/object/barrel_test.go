@@ -10,8 +10,8 @@ import (
 )
 
 // TestRow55Barrels lines barrels up 4 m apart and shoots the first: each breaks the next a tick
-// later, the world ends up the same whatever their order in the list, and the shooter is credited
-// with whoever dies, once.
+// later, the result does not depend on their order in the list, and the shooter is credited once
+// for each death.
 func TestRow55BarrelsChain(t *testing.T) {
 	type outcome struct {
 		broken [9]tick.Tick
@@ -22,7 +22,7 @@ func TestRow55BarrelsChain(t *testing.T) {
 	for round := range 5 {
 		s := newStage(plain(t), 2)
 		s.put(0, 0, v3(-30, 0, 0))
-		s.put(1, 0, v3(33, 0, 0)) // a friend of the shooter's: barrels spare nobody
+		s.put(1, 0, v3(33, 0, 0)) // a team mate of the shooter: barrels hurt all teams
 		rng := rand.New(rand.NewPCG(8, uint64(round)))
 		for _, i := range rng.Perm(9) {
 			s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(i), v3(float32(i)*4, 0, 0)))

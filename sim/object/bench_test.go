@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// skirmish is a lobby on a generated map: players who stand for 64 ticks already, projectiles fired
+// skirmish is a lobby on a generated map: players that have stood for 64 ticks, projectiles fired
 // by all at delays of up to a quarter of a second, and a tenth as many grenades.
 func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grenade) {
 	a := arena.Generate(players, 7)
@@ -46,7 +46,7 @@ func skirmish(tb testing.TB, players, flying int) (*stage, []Projectile, []Grena
 	return s, projectiles, grenades
 }
 
-// shoot fires a projectile from somebody's eyes at nothing in particular.
+// shoot fires a projectile from the eyes of player i in a random direction.
 func (s *stage) shoot(rng *rand.Rand, i int) Projectile {
 	who := rng.IntN(len(s.poses))
 	from := s.poses[who].Pos.Add(v3(0, 1.65, 0))
@@ -77,8 +77,8 @@ func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 }
 
-// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the twin that
-// asks everybody and every solid.
+// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the brute-force
+// version that tests all players and solids.
 func BenchmarkProjectiles(b *testing.B) {
 	s, all, _ := skirmish(b, 1000, 200)
 	start := append([]Projectile(nil), all...)
@@ -106,7 +106,7 @@ func BenchmarkProjectiles(b *testing.B) {
 	}
 }
 
-// naiveStep asks everybody and every solid about one projectile's way, with the same tests.
+// naiveStep tests all players and solids along one projectile's path, with the same tests.
 func naiveStep(s *stage, p *Projectile) (best float32) {
 	r := &s.ProjectileKinds[p.Type]
 	way := r.Travelled(p.age(s.Now - 1))
@@ -145,7 +145,7 @@ func BenchmarkBlast(b *testing.B) {
 		s.Barrels = nil
 		s.next()
 		splash := DefaultGrenade().Splash
-		splash.Damage = 0 // nobody dies of being measured
+		splash.Damage = 0 // no player dies during the benchmark
 		blast := Blast{Center: v3(0.1, 1.5, 0.1), Splash: splash, Instigator: player(0),
 			Team: lagcomp.NoTeam, Source: 1, Queued: s.Now}
 		b.Run(name, func(b *testing.B) {

@@ -34,8 +34,8 @@ func TestRow53SplashTable(t *testing.T) {
 	}
 }
 
-// TestRow53BlastChoosesVictims is the table of who is reached: by team, by ownership, through
-// walls.
+// TestRow53BlastChoosesVictims is the table of players that a blast reaches: by team, by ownership,
+// through walls.
 func TestRow53BlastChoosesVictims(t *testing.T) {
 	wall := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 4, 2.25))
 	low := arena.NewSolid(arena.Box, v3(-8, 0, 2), v3(8, 1.375, 2.25))
@@ -80,7 +80,7 @@ func TestRow53BlastChoosesVictims(t *testing.T) {
 	}
 }
 
-// slowBlast is the honest twin: everybody is asked, and a wall is looked for in every solid.
+// slowBlast is the reference implementation: it tests all players, and all solids for a wall.
 func slowBlast(s *stage, b Blast) map[int]int32 {
 	hurt := map[int]int32{}
 	for slot, p := range s.poses {

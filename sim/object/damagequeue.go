@@ -62,7 +62,7 @@ type entry struct {
 	impulse            [3]int64 // move.VelUnit
 }
 
-// NewDamageQueue makes a queue with initial room for so many triples.
+// NewDamageQueue makes a queue with initial room for the given number of triples.
 func NewDamageQueue(triples int) *DamageQueue {
 	size := 16
 	for size < 2*triples {

@@ -7,21 +7,21 @@
 //
 // # A tick
 //
-//	StepProjectiles, StepGrenades, StepAreas   movement; hits go to the DamageQueue, explosions to Blasts
-//	ResolveBlasts                              the only place where explosions hurt and push, under a budget
-//	ResolveDamage                              the only place where health is lost; broken barrels explode next tick
-//	StepCubes, StepTeleporters, CountOccupants the rest, in any order
+//	StepProjectiles, StepGrenades, StepAreas    movement; hits go to the DamageQueue, blasts to Blasts
+//	ResolveBlasts                               applies damage and impulse of blasts, under a budget
+//	ResolveDamage                               subtracts health; broken barrels explode next tick
+//	StepCubes, StepTeleporters, CountOccupants  the rest, in any order
 //
 // Players are tested through lagcomp. Tests of the present use the newest recorded tick, so record
 // before these run.
 //
-// # Who tests which tick
+// # The tick that each object tests
 //
-//	projectile   its shooter's delay behind now, the same for the whole flight   not the shooter's team
-//	its blast    the same                                                        not the shooter's team
-//	grenade      now                                                             not the thrower's team
-//	its blast    now                                                             not the thrower's team
-//	barrel       now                                                             all teams
+//	projectile   now less its shooter's delay, fixed at launch   not the shooter's team
+//	its blast    the same                                        not the shooter's team
+//	grenade      now                                             not the thrower's team
+//	its blast    now                                             not the thrower's team
+//	barrel       now                                             all teams
 //
 // A blast also reaches its own instigator if its OwnerFraction is above 0. Blasts need a line of
 // sight, unlike in the reference: a wall protects.

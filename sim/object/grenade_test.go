@@ -122,7 +122,7 @@ func TestRow53GrenadeTable(t *testing.T) {
 	}
 }
 
-// Everybody for himself: a grenade spares its owner for a fifth of a second, not longer.
+// Without teams, a grenade spares its owner for a fifth of a second, not longer.
 func TestRow53GrenadeArms(t *testing.T) {
 	for _, team := range []uint8{0, 255} {
 		s := newStage(plain(t), 1)

@@ -60,7 +60,7 @@ func (a ProjectileKind) Compile(rate tick.Rate) CompiledProjectile {
 	return r
 }
 
-// Travelled is how far a projectile has flown so many ticks after its start, in metres, at most
+// Travelled is the distance of a projectile from its start after age ticks, in metres, at most
 // Range.
 func (r *CompiledProjectile) Travelled(age tick.Tick) float32 {
 	return float32(min(float64(r.Velocity)*float64(age)/r.rate, float64(r.Range)))

@@ -25,7 +25,8 @@ func (c *Cube) Valid() bool { return onWireGrid(c.Pos, c.Vel) }
 // Valid reports whether a blast has a finite place and an allowed strength.
 func (b *Blast) Valid() bool {
 	s := &b.Splash
-	for _, v := range []float32{s.Radius, s.FalloffStart, s.Damage, s.MinDamage, s.Impulse, s.MinImpulse, s.OwnerFraction} {
+	for _, v := range []float32{s.Radius, s.FalloffStart, s.Damage, s.MinDamage, s.Impulse, s.MinImpulse,
+		s.OwnerFraction} {
 		if !(v >= 0 && v <= 1<<20) {
 			return false
 		}

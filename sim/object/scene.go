@@ -45,7 +45,8 @@ type sceneScratch struct {
 	supported []bool // of cubes: lies on another
 }
 
-// Reserve allocates room for so many projectiles and grenades, blasts, and players near one blast.
+// Reserve allocates room for flights projectiles and grenades, blasts, and near players at one
+// blast.
 func (s *Scene) Reserve(flights, blasts, near int) {
 	s.sweeps, s.rows = slices.Grow(s.sweeps, flights), slices.Grow(s.rows, flights)
 	s.hits, s.near = slices.Grow(s.hits, flights), slices.Grow(s.near, near)

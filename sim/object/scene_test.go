@@ -71,7 +71,7 @@ func (s *stage) put(slot int, team uint8, feet geom.Vec3) {
 	s.poses[slot] = rig.Pose{ID: uint32(player(slot)), Pos: feet, Flags: rig.Flags(true, team, 1)}
 }
 
-// next opens a tick and records everybody.
+// next opens a tick and records all players.
 func (s *stage) next() {
 	s.Now++
 	s.history.Record(s.Now, s.poses)

@@ -12,12 +12,7 @@ func BenchmarkBuild(b *testing.B) {
 		arena *arena.Arena
 		cell  float32
 	}{
-		{"arena-16/4m", openArena(b, "arena-16"), 4},
 		{"arena-64/4m", openArena(b, "arena-64"), 4},
-		{"arena-256/4m", openArena(b, "arena-256"), 4},
-		{"arena-1024/8m", openArena(b, "arena-1024"), 8},
-		{"town-128/4m", town(64, 1), 4},
-		{"town:64:11/4m", arena.Town(64, 11), 4},
 		{"town:500:11/8m", arena.Town(500, 11), 8},
 	} {
 		b.Run(row.name, func(b *testing.B) {

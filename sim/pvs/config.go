@@ -13,7 +13,7 @@ import (
 type Config struct {
 	MinX, MinZ float32 // corner of the grid, metres
 	Cell       float32 // edge of a cell, metres, 1 to 16
-	Wide, Deep int     // cells along x and z, 1 to 256 each; together they must cover the arena's bounds
+	Wide, Deep int     // cells along x and z, 1 to 256 each; they must cover the arena
 
 	LookAhead float32 // seconds that a client may be behind, up to 1; default 0.25. Negative: none
 	// metres per second over the ground, up to 64; default 11.4, the most that turning in the air
@@ -25,21 +25,21 @@ type Config struct {
 	// metres above a cell's lowest ground, rising, at most 3; default 0.25 and 1.5. Empty, not nil:
 	// none
 	Levels   []float32
-	Effort   int // pairs of parts looked at before a pair of cells is given up, up to 1e6; default 256
+	Effort   int // pairs of parts tested per pair of cells, up to 1e6; default 256
 	MaxBytes int // of the table; default 64 MiB
 }
 
 // Defaults of Config.
 const (
 	DefaultLookAhead = 0.25
-	DefaultSpeed     = 11.4 // RunSpeed * sqrt(air acceleration / air friction) = 8 * sqrt(1 / 0.5) is 11.31
+	DefaultSpeed     = 11.4 // RunSpeed * sqrt(acceleration / friction in the air) is 11.31
 	DefaultClimb     = 6
 	DefaultEffort    = 256
 	DefaultMaxBytes  = 64 << 20
 	MaxLevels        = 3 // of Config; the level of any height comes on top
 )
 
-// Fit returns the grid that covers an arena with cells of so many metres, and defaults.
+// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults.
 func Fit(a *arena.Arena, cell float32) Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	return Config{

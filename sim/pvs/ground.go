@@ -10,8 +10,8 @@ import (
 
 // Implementation constants of the ground.
 const (
-	patchSize  = 0.5  // metres; doubled until a cell and its surroundings are at most 64 patches wide
-	sideMargin = 0.35 // so near a box's side the feet must be almost on top of it: less than the radius
+	patchSize  = 0.5  // metres; doubled until a cell with its reach is at most 64 wide
+	sideMargin = 0.35 // metres, below the radius: nearer to a side the feet are on top
 	// what is less above the ground leaves no room to stand: less than the body's straight part
 	// ends at
 	// less space above the ground leaves no room to stand: less than where the body's straight part
@@ -187,7 +187,7 @@ func (g *ground) reachable(r area, now float32, c *Config, solids []arena.Solid)
 			}
 		}
 	}
-	// A path of this length crosses at most so many patch borders.
+	// The bound is the number of patch borders that a path of this length can cross.
 	for range int(c.reach()*math.Sqrt2/g.size) + 2 {
 		p.spread(free)
 	}

@@ -34,13 +34,16 @@ func (p *part) size() float32 { return max(p.x1-p.x0, p.z1-p.z0) }
 // splitPlace makes the parts of an area within its farthest limits.
 func (g *ground) splitPlace(p *reachableArea, within area) parts {
 	all := make(parts, 1<<(depth+1)-1)
-	g.splitPart(p, within, all, 0, 0, 0, 64, len(p.rows))
+	g.splitPart(p, within, all, 0, patchRect{0, 0, 64, len(p.rows)})
 	return all
 }
 
-// splitPart fills part i with patches [x0, x1) of rows [z0, z1), and its halves.
-func (g *ground) splitPart(p *reachableArea, within area, all parts, i, x0, z0, x1, z1 int) {
-	x0, z0, x1, z1 = p.shrink(x0, z0, x1, z1)
+// patchRect is patches [x0, x1) of rows [z0, z1) of a reachable area.
+type patchRect struct{ x0, z0, x1, z1 int }
+
+// splitPart fills part i with the patches of a rectangle, and its halves.
+func (g *ground) splitPart(p *reachableArea, within area, all parts, i int, patches patchRect) {
+	x0, z0, x1, z1 := p.shrink(patches)
 	if x0 >= x1 {
 		g.emptyPart(all, i)
 		return
@@ -63,12 +66,12 @@ func (g *ground) splitPart(p *reachableArea, within area, all parts, i, x0, z0, 
 	}
 	if x1-x0 >= z1-z0 {
 		mid := (x0 + x1) / 2
-		g.splitPart(p, within, all, 2*i+1, x0, z0, mid, z1)
-		g.splitPart(p, within, all, 2*i+2, mid, z0, x1, z1)
+		g.splitPart(p, within, all, 2*i+1, patchRect{x0, z0, mid, z1})
+		g.splitPart(p, within, all, 2*i+2, patchRect{mid, z0, x1, z1})
 	} else {
 		mid := (z0 + z1) / 2
-		g.splitPart(p, within, all, 2*i+1, x0, z0, x1, mid)
-		g.splitPart(p, within, all, 2*i+2, x0, mid, x1, z1)
+		g.splitPart(p, within, all, 2*i+1, patchRect{x0, z0, x1, mid})
+		g.splitPart(p, within, all, 2*i+2, patchRect{x0, mid, x1, z1})
 	}
 	for _, half := range all[2*i+1 : 2*i+3] {
 		all[i].y0 = min(all[i].y0, half.y0)
@@ -85,7 +88,8 @@ func (g *ground) emptyPart(all parts, i int) {
 }
 
 // shrink removes rows and columns without patches at the edges.
-func (p *reachableArea) shrink(x0, z0, x1, z1 int) (int, int, int, int) {
+func (p *reachableArea) shrink(r patchRect) (x0, z0, x1, z1 int) {
+	x0, z0, x1, z1 = r.x0, r.z0, r.x1, r.z1
 	mask := ^uint64(0) >> (64 - (x1 - x0)) << x0
 	if x0 >= x1 {
 		return 0, 0, 0, 0

@@ -15,9 +15,9 @@ func scenes(tb testing.TB) []*arena.Arena {
 		town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
 }
 
-// oracle draws where somebody of a node is after the look-ahead, without any of the builder's
-// geometry: anywhere on the ground within reach of his cell, feet at any height that he may have
-// now, and higher by what he can rise and climb.
+// oracle draws the place of a player of a node after the look-ahead, without the builder's
+// geometry: anywhere on the ground within reach of the cell, feet at any height that is possible
+// now, and higher by the greatest rise and climb.
 type oracle struct {
 	r *rand.Rand
 	a *arena.Arena
@@ -112,9 +112,9 @@ func (o *oracle) sees(from, fromLevel, to, toLevel int) bool {
 	return o.clear(p, q)
 }
 
-// TestNothingSeenIsHidden is the promise: no free line between two that the table parts. Every
-// other line is between cells one of which lies where the visible begins, where a mistake would
-// show.
+// TestNothingSeenIsHidden is the guarantee: no free line joins two cells that the table hides from
+// each other. Every other line ends in a cell at the border of the visible set, where a mistake
+// would show.
 func TestNothingSeenIsHidden(t *testing.T) {
 	lines := 0
 	for i, a := range scenes(t) {

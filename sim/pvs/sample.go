@@ -26,9 +26,9 @@ func CellFor(a *arena.Arena) float32 {
 	return maxShareCell
 }
 
-// Sample estimates Table.Hidden from so many pairs of cells, in a small part of the time of Build,
-// to tell whether building is worth it. Equal arguments give equal numbers; the errors are those
-// of Build.
+// Sample estimates Table.Hidden from pairs random pairs of cells, in a small part of the time of
+// Build, to tell whether building is worth it. Equal arguments give equal numbers; the errors are
+// those of Build.
 func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	b, err := newBuilder(a, c)
 	if err != nil {

@@ -62,8 +62,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestCrowd: on the ground less is seen than from above, a crowd is as sharp as the levels of who
-// is in it, and it costs nothing to fill and ask. ecs/interest takes it as it is, with the same
+// TestCrowd: less is visible from the ground than from above, a crowd uses the levels of its own
+// players, and filling and queries do not allocate. ecs/interest takes it unchanged, with the same
 // cells.
 func TestCrowd(t *testing.T) {
 	a := rooms(5, 1)
@@ -114,7 +114,7 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("%v allocations, want none", n)
 	}
 	r := rand.New(rand.NewPCG(8, 8))
-	for range 50 { // what Seen lists is what Visible says of the cells in which somebody is
+	for range 50 { // Seen lists the occupied cells that Visible reports
 		crowd.Reset()
 		occupied := map[int]bool{}
 		for range 40 {

@@ -8,7 +8,7 @@ import (
 
 // Implementation constants of the walls.
 const (
-	shrink         = 1. / 512 // metres that each wall is reduced at each side, to cover all rounding
+	shrink         = 1. / 512 // metres taken off each side of a wall, to cover rounding
 	binSize        = 4        // metres; doubled until there are at most maxBins
 	maxBins        = 1 << 16
 	wideBins       = 64 // a wall over more bins is tested by every line
@@ -190,20 +190,19 @@ func (w *walls) mergeWith(i, last, most int) {
 	if s.ramp || s.groundArea() > mergeMaxArea {
 		return
 	}
-	x0, z0, x1, z1 := w.bins(&s.box)
-	for z := z0; z <= z1; z++ {
-		for x := x0; x <= x1; x++ {
+	bins := w.bins(&s.box)
+	for z := bins.z0; z <= bins.z1; z++ {
+		for x := bins.x0; x <= bins.x1; x++ {
 			for _, j := range w.at(x, z) {
 				o := &w.all[j]
 				if int(j) == i || o.ramp || o.groundArea() > mergeMaxArea || len(w.all) >= most {
 					continue
 				}
 				for axis := range 3 {
-					if r, ok := join(&s.box, &o.box, axis); ok && !w.covered(&r, x0, z0, x1, z1, last) {
+					if r, ok := join(&s.box, &o.box, axis); ok && !w.covered(&r, bins, last) {
 						w.all = append(w.all, wall{box: r})
 					}
 				}
-				o = nil
 			}
 		}
 	}
@@ -213,9 +212,9 @@ func (r *box) groundArea() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z
 
 // covered reports whether r lies in a wall that is indexed in some bins, or in a recent one that
 // is not indexed yet.
-func (w *walls) covered(r *box, x0, z0, x1, z1, last int) bool {
-	for z := z0; z <= z1; z++ {
-		for x := x0; x <= x1; x++ {
+func (w *walls) covered(r *box, bins binRect, last int) bool {
+	for z := bins.z0; z <= bins.z1; z++ {
+		for x := bins.x0; x <= bins.x1; x++ {
 			for _, j := range w.at(x, z) {
 				if o := &w.all[j]; !o.ramp && o.holds(r) {
 					return true
@@ -259,13 +258,13 @@ func (w *walls) index() {
 	w.large = w.large[:0]
 	each := func(do func(bin int, i uint32), large func(i uint32)) {
 		for i := range w.all {
-			x0, z0, x1, z1 := w.bins(&w.all[i].box)
-			if (x1-x0+1)*(z1-z0+1) > wideBins {
+			r := w.bins(&w.all[i].box)
+			if (r.x1-r.x0+1)*(r.z1-r.z0+1) > wideBins {
 				large(uint32(i))
 				continue
 			}
-			for z := z0; z <= z1; z++ {
-				for x := x0; x <= x1; x++ {
+			for z := r.z0; z <= r.z1; z++ {
+				for x := r.x0; x <= r.x1; x++ {
 					do(z*w.wide+x, uint32(i))
 				}
 			}
@@ -284,9 +283,13 @@ func (w *walls) index() {
 	}, func(uint32) {})
 }
 
-func (w *walls) bins(r *box) (x0, z0, x1, z1 int) {
-	return bin(r.lo.x-w.x0, w.size, w.wide), bin(r.lo.z-w.z0, w.size, w.deep),
-		bin(r.hi.x-w.x0, w.size, w.wide), bin(r.hi.z-w.z0, w.size, w.deep)
+// binRect is bins x0 to x1 of rows z0 to z1, both inclusive.
+type binRect struct{ x0, z0, x1, z1 int }
+
+// bins returns the bins that a box lies in.
+func (w *walls) bins(r *box) binRect {
+	return binRect{bin(r.lo.x-w.x0, w.size, w.wide), bin(r.lo.z-w.z0, w.size, w.deep),
+		bin(r.hi.x-w.x0, w.size, w.wide), bin(r.hi.z-w.z0, w.size, w.deep)}
 }
 
 func bin(v, size float64, n int) int { return min(max(int(v/size), 0), n-1) }

@@ -97,6 +97,7 @@ func (k packed) withoutKey() packed {
 	return k
 }
 
+// append appends the chunk with its head and checksum.
 func (k *packed) append(dst []byte) []byte {
 	start := len(dst)
 	le := binary.LittleEndian
@@ -198,74 +199,113 @@ func (r *Reader) Next() (*Chunk, error) {
 	return c, err
 }
 
+// next reads the head of a chunk, checks its sizes, reads and checks its body, and unpacks both.
 func (r *Reader) next() (*Chunk, error) {
 	start := r.at
 	var head [chunkHead]byte
-	n, err := io.ReadFull(r.src, head[:])
-	if err == io.EOF {
-		return nil, io.EOF
-	} else if err == io.ErrUnexpectedEOF && n == footerSize && string(head[:4]) == footerMagic {
-		if r.End, err = footer(head[:n], r.last); err != nil {
-			return nil, fmt.Errorf("%w: footer at byte %d: %w", ErrFormat, start, err)
-		}
-		r.at += footerSize
-		return nil, io.EOF
-	} else if err == io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("%w: ends at byte %d: expected %d bytes more of a chunk's head, which begins at byte %d", ErrFormat, start+int64(n), chunkHead-n, start)
-	} else if err != nil {
+	if err := r.readHead(&head); err != nil {
 		return nil, err
 	}
-	r.at += chunkHead
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: chunk at byte %d: %s", ErrFormat, start, fmt.Sprintf(format, args...))
 	}
-	le := binary.LittleEndian
 	if string(head[:4]) != chunkMagic {
 		return nil, wrong("begins with %q, expected %q", head[:4], chunkMagic)
 	}
-	c := &Chunk{First: tick.Tick(le.Uint32(head[4:])), Ticks: int(le.Uint16(head[8:]))}
-	method := head[10]
-	raw := [2]uint32{le.Uint32(head[11:]), le.Uint32(head[19:])}
-	packed := [2]uint32{le.Uint32(head[15:]), le.Uint32(head[23:])}
-	switch {
-	case c.First == 0 || c.First >= 1<<31:
-		return nil, wrong("first tick %d", c.First)
-	case c.Ticks < 1 || c.Ticks > MaxChunkTicks:
-		return nil, wrong("%d ticks, expected 1 to %d", c.Ticks, MaxChunkTicks)
-	case raw[0] > MaxKey || raw[1] > MaxLog || packed[0] > MaxKey || packed[1] > MaxLog:
-		return nil, wrong("sizes %d and %d, packed %d and %d: expected at most %d and %d", raw[0], raw[1],
-			packed[0], packed[1], MaxKey, MaxLog)
-	case r.Limit > 0 && int64(raw[0])+int64(raw[1]) > int64(r.Limit-r.used):
-		return nil, wrong("%d bytes unpacked, expected at most %d of all chunks", raw[0]+raw[1], r.Limit)
-	case method > 1 || method == 0 && raw != packed:
-		return nil, wrong("method %d", method)
+	h := parseChunkHead(&head)
+	if problem := h.check(r.Limit, r.used); problem != "" {
+		return nil, wrong("%s", problem)
 	}
-	r.used += int(raw[0]) + int(raw[1])
-	body, err := r.body(int(packed[0])+int(packed[1])+4, start)
+	r.used += int(h.raw[0]) + int(h.raw[1])
+	body, err := r.body(int(h.packed[0])+int(h.packed[1])+4, start)
 	if err != nil {
 		return nil, err
 	}
-	body, sum := body[:len(body)-4], le.Uint32(body[len(body)-4:])
+	body, sum := body[:len(body)-4], binary.LittleEndian.Uint32(body[len(body)-4:])
 	if got := crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, body); got != sum {
 		return nil, wrong("checksum %08x, expected %08x", got, sum)
 	}
-	for i, piece := range [2][]byte{body[:packed[0]], body[packed[0]:]} {
-		if method == 1 && len(piece) > 0 {
-			if piece, err = r.unpack[i].Into(make([]byte, 0, raw[i]), piece); err != nil {
-				return nil, wrong("%v", err)
-			}
-		}
-		if len(piece) != int(raw[i]) {
-			return nil, wrong("%d bytes unpacked, expected %d", len(piece), raw[i])
-		}
-		if i == 0 {
-			c.Key = piece
-		} else {
-			c.Log = piece
-		}
+	c := &Chunk{First: h.first, Ticks: h.ticks}
+	if c.Key, err = r.unpackPiece(&h, 0, body[:h.packed[0]]); err != nil {
+		return nil, wrong("%v", err)
+	}
+	if c.Log, err = r.unpackPiece(&h, 1, body[h.packed[0]:]); err != nil {
+		return nil, wrong("%v", err)
 	}
 	r.last = c.Last()
 	return c, nil
+}
+
+// readHead reads the head of the next chunk. It returns io.EOF at the end of the recording, and
+// sets End if a footer stands there.
+func (r *Reader) readHead(head *[chunkHead]byte) error {
+	n, err := io.ReadFull(r.src, head[:])
+	switch {
+	case err == io.ErrUnexpectedEOF && n == footerSize && string(head[:4]) == footerMagic:
+		if r.End, err = footer(head[:n], r.last); err != nil {
+			return fmt.Errorf("%w: footer at byte %d: %w", ErrFormat, r.at, err)
+		}
+		r.at += footerSize
+		return io.EOF
+	case err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("%w: ends at byte %d: expected %d bytes more of a chunk's head, which begins "+
+			"at byte %d", ErrFormat, r.at+int64(n), chunkHead-n, r.at)
+	case err != nil:
+		return err
+	}
+	r.at += chunkHead
+	return nil
+}
+
+// chunkHeader is the fixed part of a chunk; index 0 of an array is the key, 1 the log.
+type chunkHeader struct {
+	first       tick.Tick
+	ticks       int
+	method      byte
+	raw, packed [2]uint32 // bytes before and after compression
+}
+
+// parseChunkHead reads the fields of a head; check validates them.
+func parseChunkHead(head *[chunkHead]byte) chunkHeader {
+	le := binary.LittleEndian
+	return chunkHeader{
+		first: tick.Tick(le.Uint32(head[4:])), ticks: int(le.Uint16(head[8:])), method: head[10],
+		raw:    [2]uint32{le.Uint32(head[11:]), le.Uint32(head[19:])},
+		packed: [2]uint32{le.Uint32(head[15:]), le.Uint32(head[23:])},
+	}
+}
+
+// check describes what is out of range, "" if nothing is. limit is Reader.Limit, used the bytes
+// that earlier chunks took of it.
+func (h *chunkHeader) check(limit, used int) string {
+	raw, packed := h.raw, h.packed
+	switch {
+	case h.first == 0 || h.first >= 1<<31:
+		return fmt.Sprintf("first tick %d", h.first)
+	case h.ticks < 1 || h.ticks > MaxChunkTicks:
+		return fmt.Sprintf("%d ticks, expected 1 to %d", h.ticks, MaxChunkTicks)
+	case raw[0] > MaxKey || raw[1] > MaxLog || packed[0] > MaxKey || packed[1] > MaxLog:
+		return fmt.Sprintf("sizes %d and %d, packed %d and %d: expected at most %d and %d", raw[0], raw[1],
+			packed[0], packed[1], MaxKey, MaxLog)
+	case limit > 0 && int64(raw[0])+int64(raw[1]) > int64(limit-used):
+		return fmt.Sprintf("%d bytes unpacked, expected at most %d of all chunks", raw[0]+raw[1], limit)
+	case h.method > 1 || h.method == 0 && raw != packed:
+		return fmt.Sprintf("method %d", h.method)
+	}
+	return ""
+}
+
+// unpackPiece returns the key (i = 0) or the log (i = 1) of a chunk, uncompressed.
+func (r *Reader) unpackPiece(h *chunkHeader, i int, piece []byte) (raw []byte, err error) {
+	if h.method == 1 && len(piece) > 0 {
+		if piece, err = r.unpack[i].Into(make([]byte, 0, h.raw[i]), piece); err != nil {
+			return nil, err
+		}
+	}
+	if len(piece) != int(h.raw[i]) {
+		return nil, fmt.Errorf("%d bytes unpacked, expected %d", len(piece), h.raw[i])
+	}
+	return piece, nil
 }
 
 // body reads n bytes, a megabyte at a time, so that a false length costs no memory.

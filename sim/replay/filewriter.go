@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Ending is how a recording ends.
@@ -41,6 +40,7 @@ const (
 	footerSize  = 4 + 4 + 1 + 4
 )
 
+// appendFooter appends a footer behind the chunk that ends with tick last.
 func appendFooter(dst []byte, last tick.Tick, how Ending) []byte {
 	start := len(dst)
 	dst = append(dst, footerMagic...)
@@ -117,6 +117,7 @@ func (t *FileWriter) WriteFirst(h *Head, c *Chunk) {
 	t.Write(h, c)
 }
 
+// begin creates a file. On an error the writer stays without one and reports it.
 func (t *FileWriter) begin(first tick.Tick) {
 	file, name, err := t.Create(first)
 	if err != nil {
@@ -139,6 +140,7 @@ func (t *FileWriter) truncate(err error) {
 	t.finish(how)
 }
 
+// failed reports a failure and tells the owner that the recording ended early.
 func (t *FileWriter) failed(what string) {
 	if t.Report != nil {
 		t.Report(what)
@@ -157,9 +159,7 @@ func (t *FileWriter) finish(how Ending) {
 			size += footerSize
 		}
 	}
-	if !planted.On(planted.FilmTorn) {
-		_ = t.file.Truncate(size) // best effort
-	}
+	_ = t.file.Truncate(size) // best effort
 	_ = t.file.Close()
 	t.file = nil
 }

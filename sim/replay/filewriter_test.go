@@ -63,7 +63,7 @@ func newBound(space int) *bound {
 	return b
 }
 
-// pieces are chunks of a match, a second each, of which each fourth has a state.
+// pieces are chunks of a match, a second each; every fourth has a state.
 func pieces(t testing.TB, n int) (h Head, all []*Chunk) {
 	p := newPlay(t, 4, 1)
 	h = HeadOf(p.m, "arena-16", 60)

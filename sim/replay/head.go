@@ -77,6 +77,7 @@ func gameHash(g *sim.Game) (sum [32]byte) {
 	return sum
 }
 
+// castagnoli is the table of all checksums of the format.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Append appends the head, which begins a recording.

@@ -23,8 +23,8 @@ type RecordedTick struct {
 	Hash      uint64   // sim.Match.Hash after the tick, if it has checksums
 }
 
-// NewInputReader begins with the first tick of a chunk of a match of so many slots and checksums,
-// as many as sim.Match.Checksums returns. Errors wrap ErrFormat.
+// NewInputReader begins with the first tick of a chunk. slots is the match's number of slots,
+// prints the number of checksums that sim.Match.Checksums returns. Errors wrap ErrFormat.
 func NewInputReader(c *Chunk, slots, prints int) (*InputReader, error) {
 	log, err := newReader(c.Log, slots)
 	if err != nil {

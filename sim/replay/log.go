@@ -56,6 +56,7 @@ type writer struct {
 	toggle []bool
 }
 
+// reset begins a log for a match of the given number of slots. It keeps the memory of the last.
 func (w *writer) reset(slots int) {
 	if len(w.slots) != slots {
 		w.slots, w.toggle = make([]slotState, slots), make([]bool, slots)
@@ -66,6 +67,7 @@ func (w *writer) reset(slots int) {
 	}
 }
 
+// uvarint and varint append a number to stream s.
 func (w *writer) uvarint(s int, v uint64) { w.out[s] = binary.AppendUvarint(w.out[s], v) }
 func (w *writer) varint(s int, v int64)   { w.out[s] = binary.AppendVarint(w.out[s], v) }
 
@@ -134,6 +136,7 @@ func (w *writer) presence(d *sim.TickInputs) {
 	}
 }
 
+// command writes what differs from the player's last command. Views are relative to now.
 func (w *writer) command(g *sim.PlayerCommand, now tick.Tick) {
 	c, last := &g.Command, &w.slots[g.ID.Index()].command
 	flags := byte(0)
@@ -177,6 +180,7 @@ func numbers(k *lagcomp.ClampLimits, now tick.Tick) [limitNumbers]uint32 {
 	}
 }
 
+// limits writes the numbers of a player's clamp limits that changed relative to the tick.
 func (w *writer) limits(k *sim.PlayerLimits, now tick.Tick) {
 	last := &w.slots[k.ID.Index()].known
 	w.uvarint(sLimits, uint64(k.ID))
@@ -219,6 +223,7 @@ func behind(line int64, now tick.Tick) uint32 {
 	return uint32(int64(now)<<8 - line)
 }
 
+// before is the instant that lies n/256 ticks behind now.
 func before(n uint32, now tick.Tick) int64 {
 	if n == noInstant {
 		return 0
@@ -266,8 +271,10 @@ type stream struct {
 	at  int
 }
 
+// left is the bytes that are not read yet.
 func (s *stream) left() []byte { return s.all[s.at:] }
 
+// newReader splits a log into its streams. It keeps the log's memory. Errors wrap ErrFormat.
 func newReader(log []byte, slots int) (*reader, error) {
 	r := &reader{slots: make([]slotState, slots)}
 	var sizes [streams]uint64
@@ -291,6 +298,7 @@ func newReader(log []byte, slots int) (*reader, error) {
 	return r, nil
 }
 
+// fail keeps the first error and empties all streams, so that loops over counts end.
 func (r *reader) fail(s int) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: a log that makes no sense in stream %d", ErrFormat, s)
@@ -298,6 +306,7 @@ func (r *reader) fail(s int) {
 	r.in = [streams]stream{}
 }
 
+// uvarint reads a number of at most limit from stream s.
 func (r *reader) uvarint(s int, limit uint64) uint64 {
 	in := &r.in[s]
 	if b := in.left(); len(b) > 0 && b[0] < 0x80 && uint64(b[0]) <= limit { // most are a byte
@@ -313,6 +322,7 @@ func (r *reader) uvarint(s int, limit uint64) uint64 {
 	return v
 }
 
+// varint reads a signed 32-bit number from stream s.
 func (r *reader) varint(s int) int64 {
 	in := &r.in[s]
 	v, n := binary.Varint(in.left())
@@ -324,6 +334,7 @@ func (r *reader) varint(s int) int64 {
 	return v
 }
 
+// byte reads a byte from stream s.
 func (r *reader) byte(s int) byte {
 	in := &r.in[s]
 	if in.at >= len(in.all) {
@@ -334,6 +345,7 @@ func (r *reader) byte(s int) byte {
 	return in.all[in.at-1]
 }
 
+// anyUint32 is the limit of ids.
 const anyUint32 = 1<<32 - 1
 
 // count reads a count of items of at least one byte each.
@@ -367,6 +379,7 @@ func (r *reader) tick(d *sim.TickInputs, now tick.Tick) error {
 	return r.err
 }
 
+// presence reads which slots give a command from this tick on.
 func (r *reader) presence() {
 	at := uint64(0)
 	for i := range r.count(sPresent) {
@@ -419,6 +432,7 @@ func (r *reader) command(s *slotState, now tick.Tick, t *sim.PlayerCommand) {
 	to.Yaw, to.Pitch, to.MoveYaw, to.MoveMag, to.Buttons = c.Yaw, c.Pitch, c.MoveYaw, c.MoveMag, c.Buttons
 }
 
+// limits reads a player's clamp limits; those that did not change keep their distance to the tick.
 func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	id := netid.ID(r.uvarint(sLimits, anyUint32))
 	if id.Index() >= len(r.slots) {
@@ -437,7 +451,7 @@ func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// hasChecksum reports whether the nth tick of a chunk of so many, counted from 1, has a checkpoint:
+// hasChecksum reports whether the nth tick of a chunk of ticks, counted from 1, has a checkpoint:
 // every ChecksumEvery-th, and the last if one is left.
 func (r *reader) hasChecksum(n, ticks int) bool {
 	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0

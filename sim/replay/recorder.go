@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -61,9 +60,6 @@ func (r *Recorder) begin() error {
 // match. It returns the chunk that it completes, or nil; the caller owns that chunk. Steady state
 // allocates only the chunks.
 func (r *Recorder) Tick() *Chunk {
-	if n := len(r.inputs.Changes); planted.On(planted.FilmForgets) && n > 0 {
-		r.inputs.Changes = r.inputs.Changes[:n-1]
-	}
 	r.log.tick(&r.inputs)
 	r.chunk.Ticks++
 	full := r.chunk.Ticks >= r.ticks

@@ -92,7 +92,7 @@ func (p *play) nearest(id netid.ID) (best rig.Pose) {
 	return best
 }
 
-// record plays so many ticks and returns the recording, and the hash after every tick.
+// record plays the given number of ticks and returns the recording and the hash after every tick.
 func record(t testing.TB, p *play, ticks, chunk int) (file []byte, hashes []uint64) {
 	t.Helper()
 	h := HeadOf(p.m, "arena-16", chunk)
@@ -158,8 +158,8 @@ func again(t testing.TB, file []byte) (hashes []uint64, p *Player, err error) {
 	}
 }
 
-// A chunk that cannot end when it should, since somebody came before the state was saved, ends a
-// tick later, and those behind it are no longer than others.
+// A chunk that cannot end on time, as a player joined before the state was saved, ends a tick
+// later; the chunks behind it keep their length.
 func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 	p := newPlay(t, 6, 3)
 	p.step()

@@ -18,6 +18,7 @@ func (w *writer) targetViews(d *sim.TickInputs) {
 	}
 }
 
+// targetViews reads what writer.targetViews wrote.
 func (r *reader) targetViews(d *sim.TickInputs, now tick.Tick) {
 	for range r.count(sHidden) {
 		b := sim.ShotTargetView{Shooter: uint32(r.uvarint(sHidden, anyUint32))}

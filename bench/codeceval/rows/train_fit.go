@@ -62,7 +62,8 @@ func (s *sample) fit(f int, told []bool, known map[source][]int32) (predictor, f
 		if col == nil {
 			col = s.column(src, f)
 			switch src.op {
-			case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge: // depend on the target
+			// Depend on the target.
+			case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge:
 			default:
 				known[src] = col
 			}

@@ -1,4 +1,4 @@
-// Package rowtrace records what a lobby tells of its players. Brains go in; a lobby with a client
-// for each of them plays in virtual time, and the public rows of its frames come out as an
-// entity-state trace, a row a player. The same Config gives the same trace.
+// Package rowtrace makes input for the codec evaluation. Bots go in; a lobby with one client for each
+// bot plays in virtual time, and an entity-state trace comes out: for every snapshot one row for each
+// player, with the fields that all clients are sent. Equal configurations give equal traces.
 package rowtrace

@@ -1,5 +1,6 @@
-// Package assets finds what commands name on their command lines: maps, compression models, content packs and modes. Names,
-// files and folders go in; loaded values come out. Every error is one of use.
+// Package assets finds what commands name on their command lines: maps, compression models, content
+// packs and modes. Names, files and folders go in; loaded values come out. Every error is one of
+// use.
 package assets
 
 import (

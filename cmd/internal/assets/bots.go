@@ -22,8 +22,8 @@ func BotFlags(c *cobra.Command, seed *uint64, traces *[]string) {
 	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 }
 
-// MoreTraces takes the arguments after the flags as further files of --trace, as a shell's wildcard gives them. It refuses
-// arguments without that flag.
+// MoreTraces takes the arguments after the flags as further files of --trace, as a shell's wildcard
+// gives them. It refuses arguments without that flag.
 func MoreTraces(traces *[]string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(*traces) == 0 {

@@ -33,8 +33,8 @@ type BitsOptions struct {
 	JSON          bool // writes JSON as GET /v1/bandwidth
 }
 
-// Bits writes what the bytes of a lobby are for: sections exactly, components and fields from sampled datagrams. Of a
-// simulated lobby every datagram is sampled.
+// Bits writes what the bytes of a lobby are for: sections exactly, components and fields from
+// sampled datagrams. Of a simulated lobby every datagram is sampled.
 func Bits(ctx context.Context, out io.Writer, o BitsOptions) error {
 	var bits httpapi.Bandwidth
 	if o.HTTP != "" {
@@ -88,7 +88,8 @@ func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 	return b.Lobby.Summary(), nil
 }
 
-// printBits writes a byte account as tables: sections; cells, the largest first; players and objects by reason.
+// printBits writes a byte account as tables: sections; cells, the largest first; players and
+// objects by reason.
 func printBits(out io.Writer, b *httpapi.Bandwidth) error {
 	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

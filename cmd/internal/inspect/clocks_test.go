@@ -19,7 +19,8 @@ func TestClocks(t *testing.T) {
 			t.Fatalf("sample %d: %+v", i, s)
 		}
 	}
-	before, within := samples[200], samples[470] // settled at 40 ms, and four seconds after the step
+	// Settled at 40 ms, and four seconds after the step.
+	before, within := samples[200], samples[470]
 	if d := (within.Predicted - within.At) - (before.Predicted - before.At); d < 30*time.Millisecond || d > 100*time.Millisecond {
 		t.Errorf("the way there is 40 ms longer, and commands are made for %v later", d)
 	}
@@ -30,14 +31,16 @@ func TestClocks(t *testing.T) {
 		rest.Predicted += (s.Predicted - s.At) / time.Duration(second)
 		rest.Render += (s.Render - s.At) / time.Duration(second)
 	}
-	for i, s := range middle { // neither goes further than where it comes to rest, nor the server's own anywhere
+	// Neither goes further than where it comes to rest, nor the server's own anywhere.
+	for i, s := range middle {
 		p, r := s.Predicted-s.At-rest.Predicted, s.Render-s.At-rest.Render
 		if p > 8*time.Millisecond || r < -8*time.Millisecond || i > 2*second && (p.Abs() > 20*time.Millisecond || r.Abs() > 20*time.Millisecond) {
 			t.Fatalf("%d samples after the step predicted is %v beyond, render %v", i, p, r)
 		}
 	}
 	for i, s := range samples {
-		if off := s.Server - s.At; off.Abs() > 5*time.Millisecond { // it does not jump with the path
+		// It does not jump with the path.
+		if off := s.Server - s.At; off.Abs() > 5*time.Millisecond {
 			t.Fatalf("sample %d: the server's clock is thought %v off", i, off)
 		}
 	}

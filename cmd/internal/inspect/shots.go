@@ -49,8 +49,8 @@ type shotQuery struct {
 // shotLogSize is the number of records kept of a simulated match: more than one tick can fire.
 const shotLogSize = server.MaxShotLogSize
 
-// Shots writes shot records of a source: the URL of a running server, the file of a recording, or "preview" for a match in
-// virtual time.
+// Shots writes shot records of a source: the URL of a running server, the file of a recording, or
+// "preview" for a match in virtual time.
 func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) error {
 	f := &shotQuery{ShotOptions: o}
 	if err := f.parse(); err != nil {
@@ -157,7 +157,8 @@ func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rat
 	return kept, f.Preview.Rate, ctx.Err()
 }
 
-// replay plays a recording and returns its matching records: those before damage or a difference, too.
+// replay plays a recording and returns its matching records: those before damage or a difference,
+// too.
 func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord, rate int, err error) {
 	file, err := os.Open(path)
 	if err != nil {

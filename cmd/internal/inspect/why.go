@@ -20,9 +20,10 @@ import (
 
 // WhyOptions are the settings of Why.
 type WhyOptions struct {
-	HTTP, Secret   string // host:port of the server, and the secret of that port
-	Client, Entity string // words for server.Lobby.FindPlayer; Entity may be an object reference, or empty for all
-	JSON           bool   // writes JSON as GET /v1/explain
+	HTTP, Secret string // host:port of the server, and the secret of that port
+	// Words for server.Lobby.FindPlayer; Entity may be an object reference, or empty for all.
+	Client, Entity string
+	JSON           bool // writes JSON as GET /v1/explain
 }
 
 // Why writes why a client of a running server was or was not sent an entity in its newest snapshot.

@@ -1,5 +1,6 @@
-// Package playback plays a recorded match again and compares it with the checksums in the recording. A file and options go
-// in; kills, scores, statistics of aiming and the first difference come out. Commands call it.
+// Package playback plays a recorded match again and compares it with the checksums in the
+// recording. A file and options go in; kills, scores, statistics of aiming and the first difference
+// come out. Commands call it.
 package playback
 
 import (
@@ -26,10 +27,11 @@ import (
 
 // Options are the settings of a playback.
 type Options struct {
-	From, To     uint32 // first and last tick; 0 for the recording's
-	Check        bool   // writes only whether the match is the same
-	JSON         bool   // writes one line of JSON
-	Map, Content string // file of the map, folder of the content pack; empty for what the recording names
+	From, To uint32 // first and last tick; 0 for the recording's
+	Check    bool   // writes only whether the match is the same
+	JSON     bool   // writes one line of JSON
+	// File of the map, folder of the content pack; empty for what the recording names.
+	Map, Content string
 }
 
 // Result is the outcome of a playback.
@@ -92,7 +94,8 @@ type Difference struct {
 	What  string    `json:"what"`
 }
 
-// Run plays the recording at path and writes the result. The error names the first difference, damage, or a wrong option.
+// Run plays the recording at path and writes the result. The error names the first difference,
+// damage, or a wrong option.
 func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if o.To != 0 && o.To < o.From {
 		return usage.Errorf("--from %d --to %d: expected --to to be at least --from", o.From, o.To)
@@ -130,7 +133,8 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	return err
 }
 
-// Player loads the map, content pack and rules that the head of a recording names, and returns a player for its chunks.
+// Player loads the map, content pack and rules that the head of a recording names, and returns a
+// player for its chunks.
 func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 	pack, err := assets.Content(o.Content)
 	if err != nil {
@@ -141,7 +145,8 @@ func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 		ground, err = assets.Map(o.Map)
 	} else if a, ok, bad := pack.Ground(h.ArenaName); ok {
 		ground, err = a, bad
-	} else if ground, err = client.Known(h.ArenaName, h.Arena); err != nil { // a name in a file is never a path
+		// A name in a file is never a path.
+	} else if ground, err = client.Known(h.ArenaName, h.Arena); err != nil {
 		err = usage.Errorf("map %q: %w; give its file with --map", h.ArenaName, err)
 	}
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package preview plays a match with its server and all its clients in this process, in virtual time. Options go in; the
-// first player's messages, a score board and a comparison of worlds come out. Commands call it.
+// Package preview plays a match with its server and all its clients in this process, in virtual
+// time. Options go in; the first player's messages, a score board and a comparison of worlds come
+// out. Commands call it.
 package preview
 
 import (
@@ -99,8 +100,8 @@ type match struct {
 	kills  map[netid.ID]int // as the first client heard of them
 }
 
-// Run plays a match and writes what the first player is told, the score board, and the comparison of each client's
-// snapshots with the server's state. The error wraps ErrDiffers if any differs.
+// Run plays a match and writes what the first player is told, the score board, and the comparison
+// of each client's snapshots with the server's state. The error wraps ErrDiffers if any differs.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	s, err := o.Open()
 	if err != nil {
@@ -130,7 +131,8 @@ func (p *match) play(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// printMessages writes the first player's messages and counts its kill messages. It drains those of the others.
+// printMessages writes the first player's messages and counts its kill messages. It drains those of
+// the others.
 func (p *match) printMessages() {
 	for i, c := range p.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
@@ -179,11 +181,12 @@ func (p *match) scoreBoard() {
 	_ = t.Flush()
 }
 
-// ErrDiffers is the error of a preview in which a client's snapshots differ from the server's state.
+// ErrDiffers is the error of a preview in which a client's snapshots differ from the server's
+// state.
 var ErrDiffers = errors.New("a client's world differs from the server's")
 
-// compared writes the comparison of snapshots. On links that lose nothing few rows may be missing: those that a joining
-// client is not sent in its first snapshots.
+// compared writes the comparison of snapshots. On links that lose nothing few rows may be missing:
+// those that a joining client is not sent in its first snapshots.
 func (p *match) compared(lossless bool) error {
 	a, w, mispredictions := &p.agreed, p.out, uint64(0)
 	for _, c := range p.Clients {

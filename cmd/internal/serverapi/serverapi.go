@@ -1,5 +1,5 @@
-// Package serverapi asks a running server for JSON over its HTTP port. A URL and a secret go in; the decoded answer comes
-// out.
+// Package serverapi asks a running server for JSON over its HTTP port. A URL and a secret go in;
+// the decoded answer comes out.
 package serverapi
 
 import (
@@ -26,8 +26,8 @@ const maxAnswer = 256 << 20
 // ErrVersion is the error of an answer that does not decode.
 var ErrVersion = errors.New("the server's answer is of another version")
 
-// Get asks base+path and decodes the answer. base is a URL such as http://127.0.0.1:7914. An empty secret is taken from the
-// environment.
+// Get asks base+path and decodes the answer. base is a URL such as http://127.0.0.1:7914. An empty
+// secret is taken from the environment.
 func Get(ctx context.Context, base, path, secret string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package usage marks the errors of a wrong command line, which exit with another code than those of the machine. An error
-// goes in; the same error, marked, comes out. Commands call it.
+// Package usage marks the errors of a wrong command line, which exit with another code than those
+// of the machine. An error goes in; the same error, marked, comes out. Commands call it.
 package usage
 
 import (
@@ -39,7 +39,8 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneArg returns a check that the command has exactly one argument; what says what it is, such as "one recording".
+// OneArg returns a check that the command has exactly one argument; what says what it is, such as
+// "one recording".
 func OneArg(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {

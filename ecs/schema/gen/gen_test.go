@@ -152,15 +152,15 @@ import (
 )
 
 func main() {
-	p := netstate.PlayerStateState{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Phase: 7}
+	p := netstate.PlayerState{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Phase: 7}
 	var row [netstate.PlayerStateFields]int32
 	p.Row(row[:])
-	var q netstate.PlayerStateState
+	var q netstate.PlayerState
 	q.Restore(row[:])
 	if p.Phase = 0; p != q {
 		fmt.Println("came back as", q)
 	}
-	twin, err := schema.Reflect[netstate.PlayerStateState]()
+	twin, err := schema.Reflect[netstate.PlayerState]()
 	if err != nil || twin.Schemas[schema.Everyone].Hash() != netstate.PlayerStateHash || netstate.PlayerStateHash != netstate.Public.Hash() {
 		fmt.Println("the twin differs", err)
 		os.Exit(1)

@@ -16,7 +16,7 @@ type MovingSphere struct{ OX, OY, OZ, DX, DY, DZ, Max, Radius float32 }
 // Results of FirstHit that are no lane.
 const (
 	Misses    = -1
-	Undecided = -2 // there is no assembly, or a capsule has no length: the caller must test them itself
+	Undecided = -2 // no assembly, or a capsule of length 0: the caller must test
 )
 
 // FirstHit returns the capsule that f touches first, the last of those equally near, and how far

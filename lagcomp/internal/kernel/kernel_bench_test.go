@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// arena is spheres on a square of the given side, and rays of which every other is aimed at one of
-// them.
+// arena is spheres on a square of the given side, and rays; every other ray is aimed at a sphere.
 type arena struct {
 	Spheres
 	rays []Ray

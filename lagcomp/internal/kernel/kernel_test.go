@@ -159,7 +159,7 @@ func FuzzCandidates(f *testing.F) {
 	})
 }
 
-// BenchmarkCandidates tests one ray against a lobby: 1000 spheres of which a few lie near the ray.
+// BenchmarkCandidates tests one ray against a lobby: 1000 spheres, a few of them near the ray.
 func BenchmarkCandidates(b *testing.B) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const n = 1000

@@ -155,7 +155,7 @@ func TestExactlyTouching(t *testing.T) {
 	}
 }
 
-// A ball names everybody whom it touches, and besides only who is a hair away.
+// A sphere query lists every row that it touches, and beyond those only rows within rounding error.
 func TestOverlapsOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	touched, extra := 0, 0

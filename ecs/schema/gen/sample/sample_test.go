@@ -89,8 +89,9 @@ func drawRow(t *rapid.T, s schema.Schema) []int32 {
 	return row
 }
 
-// TestRow62GeneratedEqualsReflective is row 62 of the reference's checklist: what structgen wrote does what the tags
-// say, as the reflective twin reads them. The two share the parser of tags and no arithmetic.
+// TestRow62GeneratedEqualsReflective is row 62 of the reference's checklist: what structgen wrote
+// does what the tags say, as the reflective twin reads them. The two share the parser of tags and
+// no arithmetic.
 func TestRow62GeneratedEqualsReflective(t *testing.T) {
 	t.Run("edges", func(t *testing.T) { testEqual(t, edges) })
 	t.Run("character", func(t *testing.T) { testEqual(t, character) })
@@ -165,8 +166,9 @@ func exact(s schema.Schema, row []int32) bool {
 	return true
 }
 
-// TestRow30SectionsKeepApart is row 30: no section's row depends on what another section's receivers are told, so what is
-// masked from a receiver is not in its bytes. TestRow63 names the fields.
+// TestRow30SectionsKeepApart is row 30: no section's row depends on what another section's
+// receivers are told, so what is masked from a receiver is not in its bytes. TestRow63 names the
+// fields.
 func TestRow30SectionsKeepApart(t *testing.T) {
 	twin, err := schema.Reflect[Character]()
 	if err != nil {
@@ -205,7 +207,8 @@ func part(c *Character, index []int) reflect.Value {
 	return v
 }
 
-// TestRow63WhoIsToldWhat is row 63: the table of which receiver has which field, by kind of receiver.
+// TestRow63WhoIsToldWhat is row 63: the table of which receiver has which field, by kind of
+// receiver.
 func TestRow63WhoIsToldWhat(t *testing.T) {
 	for i, c := range []struct {
 		s    schema.Schema

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Offsets of a MovingSphere's fields, of the columns of Capsules and of Radii, in bytes; capsules.go pins
-// them.
+// Offsets of a MovingSphere's fields, of the columns of Capsules and of Radii, in bytes;
+// capsules.go pins them.
 const (
 	flightO, flightD               = 0, 12
 	flightMax, flightRadius        = 24, 28
@@ -24,7 +24,7 @@ const (
 	notAtMost       = U8(0x16)
 )
 
-// capsules is the capsule kernel in the making. Masks are rows, as elsewhere.
+// capsules is the capsule kernel while it is written. Masks are rows, as elsewhere.
 type capsules struct {
 	best  reg.GPVirtual  // lane of the nearest capsule so far, or -1
 	limit reg.VecVirtual // where it is touched, or the end of the way
@@ -222,6 +222,7 @@ func (s *capsules) least(t reg.VecVirtual) reg.VecVirtual {
 	return x
 }
 
+// spreadOf loads one number into all lanes.
 func (s *capsules) spreadOf(m Mem) reg.VecVirtual {
 	v := s.vec()
 	VBROADCASTSS(m, v)
@@ -247,6 +248,7 @@ func (s *capsules) grown(offset int) reg.VecVirtual {
 	return v
 }
 
+// dot is the scalar product, summed in the order x, y, z without fusing.
 func (s *capsules) dot(a, b [3]reg.VecVirtual) reg.VecVirtual {
 	sum, u := s.vec(), s.vec()
 	VMULPS(b[0], a[0], sum)
@@ -273,6 +275,7 @@ func (s *capsules) dotDir(a [3]reg.VecVirtual) reg.VecVirtual {
 	return sum
 }
 
+// negate flips the sign of all lanes, of 0 too.
 func (s *capsules) negate(v reg.VecVirtual) {
 	VXORPS(s.sign, v, v)
 }
@@ -283,12 +286,14 @@ func (s *capsules) bits(m rows, to reg.GPVirtual) {
 	TESTL(to.As32(), to.As32())
 }
 
+// both is the lanes in a and in b.
 func (s *capsules) both(a, b rows) rows {
 	m := YMM()
 	VANDPS(a.v, b.v, m)
 	return rows{v: m}
 }
 
+// either is the lanes in a or in b.
 func (s *capsules) either(a, b rows) rows {
 	m := YMM()
 	VORPS(a.v, b.v, m)
@@ -302,6 +307,7 @@ func (s *capsules) but(a, b rows) rows {
 	return rows{v: m}
 }
 
+// not is the lanes that are not in a.
 func (s *capsules) not(a rows) rows {
 	ones := YMM()
 	VCMPPS(U8(0x0F), s.zeros, s.zeros, ones)

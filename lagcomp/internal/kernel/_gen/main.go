@@ -21,6 +21,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// main writes the kernels in the order in which they stand in the file; avo's flags name the
+// outputs.
 func main() {
 	ConstraintExpr("amd64,!noasm")
 	window := GLOBL("window", RODATA|NOPTR)
@@ -77,7 +79,7 @@ const (
 	notAbove            = U8(0x12) // and both are numbers
 )
 
-// kernel is one function in the making: its shape and its registers.
+// kernel is one function while it is written: its shape and its registers.
 type kernel struct {
 	name   string
 	avx512 bool
@@ -89,10 +91,12 @@ type kernel struct {
 
 	p, a, b, n, i, out reg.GPVirtual
 	ax, az             reg.GPVirtual  // columns of the wide loop
-	passed, sub, named reg.GPVirtual  // rows past the wide test; first row of their register; rows for out
+	passed, sub, named reg.GPVirtual  // past the wide test; first of a register; for out
 	sx, sz, lo, hi     reg.VecVirtual // what the wide loop compares with
 }
 
+// write writes the ray or ball kernel: the wide loop, the rest of the rows, and the number of rows
+// in out as the result.
 func (k *kernel) write() {
 	k.signature()
 	k.load()
@@ -122,7 +126,7 @@ func (k *kernel) write() {
 	valid := k.first(left)
 	k.narrow(valid)
 	JZ(LabelRef("onward"))
-	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
+	MOVQ(k.i, k.sub) // not derived from passed, so that the full test need not wait for it
 	k.judge(valid)
 	JZ(LabelRef("onward"))
 	k.emit("rest")
@@ -142,6 +146,8 @@ func (k *kernel) write() {
 	RET()
 }
 
+// signature begins the function. p is a probe, a the columns of a Spheres, out has room for n
+// indexes.
 func (k *kernel) signature() {
 	name := k.name + "AVX2"
 	if k.avx512 {
@@ -324,6 +330,7 @@ func (k *kernel) level() string {
 	return "AVX2"
 }
 
+// inf is the bound that nothing exceeds.
 var inf = float32(math.Inf(1))
 
 // float puts a constant into the read-only data.

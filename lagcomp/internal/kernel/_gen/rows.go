@@ -19,10 +19,12 @@ type place struct {
 	disp int
 }
 
+// in is the rows of p in the column at base; an element is 4 bytes.
 func (p place) in(base reg.GPVirtual) Mem {
 	return Mem{Base: base, Index: p.row, Scale: 4, Disp: p.disp}
 }
 
+// vec allocates a register of k.lanes numbers.
 func (k *kernel) vec() reg.VecVirtual {
 	if k.avx512 {
 		return ZMM()
@@ -69,6 +71,7 @@ func (k *kernel) times(m Mem, v reg.VecVirtual) {
 	VMULPS(one, v, v)
 }
 
+// zero is a register of zeros.
 func (k *kernel) zero() reg.VecVirtual {
 	v := k.vec()
 	if k.avx512 {

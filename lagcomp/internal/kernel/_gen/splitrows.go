@@ -20,6 +20,7 @@ type unzip struct {
 	x, y, z, nr2, i, n reg.GPVirtual
 }
 
+// signature begins the function and loads its arguments and the addresses of the columns.
 func (u *unzip) signature(name string) {
 	TEXT(name, NOSPLIT, "func(src, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)")
 	Doc(name + " copies n rows of 32 bytes, and splits them into columns; n is a multiple of its lanes.")
@@ -38,7 +39,7 @@ func (u *unzip) signature(name string) {
 	XORL(u.i.As32(), u.i.As32())
 }
 
-// turn ends the loop over so many rows.
+// turn closes a loop that takes the given number of rows per iteration.
 func (u *unzip) turn(rows int) {
 	ADDQ(U32(uint32(rows*rowWords*4)), u.src)
 	ADDQ(U32(uint32(rows*rowWords*4)), u.kept)
@@ -49,6 +50,7 @@ func (u *unzip) turn(rows int) {
 	RET()
 }
 
+// column is the address of row i of a column.
 func (u *unzip) column(base reg.GPVirtual) Mem { return Mem{Base: base, Index: u.i, Scale: 4} }
 
 // words32 puts up to 16 words into the read-only data.
@@ -60,9 +62,9 @@ func words32(name string, words ...uint32) Mem {
 	return m
 }
 
-// writeSplitRowsAVX512 takes 16 rows at a time: two lie in a register, two permutations of each pair of
-// registers bring like words of four rows together, and shuffles of quarters put them behind each
-// other.
+// writeSplitRowsAVX512 takes 16 rows at a time: two lie in a register, two permutations of each
+// pair of registers bring like words of four rows together, and shuffles of quarters put them
+// behind each other.
 func writeSplitRowsAVX512() {
 	var first, second [16]uint32
 	for row := range uint32(4) { // rows 0 and 1 are in the first register, 2 and 3 in the second

@@ -21,77 +21,76 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers,
-// match and encoder, joined as simply as can be. Package server joins them well; this one cannot be
-// seen from there.
-type lab struct {
+// testServer is a minimal server in virtual time with its own links: the real netcode, peers, match
+// and encoder. It does not import package server, which imports this one in its tests.
+type testServer struct {
 	t        testing.TB
 	rules    sim.Rules
 	arena    *arena.Arena
 	match    *sim.Match
-	gate     *netcode.Server
-	post     netcode.Outbox
+	netcode  *netcode.Server
+	outbox   netcode.Outbox
 	frames   *snapshot.Ring
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
 	models   netstate.Models
 	interval tick.Tick
 	players  int
-	guests   []*guest
+	conns    []*serverConn
 	extras   []netid.ID // players without a client
-	seats    []*seat
+	clients  []*testClient
 	minted   uint64 // tokens
 	now      time.Duration
 	rng      *rand.Rand
 	random   *rand.ChaCha8 // of tokens
 	hits     []sim.Event   // every EventHit of the match
 
-	see    func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
-	checks bool                       // snapshots have checksums
-	sums   snapshot.Checksums
+	visible   func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
+	checks    bool                       // snapshots have checksums
+	checksums snapshot.Checksums
 
-	flipped tick.Tick // up to here somebody tampered with what clients hold
+	flipped tick.Tick // up to here a test changed rows that clients hold
 
-	greet func(w *protocol.Welcome) [][]byte    // the first events to a client; default the Welcome alone
-	asked func(g *guest, what protocol.Content) // takes a request for content; default it fails the test
-	pack  func(pack []byte)                     // sees every package before it is sealed
+	greet     func(w *protocol.Welcome) [][]byte         // the first events to a client; default the Welcome alone
+	onRequest func(g *serverConn, what protocol.Content) // takes a request for content; default it fails the test
+	onPacket  func(pack []byte)                          // sees every package before it is sealed
 }
 
-// guest is a client as the server knows it.
-type guest struct {
-	addr    netip.AddrPort
-	client  int // of the gate
-	id      netid.ID
-	peer    *packet.Peer
-	tracker *snapshot.Tracker
-	owner   *snapshot.OwnerWriter
-	ready   bool
-	unlike  packet.Reason     // in this the Welcome named another than the client has
-	told    bool              // and the client was told which
-	gone    netcode.EventKind // how its session ended
-	resyncs int
-	strayed int // of these, by checksums
+// serverConn is the server's side of a client.
+type serverConn struct {
+	addr            netip.AddrPort
+	client          int // slot in netcode
+	id              netid.ID
+	peer            *packet.Peer
+	tracker         *snapshot.Tracker
+	owner           *snapshot.OwnerWriter
+	ready           bool
+	mismatch        packet.Reason     // in which the Welcome and the client differ
+	mismatchSent    bool              // the client was told of the mismatch
+	ended           netcode.EventKind // how its session ended
+	resyncs         int
+	checksumResyncs int // of these, by checksums
 }
 
-// seat is a client with its links and what drives it.
-type seat struct {
-	client   *Client
-	addr     netip.AddrPort
-	up, down link
-	clock    func(time.Duration) time.Duration // the client's own, by the lab's
-	frame    time.Duration                     // from one Advance to the next
-	next     time.Duration
-	think    func(n int) Intent
-	commands int
-	stop     bool                                 // no more frames
-	tap      func(now time.Duration, data []byte) // sees what arrives
-	each     func(now time.Duration, s *seat)     // after every frame
-	lastView int64
-	last     time.Duration
-	newest   tick.Tick
+// testClient is a client with its links and its inputs.
+type testClient struct {
+	client     *Client
+	addr       netip.AddrPort
+	up, down   link
+	clock      func(time.Duration) time.Duration // the client's own, by the server's
+	frame      time.Duration                     // from one Advance to the next
+	next       time.Duration
+	brain      func(n int) Intent
+	commands   int
+	stop       bool                                   // no more frames
+	onDatagram func(now time.Duration, data []byte)   // sees what arrives
+	afterFrame func(now time.Duration, s *testClient) // after every frame
+	lastView   int64
+	last       time.Duration
+	newest     tick.Tick
 }
 
-// link is a bad way to the other end.
+// link is one direction of an impaired path.
 type link struct {
 	delay, jitter   time.Duration
 	loss, dup, swap float64
@@ -141,21 +140,21 @@ func (l *link) pop(now time.Duration) ([]byte, bool) {
 	return data, true
 }
 
-// damage is a game whose rifles take so many points. Both heroes throw whom they hit.
+// damage is a game with rifles of a given damage. Both heroes knock back the players they hit.
 func damage(points int16) *sim.Game {
 	g := sim.DefaultGame()
 	g.Heroes[sim.Terraformer].Slots[0].Gun.Damage = points
 	return g
 }
 
-type labConfig struct {
+type testServerConfig struct {
 	rules   sim.Rules
 	players int
 	extras  int
 	seed    uint64
 }
 
-func newLab(t testing.TB, c labConfig) *lab {
+func newTestServer(t testing.TB, c testServerConfig) *testServer {
 	c.rules = c.rules.WithDefaults()
 	if c.players == 0 {
 		c.players = 16
@@ -164,15 +163,15 @@ func newLab(t testing.TB, c labConfig) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{
+	l := &testServer{
 		t: t, rules: c.rules, arena: a, models: netstate.Trained(), players: c.players,
 		interval: max(1, tick.Tick(c.rules.Rate+10)/20), rng: rand.New(rand.NewPCG(c.seed, 1)),
 		match: sim.New(c.players, c.rules, a),
 	}
 	l.random = rand.NewChaCha8([32]byte{byte(c.seed), 2})
 	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
-	l.gate, err = netcode.NewServer(netcode.ServerConfig{
-		PrivateKey: labKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+	l.netcode, err = netcode.NewServer(netcode.ServerConfig{
+		PrivateKey: testKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
 		AllowTokenReuse: true,
 	})
 	if err != nil {
@@ -187,25 +186,25 @@ func newLab(t testing.TB, c labConfig) *lab {
 }
 
 var (
-	labKey  = netcode.Key{1, 2, 3}
-	labHome = netip.MustParseAddrPort("10.0.1.1:7913")
+	testKey  = netcode.Key{1, 2, 3}
+	testAddr = netip.MustParseAddrPort("10.0.1.1:7913")
 )
 
-const labUnix = 1_800_000_000 // seconds, when a lab begins
+const testUnix = 1_800_000_000 // Unix seconds at the start of a test
 
-func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
+func (l *testServer) unix() int64 { return testUnix + int64(l.now/time.Second) }
 
 // token mints a token for a client that no token was minted for; change may make it another.
-func (l *lab) token(change func(*netcode.Mint)) []byte {
+func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	l.minted++
 	m := netcode.Mint{
 		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
-		Servers: []netip.AddrPort{labHome},
+		Servers: []netip.AddrPort{testAddr},
 	}
 	if change != nil {
 		change(&m)
 	}
-	token, err := m.Append(nil, &labKey, l.random)
+	token, err := m.Append(nil, &testKey, l.random)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -217,25 +216,25 @@ func timeout(seconds int32) func(*netcode.Mint) {
 	return func(m *netcode.Mint) { m.TimeoutSeconds = seconds }
 }
 
-func (l *lab) config() Config {
+func (l *testServer) config() Config {
 	return Config{
 		Token: l.token(nil), Rules: l.rules, PredictHits: true,
 		Arena: func(string, [32]byte) (*arena.Arena, error) { return l.arena, nil },
 	}
 }
 
-// seat adds a client; path is one way.
-func (l *lab) seat(cfg Config, path link) *seat {
+// addClient adds a client; path is one way.
+func (l *testServer) addClient(cfg Config, path link) *testClient {
 	c, err := New(cfg)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	s := &seat{
-		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.seats))*3*time.Millisecond,
+	s := &testClient{
+		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.clients))*3*time.Millisecond,
 		clock: func(now time.Duration) time.Duration { return now },
-		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.seats))}), 1000), think: wander(uint64(len(l.seats))),
+		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.clients))}), 1000), brain: wander(uint64(len(l.clients))),
 	}
-	l.seats = append(l.seats, s)
+	l.clients = append(l.clients, s)
 	return s
 }
 
@@ -272,9 +271,9 @@ func wander(seed uint64) func(int) Intent {
 const labStep = time.Millisecond
 
 // run lets d pass.
-func (l *lab) run(d time.Duration) {
+func (l *testServer) run(d time.Duration) {
 	for end := l.now + d; l.now < end; l.now += labStep {
-		for _, s := range l.seats {
+		for _, s := range l.clients {
 			for data, ok := s.up.pop(l.now); ok; data, ok = s.up.pop(l.now) {
 				l.receive(s, data)
 			}
@@ -282,16 +281,16 @@ func (l *lab) run(d time.Duration) {
 		for l.now >= l.rules.Rate.At(l.match.Tick()+1) {
 			l.tick()
 		}
-		for _, s := range l.seats {
+		for _, s := range l.clients {
 			l.frameOf(s)
 		}
 	}
 }
 
-func (l *lab) frameOf(s *seat) {
+func (l *testServer) frameOf(s *testClient) {
 	for data, ok := s.down.pop(l.now); ok; data, ok = s.down.pop(l.now) {
-		if s.tap != nil {
-			s.tap(l.now, data)
+		if s.onDatagram != nil {
+			s.onDatagram(l.now, data)
 		}
 		s.client.Receive(s.clock(l.now), data)
 	}
@@ -301,15 +300,15 @@ func (l *lab) frameOf(s *seat) {
 	s.next += s.frame
 	s.step(s.clock(l.now), func(data []byte) { s.up.push(l.now, l.rng, data) })
 	l.check(s)
-	if s.each != nil {
-		s.each(l.now, s)
+	if s.afterFrame != nil {
+		s.afterFrame(l.now, s)
 	}
 }
 
 // step is a client's frame.
-func (s *seat) step(now time.Duration, send func([]byte)) {
+func (s *testClient) step(now time.Duration, send func([]byte)) {
 	for range s.client.Advance(now) {
-		s.client.Command(s.think(s.commands))
+		s.client.Command(s.brain(s.commands))
 		s.commands++
 	}
 	out := s.client.Outgoing(now)
@@ -320,7 +319,7 @@ func (s *seat) step(now time.Duration, send func([]byte)) {
 }
 
 // check holds what must be true after every frame of every client.
-func (l *lab) check(s *seat) {
+func (l *testServer) check(s *testClient) {
 	c := s.client
 	if st := c.Stats(); !accounted(&st) {
 		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packets)
@@ -356,7 +355,7 @@ func accounted(s *Stats) bool {
 }
 
 // compare holds what the client decoded against the frames it was coded from.
-func (l *lab) compare(c *Client) {
+func (l *testServer) compare(c *Client) {
 	if c.interp.Decoder == nil {
 		return
 	}
@@ -371,7 +370,7 @@ func (l *lab) compare(c *Client) {
 			if !ok || t <= l.flipped {
 				continue
 			}
-			if l.see != nil && l.see(t)[slot>>6]>>(slot&63)&1 == 0 {
+			if l.visible != nil && l.visible(t)[slot>>6]>>(slot&63)&1 == 0 {
 				if id != 0 {
 					l.t.Fatalf("tick %d slot %d: client has %v, who is hidden", t, slot, id)
 				}
@@ -384,63 +383,63 @@ func (l *lab) compare(c *Client) {
 	}
 }
 
-func (l *lab) receive(s *seat, data []byte) {
-	e, err := l.gate.Receive(l.now, l.unix(), s.addr, data, &l.post)
+func (l *testServer) receive(s *testClient, data []byte) {
+	e, err := l.netcode.Receive(l.now, l.unix(), s.addr, data, &l.outbox)
 	switch {
 	case err != nil:
 	case e.Kind == netcode.EventConnected:
 		l.admit(e.Client)
 	case e.Kind == netcode.EventPayload:
-		l.payload(l.guest(e.Client), e.Payload)
+		l.payload(l.conn(e.Client), e.Payload)
 	default:
-		l.happened(e)
+		l.handleEvent(e)
 	}
-	l.mail()
+	l.flushOutbox()
 }
 
-// happened does what an event says that is no payload and no arrival.
-func (l *lab) happened(e netcode.Event) {
+// handleEvent does what an event says that is no payload and no arrival.
+func (l *testServer) handleEvent(e netcode.Event) {
 	switch e.Kind {
 	case netcode.EventTimeout, netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
-		l.guest(e.Client).gone = e.Kind
+		l.conn(e.Client).ended = e.Kind
 	}
 }
 
-// mail puts what the gate has to say on the links.
-func (l *lab) mail() {
-	for i := range l.post.Len() {
-		to, data := l.post.At(i)
-		for _, s := range l.seats {
+// flushOutbox puts netcode's outgoing datagrams on the links.
+func (l *testServer) flushOutbox() {
+	for i := range l.outbox.Len() {
+		to, data := l.outbox.At(i)
+		for _, s := range l.clients {
 			if s.addr == to {
 				s.down.push(l.now, l.rng, data)
 			}
 		}
 	}
-	l.post.Reset()
+	l.outbox.Reset()
 }
 
 // send seals a package for a guest and puts it on its link.
-func (l *lab) send(g *guest, pack []byte) {
-	if l.pack != nil {
-		l.pack(pack)
+func (l *testServer) send(g *serverConn, pack []byte) {
+	if l.onPacket != nil {
+		l.onPacket(pack)
 	}
-	if err := l.gate.Send(l.now, g.client, pack, &l.post); err != nil {
+	if err := l.netcode.Send(l.now, g.client, pack, &l.outbox); err != nil {
 		l.t.Fatal(err)
 	}
-	l.mail()
+	l.flushOutbox()
 }
 
-// guest is who has a client's place at the gate.
-func (l *lab) guest(client int) *guest {
-	return l.guests[slices.IndexFunc(l.guests, func(g *guest) bool { return g.client == client && g.gone == 0 })]
+// conn returns the connection in a slot of netcode.
+func (l *testServer) conn(client int) *serverConn {
+	return l.conns[slices.IndexFunc(l.conns, func(g *serverConn) bool { return g.client == client && g.ended == 0 })]
 }
 
-func (l *lab) admit(client int) {
-	s, _ := l.gate.Session(client)
-	g := &guest{addr: s.Address, client: client, id: l.match.Join()}
+func (l *testServer) admit(client int) {
+	s, _ := l.netcode.Session(client)
+	g := &serverConn{addr: s.Address, client: client, id: l.match.Join()}
 	g.peer = packet.NewPeer(l.now, packet.Config{})
-	l.forget(g)
-	l.guests = append(l.guests, g)
+	l.remove(g)
+	l.conns = append(l.conns, g)
 	w := l.welcome(g)
 	for _, e := range l.greet(&w) {
 		if err := g.peer.QueueReliable(e); err != nil {
@@ -449,16 +448,16 @@ func (l *lab) admit(client int) {
 	}
 	switch {
 	case w.Schema != netstate.SchemaHash():
-		g.unlike = packet.ReasonSchema
+		g.mismatch = packet.ReasonSchema
 	case w.Model != l.models.Hash():
-		g.unlike = packet.ReasonModel
+		g.mismatch = packet.ReasonModel
 	}
 }
 
-// explain tells a client whose Ready does not match what is here instead.
-func (l *lab) explain(g *guest) {
+// sendMismatch tells a client whose Ready does not match what is here instead.
+func (l *testServer) sendMismatch(g *serverConn) {
 	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
-	if g.unlike == packet.ReasonModel {
+	if g.mismatch == packet.ReasonModel {
 		text = netstate.Untrained().AppendText(nil)
 	}
 	for part := range slices.Chunk(text, packet.MaxMessageSize-1) {
@@ -466,35 +465,35 @@ func (l *lab) explain(g *guest) {
 			l.t.Fatal(err)
 		}
 	}
-	g.told = true
+	g.mismatchSent = true
 }
 
-// dismiss ends a client's session with a reason.
-func (l *lab) dismiss(g *guest) {
+// disconnect ends a client's session with a reason.
+func (l *testServer) disconnect(g *serverConn) {
 	for range packet.CloseRepeats {
 		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendClose(pack, g.unlike))
+		l.send(g, g.peer.AppendClose(pack, g.mismatch))
 	}
-	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+	if err := l.netcode.Disconnect(l.now, g.client, &l.outbox); err != nil {
 		l.t.Fatal(err)
 	}
-	l.mail()
-	g.gone = netcode.EventDisconnect
+	l.flushOutbox()
+	g.ended = netcode.EventDisconnect
 }
 
-func (l *lab) forget(g *guest) {
+func (l *testServer) remove(g *serverConn) {
 	g.tracker = snapshot.NewTracker((l.players+snapshot.GroupRows-1)/snapshot.GroupRows, l.interval)
 	g.owner = snapshot.NewOwnerWriter(l.models.Owner, l.interval)
 }
 
-func (l *lab) welcome(g *guest) protocol.Welcome {
+func (l *testServer) welcome(g *serverConn) protocol.Welcome {
 	return protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
 		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
 }
 
-func (l *lab) payload(g *guest, data []byte) {
+func (l *testServer) payload(g *serverConn, data []byte) {
 	rest, err := g.peer.Receive(l.now, data)
 	if err != nil {
 		return
@@ -510,7 +509,7 @@ func (l *lab) payload(g *guest, data []byte) {
 		l.t.Fatal(err)
 	}
 	for e, ok := g.peer.NextReliable(); ok; e, ok = g.peer.NextReliable() {
-		l.heard(g, e)
+		l.receiveMessage(g, e)
 	}
 	if packet.SectionOf(rest) == packet.SectionCommands {
 		var window [sim.MaxWindow]sim.Command
@@ -526,10 +525,10 @@ func (l *lab) payload(g *guest, data []byte) {
 	}
 }
 
-// heard takes a reliable event. The first must be a Ready.
-func (l *lab) heard(g *guest, e []byte) {
-	if f, err := protocol.ParseFetch(e); err == nil && l.asked != nil && !g.ready {
-		l.asked(g, f.Content)
+// receiveMessage takes a reliable event. The first must be a Ready.
+func (l *testServer) receiveMessage(g *serverConn, e []byte) {
+	if f, err := protocol.ParseFetch(e); err == nil && l.onRequest != nil && !g.ready {
+		l.onRequest(g, f.Content)
 		return
 	}
 	switch r, err := protocol.ParseReady(e); {
@@ -537,28 +536,28 @@ func (l *lab) heard(g *guest, e []byte) {
 		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
-		if g.unlike != 0 {
-			l.explain(g)
+		if g.mismatch != 0 {
+			l.sendMismatch(g)
 			return
 		}
 		g.ready = true
 	case len(e) == 1 && e[0] == sim.AskResync:
-		l.forget(g)
+		l.remove(g)
 		g.resyncs++
 	default:
 		if _, ok := sim.ParseDiverged(e); ok {
-			l.forget(g)
+			l.remove(g)
 			g.resyncs++
-			g.strayed++
+			g.checksumResyncs++
 		}
 	}
 }
 
-func (l *lab) tick() {
-	for _, e := range l.gate.Update(l.now, l.unix(), &l.post) {
-		l.happened(e)
+func (l *testServer) tick() {
+	for _, e := range l.netcode.Update(l.now, l.unix(), &l.outbox) {
+		l.handleEvent(e)
 	}
-	l.mail()
+	l.flushOutbox()
 	t := l.match.Tick() + 1
 	for i, id := range l.extras {
 		if in := l.match.CommandBuffer(id); in != nil {
@@ -566,7 +565,7 @@ func (l *lab) tick() {
 			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
 		}
 	}
-	for _, g := range l.guests {
+	for _, g := range l.conns {
 		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
 	}
 	l.match.Step()
@@ -580,22 +579,22 @@ func (l *lab) tick() {
 		}
 	}
 	l.encoder.Begin(frame, l.frames)
-	l.sums.Begin(frame)
+	l.checksums.Begin(frame)
 	for _, e := range l.match.Outcome().Events {
 		if e.Kind == sim.EventHit {
 			l.hits = append(l.hits, e)
 		}
-		for _, g := range l.guests {
+		for _, g := range l.conns {
 			if e.Kind == sim.EventKill || e.Actor == g.id {
 				g.peer.QueueReliable(e.Append(nil))
 			}
 		}
 	}
-	for i, g := range l.guests {
+	for i, g := range l.conns {
 		switch {
-		case g.gone != 0 || !g.peer.CanSend(l.now):
-		case g.told && g.peer.ReliablePending() == 0:
-			l.dismiss(g)
+		case g.ended != 0 || !g.peer.CanSend(l.now):
+		case g.mismatchSent && g.peer.ReliablePending() == 0:
+			l.disconnect(g)
 		case !g.ready && g.peer.ReliableDue(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
 			l.send(g, g.peer.AppendReliable(pack, 512))
@@ -608,10 +607,10 @@ func (l *lab) tick() {
 	}
 }
 
-func (l *lab) snapshot(g *guest, t tick.Tick) {
+func (l *testServer) snapshot(g *serverConn, t tick.Tick) {
 	g.tracker.Advance(t)
-	if l.see != nil {
-		l.packer.BeginRows(l.encoder, g.tracker, l.see(t))
+	if l.visible != nil {
+		l.packer.BeginRows(l.encoder, g.tracker, l.visible(t))
 	} else {
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 	}
@@ -629,7 +628,7 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		}
 		buf, group, count := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
 		if l.checks {
-			head.Sum = l.packer.Sum(&l.sums, group, count)
+			head.Sum = l.packer.Sum(&l.checksums, group, count)
 			head.Append(buf[:at])
 		}
 		tag := uint64(t)<<32 | uint64(group)<<16 | uint64(count)
@@ -641,4 +640,6 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 	}
 }
 
-func (l *lab) inbox(s *seat) *sim.CommandCounts { return &l.match.CommandBuffer(s.client.ID()).Count }
+func (l *testServer) inbox(s *testClient) *sim.CommandCounts {
+	return &l.match.CommandBuffer(s.client.ID()).Count
+}

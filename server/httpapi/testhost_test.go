@@ -53,8 +53,8 @@ func steps(t testing.TB, s *lobbysim.Sim, n int) {
 	}
 }
 
-// lab is a lobby in virtual time behind the pages of a host without sockets.
-type lab struct {
+// testHost is a lobby in virtual time behind the pages of a host without sockets.
+type testHost struct {
 	t     testing.TB
 	sim   *lobbysim.Sim
 	src   Source
@@ -63,10 +63,10 @@ type lab struct {
 	ended chan struct{}
 }
 
-// busy is a lab with clients that play for so many ticks.
-func busy(t testing.TB, cfg server.Config, clients, ticks int) *lab {
+// newTestHost returns a lobby whose clients have played a number of ticks.
+func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost {
 	t.Helper()
-	l := &lab{t: t, start: time.Now(), calls: make(chan func()), ended: make(chan struct{})}
+	l := &testHost{t: t, start: time.Now(), calls: make(chan func()), ended: make(chan struct{})}
 	cfg.Clock = func() time.Duration { return time.Since(l.start) }
 	if cfg.CPU == nil {
 		cfg.CPU = cfg.Clock
@@ -83,7 +83,7 @@ func busy(t testing.TB, cfg server.Config, clients, ticks int) *lab {
 }
 
 // do is Source.Do; between runs what waits there.
-func (l *lab) do(ctx context.Context, f func(time.Duration, *server.Lobby)) error {
+func (l *testHost) do(ctx context.Context, f func(time.Duration, *server.Lobby)) error {
 	done := make(chan struct{})
 	select {
 	case l.calls <- func() { f(l.sim.Now(), l.sim.Lobby); close(done) }:
@@ -94,7 +94,7 @@ func (l *lab) do(ctx context.Context, f func(time.Duration, *server.Lobby)) erro
 	}
 }
 
-func (l *lab) between() {
+func (l *testHost) between() {
 	select {
 	case f := <-l.calls:
 		f()
@@ -102,7 +102,7 @@ func (l *lab) between() {
 	}
 }
 
-func (l *lab) pages(secret string) http.Handler {
+func (l *testHost) pages(secret string) http.Handler {
 	l.t.Helper()
 	mux, err := NewLobbyMux(l.src, secret)
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *lab) pages(secret string) http.Handler {
 	return mux
 }
 
-func (l *lab) registry() *prometheus.Registry {
+func (l *testHost) registry() *prometheus.Registry {
 	l.t.Helper()
 	r, err := newRegistry(&l.src)
 	if err != nil {
@@ -120,4 +120,4 @@ func (l *lab) registry() *prometheus.Registry {
 	return r
 }
 
-func (l *lab) count(c metrics.Count) uint64 { return l.sim.Lobby.Stats.Count[c].Load() }
+func (l *testHost) count(c metrics.Count) uint64 { return l.sim.Lobby.Stats.Count[c].Load() }

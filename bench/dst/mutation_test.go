@@ -1,4 +1,4 @@
-//go:build planted
+//go:build mutation
 
 package dst
 
@@ -7,23 +7,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
 var only = flag.Int("dst.bug", 0, "begin with this bug")
 
-// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant
-// that it breaks, and each invariant is the first to find some bug.
-func TestPlanted(t *testing.T) {
+// TestMutations tests the simulator: each bug of bench/dst/mutation is found within 200 seeds, and each invariant is the
+// first to find some bug. make mutation builds it with the bugs.
+func TestMutations(t *testing.T) {
 	if r, err := Run(Case{Seed: 1}); r.Violation != nil || err != nil {
 		t.Fatalf("without a bug: %v, %v", r.Violation, err)
 	}
 	var finds [numInvariants]int
-	for bug := planted.None + 1; bug < planted.NumBugs; bug++ {
-		if *only != 0 && bug < planted.Bug(*only) {
+	for bug := mutation.None + 1; bug < mutation.NumBugs; bug++ {
+		if *only != 0 && bug < mutation.Bug(*only) {
 			continue
 		}
-		defer planted.Set(planted.Set(bug))
+		defer mutation.Set(mutation.Set(bug))
 		var found *Violation
 		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
 			r, err := Run(Case{Seed: seed})
