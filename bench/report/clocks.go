@@ -36,7 +36,7 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 		{"predicted (commands)", "#d55e00", "", func(c *Clocks) time.Duration { return c.Predicted - c.At }},
 		{"round trip", "#999999", "4 3", func(c *Clocks) time.Duration { return c.RTT }},
 		{"server (as estimated)", "#009e73", "", func(c *Clocks) time.Duration { return c.Server - c.At }},
-		{"render (looked at)", "#0072b2", "", func(c *Clocks) time.Duration { return c.Render - c.At }},
+		{"render (view)", "#0072b2", "", func(c *Clocks) time.Duration { return c.Render - c.At }},
 	}
 	x := axis{samples[0].At.Seconds(), samples[len(samples)-1].At.Seconds(), clocksLeft,
 		clocksWidth - clocksRight}

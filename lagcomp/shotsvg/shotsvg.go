@@ -133,7 +133,7 @@ func (d *drawing) planes() [3]plane {
 	}
 	right := geom.Vec3{X: ahead.Z, Z: -ahead.X}
 	return [3]plane{
-		{name: "as the shooter looked", note: "the cross is the shot", right: right,
+		{name: "along the view ray", note: "the cross is the shot", right: right,
 			up: dir.Cross(right).Normalize(), eye: true},
 		{name: "from the side", note: "the shot comes from the left", right: ahead, up: geom.Vec3{Y: 1},
 			ground: true},

@@ -67,7 +67,7 @@ func (d *drawing) legend() {
 // facts writes the numbers.
 func (d *drawing) facts() {
 	r := d.r
-	clamp := "believed as it was claimed"
+	clamp := "accepted as claimed"
 	if r.ClampReason != lagcomp.ClampNone {
 		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Shift)/256, r.ClampReason)
 	}
@@ -79,7 +79,7 @@ func (d *drawing) facts() {
 		{{"claimed", View(r.Claimed)}, {"judged by", View(r.Used)}, {"view", clamp}},
 		{
 			{"rewound", fmt.Sprintf("%.2f ticks", Behind(r))},
-			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds,
+			{"candidates", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds,
 				r.PosesTested)}, {"took", took},
 		},
 	} {
