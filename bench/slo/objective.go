@@ -19,9 +19,12 @@ import (
 )
 
 // Help lists what an expression can name.
-const Help = `p50, p99, p999, max, mean of tick (the longer of CPU and elapsed time), cpu, elapsed, late (a tick's start after its
-schedule), age (of the newest snapshot), rtt; lost of input, tick, datagram; total of input, tick; kbps of down, up; cores of server;
-the names period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+const Help = `p50, p99, p999, max, mean of
+tick (the longer of CPU and elapsed time), cpu, elapsed, late (a tick's start
+after its schedule), age (of the newest snapshot), rtt; lost of input, tick,
+datagram; total of input, tick; kbps of down, up; cores of server; the names
+period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are
+milliseconds.`
 
 // Error says where an expression is wrong. Column counts characters from 1.
 type Error struct {

@@ -26,8 +26,9 @@ func newBench() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Compare two builds on this machine",
-		Long: `bench plays fixed lobbies in virtual time and compares the CPU time of their ticks, stage by stage, between two builds. The
-builds record samples alternately, so that both meet the same disturbances, as make gate does:
+		Long: `bench plays fixed lobbies in virtual time and compares the CPU time of their
+ticks, stage by stage, between two builds. The builds record samples
+alternately, so that both meet the same disturbances, as make gate does:
 
   old/tickrate bench record --out old.json
   new/tickrate bench record --out new.json
@@ -228,4 +229,10 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 }
 
 // twoFiles refuses anything but two arguments.
-func twoFiles(c *cobra.Command, args []string) error { return usage.Error(cobra.ExactArgs(2)(c, args)) }
+func twoFiles(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return usage.Errorf("expected two files, OLD.json and NEW.json, got %d; see tickrate bench compare --help",
+			len(args))
+	}
+	return nil
+}

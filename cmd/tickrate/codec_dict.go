@@ -38,8 +38,9 @@ func newCodecDict() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dict",
 		Short: "Train the zstd dictionary of match recordings",
-		Long: `dict records lobbies of an eighth, a quarter, a half and all of --players in virtual time, each for a quarter of
---duration, and writes the zstd dictionary that packs such recordings best. The same flags give the same file.`,
+		Long: `dict records lobbies of an eighth, a quarter, a half and all of --players in
+virtual time, each for a quarter of --duration, and writes the zstd dictionary
+that packs such recordings best. The same flags give the same file.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return trainDict(c, f) },
 	}

@@ -33,9 +33,11 @@ func newCodecEval() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval",
 		Short: "Train snapshot codecs on traces and judge them on another",
-		Long: `eval trains models on one or more entity-state traces (.itr) and codes another one with every codec: each snapshot
-against those that are at least --delay snapshots old, decoded from the decoder's own memory, and compared. Averages
-begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`,
+		Long: `eval trains models on one or more entity-state traces (.itr) and codes another
+one with every codec: each snapshot against those that are at least --delay
+snapshots old, decoded from the decoder's own memory, and compared. Averages
+begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as
+poses when --pose says how fine.`,
 		Example: `  tickrate codec eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
   tickrate codec eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
 		Args: usage.NoArgs,

@@ -31,8 +31,9 @@ func newCodecRecord() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record",
 		Short: "Record the snapshot rows of a simulated lobby",
-		Long: `record plays a lobby in virtual time over a lossy link and writes the public rows of its players as an entity-state trace
-(.itr), for codec eval. It begins when all have joined. The same flags give the same file.`,
+		Long: `record plays a lobby in virtual time over a lossy link and writes the public
+rows of its players as an entity-state trace (.itr), for codec eval. It begins
+when all have joined. The same flags give the same file.`,
 		Example: `  tickrate codec record --trace duel.csv.gz --players 16 --duration 1m --out duel.itr
   tickrate codec record --idle --players 16 --duration 10s --out idle.itr`,
 		Args: assets.MoreTraces(&f.traces),

@@ -36,11 +36,13 @@ func newCodecTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Train the models of snapshot rows on a simulated lobby",
-		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol of its snapshots, and writes the Huffman
-tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.
+		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol of
+its snapshots, and writes the Huffman tables that code them in the fewest bits.
+Server and clients must load the same file. The same flags give the same file.
 
-With --people train plays a second lobby after the first, in which players follow these recordings, and counts both.
-Large recordings may be missing from a checkout: if one of these files is missing, --out is left as it is.`,
+With --people train plays a second lobby after the first, in which players
+follow these recordings, and counts both. Large recordings may be missing from a
+checkout: if one of these files is missing, --out is left as it is.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
 	}

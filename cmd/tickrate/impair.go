@@ -30,16 +30,19 @@ func newImpair() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "impair",
 		Short: "Put a bad network in front of a UDP server",
-		Long: `impair passes datagrams between clients and a server, and impairs them on the way: late, lost, doubled, damaged, as a
-profile asks and a seed decides. The server sees every client at a port of its own. It ends with the counts.
+		Long: `impair passes datagrams between clients and a server, and impairs them on the
+way: late, lost, doubled, damaged, as a profile asks and a seed decides. The
+server sees every client at a port of its own. It ends with the counts.
 
   tickrate impair --list
   tickrate impair --listen 127.0.0.1:7920 --to 127.0.0.1:7913 --profile mobile
   tickrate impair --to 127.0.0.1:7913 --profile mobile,rebind=10s --down rate=64k,delay=40ms
 
-A profile is a name of --list, settings, or a name and settings that change it. Settings: loss, burst, burst-length,
-burst-loss, burst-max, delay, jitter, duplicate, reorder, reorder-by, corrupt, corrupt-bytes, truncate, rate, queue,
-blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, rates bytes a second, such as 125k.`,
+A profile is a name of --list, settings, or a name and settings that change it.
+Settings: loss, burst, burst-length, burst-loss, burst-max, delay, jitter,
+duplicate, reorder, reorder-by, corrupt, corrupt-bytes, truncate, rate, queue,
+blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s,
+rates bytes a second, such as 125k.`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.list {

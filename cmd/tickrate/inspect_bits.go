@@ -17,10 +17,12 @@ func newInspectBits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bits",
 		Short: "Show what every bit that a lobby sends is for",
-		Long: `bits prints the byte account of a lobby: bytes by section, exactly, and bits by component, field and reason.
+		Long: `bits prints the byte account of a lobby: bytes by section, exactly, and bits by
+component, field and reason.
 
-With --http it asks a running server, which accounts for the bits of sampled datagrams. Otherwise it simulates a lobby of
---players for --duration in virtual time and accounts for every datagram.`,
+With --http it asks a running server, which accounts for the bits of sampled
+datagrams. Otherwise it simulates a lobby of --players for --duration in virtual
+time and accounts for every datagram.`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return inspect.Bits(c.Context(), c.OutOrStdout(), o) },
 	}

@@ -15,9 +15,10 @@ func newInspectClocks() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clocks",
 		Short: "Simulate a step of the round-trip time, and draw a client's three clocks",
-		Long: `clocks plays a lobby in virtual time. The path to one client becomes longer after a third of the time and short again
-after two thirds. The drawing is an SVG of that client's clocks against the server's: predicted (its commands), server (its
-estimate) and render (its view).
+		Long: `clocks plays a lobby in virtual time. The path to one client becomes longer
+after a third of the time and short again after two thirds. The drawing is an
+SVG of that client's clocks against the server's: predicted (its commands),
+server (its estimate) and render (its view).
 
   tickrate inspect clocks --from 50ms --to 150ms -o clocks.svg`,
 		Args: usage.NoArgs,

@@ -20,9 +20,11 @@ func newInspectShots() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shots [URL | FILE | preview]",
 		Short: "Print shot records: the claimed view, the accepted view, hit or miss and by how much",
-		Long: `shots reads shot records from a running server (serve --shot-log), from a recording, which it plays again, or from a match
-in virtual time. Without an argument it asks the server on this machine. The drawing of --svg shows the target where the
-shooter's client showed it, where the server judged it, and where it was by then.
+		Long: `shots reads shot records from a running server (serve --shot-log), from a
+recording, which it plays again, or from a match in virtual time. Without an
+argument it asks the server on this machine. The drawing of --svg shows the
+target where the shooter's client showed it, where the server judged it, and
+where it was by then.
 
   tickrate inspect shots --verdict miss --last 20
   tickrate inspect shots http://203.0.113.5:7914 --http-token SECRET --clamp any

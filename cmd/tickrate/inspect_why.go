@@ -14,14 +14,22 @@ func newInspectWhy() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why CLIENT [ENTITY]",
 		Short: "Show why a client of a running server is not sent an entity",
-		Long: `why asks a running server about an entity in the newest snapshot to a client: sent, or the reason why not. A player is
-given by name, net id (8.1 or 2049), slot (slot:8) or client id (client:77), an object by class and number:
-projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0. Without ENTITY the table has all players and objects.
+		Long: `why asks a running server about an entity in the newest snapshot to a client:
+sent, or the reason why not. A player is given by name, net id (8.1 or 2049),
+slot (slot:8) or client id (client:77), an object by class and number:
+projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0. Without
+ENTITY the table has all players and objects.
 
   curl --data list http://127.0.0.1:7914/v1/console
   tickrate inspect why slot:8
   tickrate inspect why "bot 3" 3.1`,
-		Args: func(c *cobra.Command, args []string) error { return usage.Error(cobra.RangeArgs(1, 2)(c, args)) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usage.Errorf("expected CLIENT and perhaps ENTITY, got %d arguments; "+
+					"see tickrate inspect why --help", len(args))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Client = args[0]; len(args) == 2 {
 				o.Entity = args[1]

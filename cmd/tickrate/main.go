@@ -48,8 +48,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tickrate",
 		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many players a machine carries",
-		Long: `tickrate runs authoritative first-person-shooter lobbies, drives them with headless players over real UDP, and
-measures how many players this machine carries and why.
+		Long: `tickrate runs authoritative first-person-shooter lobbies, drives them with
+headless players over real UDP, and measures how many players this machine
+carries and why.
 
   tickrate plan --quick      find out, within a minute; then open report/index.html
   tickrate completion bash   lines for your shell that complete commands, flags and scenarios

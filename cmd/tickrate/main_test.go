@@ -158,7 +158,7 @@ func TestExitCodes(t *testing.T) {
 		47: {"codec train", 2, "--out"},
 		48: {"codec train --out x --players 1", 2, "--players 1: expected 2 to 256"},
 		49: {"codec train --out x --duration 0s", 2, "--duration 0s"},
-		50: {"bench compare a.json", 2, "accepts 2 arg"},
+		50: {"bench compare a.json", 2, "expected two files"},
 		51: {"bench compare " + missing + " x", 2, missing},
 		52: {"bench compare " + noBench + " x", 2, noBench + ": expected a JSON file of bench record"},
 		53: {"serve --public-addr nowhere", 2, "--public-addr"},

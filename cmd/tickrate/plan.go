@@ -33,14 +33,18 @@ func newPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Find how many players this machine carries, and why",
-		Long: `plan starts a server process and a swarm of headless players on real UDP sockets, and grows the lobby until the service
-level no longer holds. It measures the knee again and writes a report: index.html, plan.json and bench.txt. The number of
-players in the headline is the largest that held in every repeat. A plan that is interrupted or killed leaves a report of
-the steps that it has finished.
+		Long: `plan starts a server process and a swarm of headless players on real UDP
+sockets, and grows the lobby until the service level no longer holds. It
+measures the knee again and writes a report: index.html, plan.json and
+bench.txt. The number of players in the headline is the largest that held in
+every repeat. A plan that is interrupted or killed leaves a report of the steps
+that it has finished.
 
-With two processors or more, the server runs on the first and the swarm on the others.
+With two processors or more, the server runs on the first and the swarm on the
+others.
 
-A scenario says what is played: a name (plan scenarios) or a TOML file. Flags override its keys:
+A scenario says what is played: a name (plan scenarios) or a TOML file. Flags
+override its keys:
 
   tickrate plan --scenario duels
   tickrate plan --scenario mine.toml --slo 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'

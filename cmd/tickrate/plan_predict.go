@@ -33,11 +33,14 @@ func newPredict() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Say what a scenario costs on this machine, from a simulated run",
-		Long: `predict plays the scenario in virtual time with the real lobby and real clients, all players of all lobbies, and measures the
-CPU time of its ticks: in the opening seconds of a match and in its steady state. Then it exchanges the same datagrams over
-real sockets and adds their cost. Nothing is recorded: the prediction is of this machine, now.
+		Long: `predict plays the scenario in virtual time with the real lobby and real clients,
+all players of all lobbies, and measures the CPU time of its ticks: in the
+opening seconds of a match and in its steady state. Then it exchanges the same
+datagrams over real sockets and adds their cost. Nothing is recorded: the
+prediction is of this machine, now.
 
-Hosts and money follow from the cores of whole processes, system calls included. plan verify tells the error.`,
+Hosts and money follow from the cores of whole processes, system calls included.
+plan verify tells the error.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, f) },
 	}

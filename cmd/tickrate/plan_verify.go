@@ -29,8 +29,9 @@ func newVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Predict a scenario, run it live, and print the error",
-		Long: `verify predicts the opening of a scenario as plan predict does, then runs the same scenario live with a server process and a
-swarm on real sockets, and prints predicted beside measured.`,
+		Long: `verify predicts the opening of a scenario as plan predict does, then runs the
+same scenario live with a server process and a swarm on real sockets, and prints
+predicted beside measured.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}

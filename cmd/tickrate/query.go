@@ -36,8 +36,9 @@ func newQuery() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "query ADDR",
 		Short: "Ask a server what is played there",
-		Long: `query asks a server over UDP for its name, map, rules, players and teams, in the Server Query Protocol (SQP) that hosters
-and server browsers speak. ADDR is host:port, the one that serve has after --query.`,
+		Long: `query asks a server over UDP for its name, map, rules, players and teams, in the
+Server Query Protocol (SQP) that hosters and server browsers speak. ADDR is
+host:port, the one that serve has after --query.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage.Errorf("expected one address, got %d; see tickrate query --help",

@@ -14,10 +14,12 @@ func newReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Play a recorded match again, and check that it is the same",
-		Long: `replay plays a recording of tickrate serve --record again, compares it with the checksums in the file, and prints kills,
-scores and statistics of aiming: from 0, as people aim, to 1, as no hand does; nothing follows from them. It stops at the
-first difference and names the tick and the field. Of a damaged file it plays the part before the damage, and the error says
-where that ends. The exit code is then 1.`,
+		Long: `replay plays a recording of tickrate serve --record again, compares it with the
+checksums in the file, and prints kills, scores and statistics of aiming: from
+0, as people aim, to 1, as no hand does; nothing follows from them. It stops at
+the first difference and names the tick and the field. Of a damaged file it
+plays the part before the damage, and the error says where that ends. The exit
+code is then 1.`,
 		Args: usage.OneArg("one recording"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return playback.Run(c.Context(), c.OutOrStdout(), args[0], o)

@@ -56,32 +56,36 @@ type runningHost interface {
 	Run(context.Context) error
 }
 
-const serveLong = `serve runs one lobby until it is interrupted. Players join over UDP; figures, health and profiles are on HTTP:
+const serveLong = `serve runs one lobby until it is interrupted. Players join over UDP; figures,
+health and profiles are on HTTP:
 
   curl http://127.0.0.1:7914/stats
   curl http://127.0.0.1:7914/metrics
   go tool pprof -tagfocus stage=snapshot http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
-http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others can reach it asks for a password, which is
-the secret of --http-token; without one it shows nothing there.
+http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others
+can reach it asks for a password, which is the secret of --http-token; without
+one it shows nothing there.
 
 Every setting is a flag, and a key of a TOML file. Flags override the file:
 
   tickrate serve config > server.toml
   tickrate serve --config server.toml --players 32
 
-A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
-TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
+A player needs a connect token (netcode 1.02), made with the private key of the
+server. The first run makes a key file; TICKRATE_PRIVATE_KEY comes before the
+file. On this machine the server itself gives tokens:
 
   curl -X POST http://127.0.0.1:7914/v1/connect
 
-Players on other machines need the public address in their tokens, and tokens over HTTP then need a secret:
+Players on other machines need the public address in their tokens, and tokens
+over HTTP then need a secret:
 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
   curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
 
-On a terminal it takes console lines, such as help, list, kick NAME, map arena-256, mode assault, game.respawndelay 5s; so it
-does over HTTP:
+On a terminal it takes console lines, such as help, list, kick NAME, map
+arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
@@ -132,8 +136,9 @@ func newServeConfig() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "Print the effective settings of serve as TOML",
-		Long: `config prints all settings as serve would use them: defaults, then the file of --config, then flags. Each has a comment.
-The output is a file for serve --config; secrets are left out.`,
+		Long: `config prints all settings as serve would use them: defaults, then the file of
+--config, then flags. Each has a comment. The output is a file for serve
+--config; secrets are left out.`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := loadSettings(c.Flags(), file); err != nil {

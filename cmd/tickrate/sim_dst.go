@@ -22,13 +22,15 @@ func newDST() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dst",
 		Short: "Simulate lobbies with attackers and faults, and check invariants after every tick",
-		Long: `dst simulates one minute of a lobby in virtual time: honest clients, attackers, links that lose and damage
-datagrams, clocks that drift, machines that stall, a server that is killed. One seed determines all of it.
-The invariants are checked after every tick. No fault acts in the last twelve seconds, and every honest
+		Long: `dst simulates one minute of a lobby in virtual time: honest clients, attackers,
+links that lose and damage datagrams, clocks that drift, machines that stall, a
+server that is killed. One seed determines all of it. The invariants are checked
+after every tick. No fault acts in the last twelve seconds, and every honest
 client must then play normally.
 
-A seed that violates an invariant is reduced to a smaller case and printed as the command that repeats it.
-Otherwise dst prints a hash of the final state: two runs of one seed print the same hash.
+A seed that violates an invariant is reduced to a smaller case and printed as
+the command that repeats it. Otherwise dst prints a hash of the final state: two
+runs of one seed print the same hash.
 
   tickrate sim dst --seeds 1..200        a range of seeds
   tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock

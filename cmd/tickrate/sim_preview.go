@@ -17,9 +17,11 @@ func newPreview() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preview",
 		Short: "Play a match with its server and all its clients in this process, and compare their worlds",
-		Long: `preview runs a lobby and its players in one process, in virtual time, over links in memory: no socket, no key, and
-the same match for the same flags. It prints the messages of the first player, the score board, and a comparison of
-every client's snapshots with the server's state by hash. The exit code is 1 if any differs.
+		Long: `preview runs a lobby and its players in one process, in virtual time, over links
+in memory: no socket, no key, and the same match for the same flags. It prints
+the messages of the first player, the score board, and a comparison of every
+client's snapshots with the server's state by hash. The exit code is 1 if any
+differs.
 
   tickrate sim preview --players 16 --mode assault --map town:16:7 --duration 2m
   tickrate sim preview --real-time --delay 40ms --loss 0.02`,

@@ -47,22 +47,28 @@ func newSwarm() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "swarm",
 		Short: "Send headless players to a lobby over real UDP",
-		Long: `swarm connects players to a lobby and lets them play: seeded bots, or recorded human movement (--trace). It prints
-what the players experienced, how late the swarm itself was, and how late without the time that the machine took from
-it. Figures are marked VOID if the swarm did not keep its own schedule.
-The server sends maps and compression models that are not here; no file is opened because a server names it.
+		Long: `swarm connects players to a lobby and lets them play: seeded bots, or recorded
+human movement (--trace). It prints what the players experienced, how late the
+swarm itself was, and how late without the time that the machine took from it.
+Figures are marked VOID if the swarm did not keep its own schedule.
 
-Every player needs a connect token. The server's HTTP port gives them, and the address of the lobby; with the server's
-private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
+The server sends maps and compression models that are not here. A name that the
+server gives never opens a file.
+
+Every player needs a connect token. The server's HTTP port gives them, and the
+address of the lobby; with the server's private key (--key-file or
+TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
 
   tickrate swarm --players 64
   tickrate swarm --http 203.0.113.5:7914 --http-token SECRET
 
-One swarm can play on several lobbies: name the HTTP port of each, or the address of each and the key.
+One swarm can play on several lobbies: name the HTTP port of each, or the
+address of each and the key.
 
   tickrate swarm --players 6000 --full 1000 --http 127.0.0.1:7914 --http 127.0.0.1:7924
 
-The first players (--full) decode whole snapshots. --decode is how much the others decode:
+The first players (--full) decode whole snapshots. --decode is how much the
+others decode:
 
   full  everything, too
   own   acks and their own state: they predict themselves and aim at what their lobby's first player sees

@@ -38,13 +38,14 @@ func newToken() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
 		Short: "Make a connect token for one player",
-		Long: `token makes a netcode 1.02 connect token, as a matchmaker does: with it one client can begin one session on a server that has
-the same private key. The token goes to standard output in base64, or to a file as 2048 bytes. A token is a secret of its
-player: it holds the keys of the session.
+		Long: `token makes a netcode 1.02 connect token, as a matchmaker does: with it one
+client can begin one session on a server that has the same private key. The
+token goes to standard output in base64, or to a file as 2048 bytes. A token is
+a secret of its player: it holds the keys of the session.
 
 Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		Example: `  tickrate token --server 203.0.113.5:7913 --client-id 42
-  tickrate token --key-file tickrate.key --seconds 60 --out player.token`,
+  tickrate token --key-file tickrate.key --lifetime 60s --out player.token`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.idChosen = c.Flags().Changed("client-id")
@@ -64,8 +65,8 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		"silent `time` that ends the session, 1s to 24h; -1s for never")
 	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal "+
 		"`digits`; default none")
-	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has "+
-		"places for that (--spectators)")
+	fl.BoolVar(&f.spectate, "spectate", false, "token of a spectator, which the server "+
+		"admits if it has spectator slots (serve --spectators)")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c
 }
