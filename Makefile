@@ -98,8 +98,8 @@ gate: build ## compare with another commit (BASE, default HEAD): fails if someth
 	trap 'git worktree remove --force "$$dir/base" >/dev/null 2>&1 || true; rm -rf "$$dir"' EXIT; trap 'exit 1' INT TERM; \
 	git worktree add --quiet --detach "$$dir/base" "$$base"; \
 	(cd "$$dir/base" && $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$$base" -o "$$dir/old" ./cmd/tickrate); \
-	if "$$dir/old" bench record --help >/dev/null 2>&1; then record="bench record"; \
-	elif "$$dir/old" plan rounds --help >/dev/null 2>&1; then record="plan rounds"; \
+	if "$$dir/old" bench record --help 2>&1 | grep -q 'tickrate bench record'; then record="bench record"; \
+	elif "$$dir/old" plan rounds --help 2>&1 | grep -q 'tickrate plan rounds'; then record="plan rounds"; \
 	else echo "$$base has neither bench record nor plan rounds: it cannot be compared" >&2; exit 2; fi; \
 	i=0; while [ $$i -lt $(ROUNDS) ]; do \
 		if [ $$((i % 2)) = 0 ]; then pair="old new"; else pair="new old"; fi; \
