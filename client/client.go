@@ -143,7 +143,8 @@ func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) 
 	return f.Row(slot, dst), true
 }
 
-// Newest is the tick of the newest snapshot of which a part has arrived, 0 before the first.
+// Newest returns the tick of the newest snapshot that has arrived, in part or whole; 0 before the
+// first.
 func (c *Client) Newest() tick.Tick { return c.interp.Newest() }
 
 // Self is the newest owner row and its tick; tick 0 before the first.

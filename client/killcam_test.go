@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// recordMatch is a recording of so many ticks of a match of two who stand about.
+// recordMatch returns a recording of a match of two idle players, of the given number of ticks.
 func recordMatch(t *testing.T, ticks int) (*sim.Match, []byte) {
 	t.Helper()
 	a, err := arena.Open("arena-16")

@@ -23,8 +23,12 @@ func (l *Lobby) FindPlayer(word string) (netid.ID, error) {
 	case "client":
 		if client, err := strconv.ParseUint(number, 10, 64); err == nil {
 			for slot := range l.conns {
-				if c := &l.conns[slot]; c.roster.user == client {
-					return l.playerIn(slot, c.id)
+				c := &l.conns[slot]
+				if c.roster.user != client {
+					continue
+				}
+				if id, err := l.playerIn(slot, c.id); err == nil { // else the player has left this slot
+					return id, nil
 				}
 			}
 		}

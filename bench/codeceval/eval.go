@@ -17,10 +17,10 @@ type Score struct {
 	DecodeNsPerEntity float64 `json:"decode_ns_per_entity"`
 	// Snapshots decoded and found equal, warm-up included.
 	Verified  int `json:"verified"`
-	Snapshots int `json:"snapshots"` // of which the averages are made
+	Snapshots int `json:"snapshots"` // number of snapshots that the averages cover
 }
 
-// Warmup is the first snapshot of which averages are made: before it, too little is acknowledged.
+// Warmup is the first snapshot that averages cover. Before it, too few snapshots are acked.
 func Warmup(delay int) int { return 4*delay + 2 }
 
 // DefaultDelay is the number of snapshots in 100 ms, one at least.

@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// known counts the players of which a client holds a row that it can still show, and all players.
+// known counts all players, and those whose row a client holds and can still show.
 func known(b *Sim, cl *client.Client) (holds, there int) {
 	var row [netstate.PublicFields]int32
 	newest := cl.Newest()

@@ -46,7 +46,7 @@ func (t trigger) Decide(s *swarm.Observation) client.Intent {
 	return in
 }
 
-// exactCase is a lobby of which every shot is compared.
+// exactCase is a lobby in which every shot is compared.
 type exactCase struct {
 	name    string
 	link    impair.Profile

@@ -153,7 +153,7 @@ func TestReliefHelps(t *testing.T) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
 	}
 	for i := range s.players {
-		// Bare ones who are due, one after the other.
+		// Due clients that decode only acks, one after the other.
 		if had, want := s.players[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want {
 			t.Errorf("player %d had a turn: %v", i, had)
 		}
@@ -216,7 +216,7 @@ func TestRelievedDriver(t *testing.T) {
 	const players = 60
 	s, at := silentSwarm(t, players)
 	if len(clock.CPUs()) < 2 {
-		t.Skip("a relief needs a second processor")
+		t.Skip("the backup sender needs a second processor")
 	}
 	held := 0
 	s.sockets.handlers[0] = func(i int, data []byte) {

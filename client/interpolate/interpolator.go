@@ -43,7 +43,8 @@ func (p *Interpolator) MaxGap() tick.Tick { return p.maxGap }
 // first.
 func (p *Interpolator) Arrived(t tick.Tick) bool { return p.ticks.add(t) }
 
-// Newest is the newest snapshot of which a part has arrived, 0 before the first.
+// Newest returns the tick of the newest snapshot that has arrived, in part or whole; 0 before the
+// first.
 func (p *Interpolator) Newest() tick.Tick {
 	if p.ticks.n == 0 {
 		return 0

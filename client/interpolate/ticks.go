@@ -10,7 +10,7 @@ import (
 // maxTicks is how many snapshots a view may choose from: a second and a half at 20 Hz.
 const maxTicks = 32
 
-// ticks lists the newest snapshots of which a part has arrived, ascending.
+// ticks lists the newest snapshots that have arrived, in part or whole, ascending.
 type ticks struct {
 	n    int
 	list [maxTicks]tick.Tick

@@ -112,7 +112,7 @@ func TestScenarioKeys(t *testing.T) {
 	}
 }
 
-// Several lobbies, people who come and go, a bad link and a budget, all at once, on real sockets.
+// Several lobbies with joins and leaves, a bad link and a byte budget, on real sockets.
 func TestPlanLobbies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of real sockets")
