@@ -17,6 +17,7 @@ type Encoder struct {
 	groups int // of a frame
 	counts *schema.Counts
 	coder  rangecoder.Encoder
+	rangeRows
 	stored bool // rows have no baselines (schema.Stored)
 
 	frame  *Frame
