@@ -20,11 +20,11 @@ var golden = []struct {
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"welcome with content", goldenContent("arena-64")},
-	{"ready", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
+	{"ready", &Ready{Version: 4, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
 	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
 		Compressed: []byte{0xb0, 0xb1, 0xb2}}},
-	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728,
+	{"ready with a name", &Ready{Version: 4, Schema: 0x1112131415161718, Model: 0x2122232425262728,
 		Name: "Zoë"}},
 }
 
@@ -35,7 +35,7 @@ func goldenContent(arena string) *Welcome {
 }
 
 func goldenWelcome(arena string) *Welcome {
-	return &Welcome{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344,
+	return &Welcome{Version: 4, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344,
 		TickRate:     60,
 		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
 }

@@ -44,7 +44,7 @@ func TestDecisionsLearn(t *testing.T) {
 	}
 	var still, moved schema.RowFeatures
 	moved.SetChange(0, 5)
-	nodes := func(f int, x *schema.RowFeatures) *[schema.LeafNodes]uint16 { return d.Fields[f].Nodes(3, x) }
+	nodes := func(f int, x *schema.RowFeatures) *[schema.LeafNodes]uint16 { return d.Fields[f].Nodes(0, x) }
 	if no, yes := nodes(2, &still)[0], nodes(2, &moved)[0]; no < 64000 || yes > 1500 {
 		t.Errorf("unchanged with probability %d beside no change, %d beside one", no, yes)
 	}

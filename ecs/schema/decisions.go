@@ -88,8 +88,8 @@ const (
 	treeLeaves  = 16
 )
 
-// maxLeaves bounds the probabilities of a field.
-const maxLeaves = 32
+// maxRangeLeaves bounds the probabilities of a field.
+const maxRangeLeaves = 32
 
 // Leaves is how many sets of probabilities the field has.
 func (d *FieldDecisions) Leaves() int { return len(d.nodes) }
@@ -132,8 +132,8 @@ func (d *FieldDecisions) parse(raw []byte, f, fields int) (rest []byte, err erro
 		return nil, errors.New("cut short")
 	}
 	leaves, ends := int(raw[featureCount]), [featureCount]uint8{}
-	if leaves == 0 || leaves > maxLeaves {
-		return nil, fmt.Errorf("%d leaves, want 1 to %d", leaves, maxLeaves)
+	if leaves == 0 || leaves > maxRangeLeaves {
+		return nil, fmt.Errorf("%d leaves, want 1 to %d", leaves, maxRangeLeaves)
 	}
 	for i, of := range raw[:featureCount] {
 		switch {

@@ -64,7 +64,7 @@ func (c *cell) add(o *cell) {
 }
 
 // symbolBits is what it takes to learn of a symbol that a cell has.
-const symbolBits = 12
+const symbolBits = 6
 
 // bits is what the cell takes, and what it takes to learn it.
 func (c *cell) bits() (bits float64) {
@@ -211,7 +211,7 @@ func (c *columns) merge() (leafOf leafMap, leaves []cell) {
 	}
 	for left := len(at); left > 1; left-- {
 		bits, x, y := m.cheapest()
-		if bits > 0 && left <= maxLeaves {
+		if bits > 0 && left <= maxRangeLeaves {
 			break
 		}
 		m.join(x, y)

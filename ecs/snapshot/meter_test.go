@@ -402,7 +402,7 @@ func TestMeterAddsUp(t *testing.T) {
 				bits := cell.Bits
 				cell.Bits = 0
 				share := 0.04
-				if cell.Reason == ReasonHead || cell.Reason == ReasonSame || cell.Reason == ReasonAlign {
+				if slices.Contains([]Reason{ReasonHead, ReasonSame, ReasonAlign, ReasonGone}, cell.Reason) {
 					// The first and the last of a message are rounded alike in all of them.
 					share = 0.12
 				}
