@@ -154,7 +154,7 @@ var (
 	// computed when first asked for: tools that train models run without any. A row is longest with
 	// schema.Range.
 	groupBytes = sync.OnceValue(func() int {
-		return snapshot.MaxGroupBytes(netstate.Trained().Public.With(schema.Range))
+		return snapshot.MaxGroupBytes(netstate.Trained().Public)
 	})
 )
 

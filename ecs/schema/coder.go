@@ -7,8 +7,8 @@ import (
 )
 
 // MaxFieldCode is the length limit of a field's code. With 32 extra bits a changed field stays
-// within 44 bits, which is what bounds the size of a group.
-const MaxFieldCode = 12
+// within 43 bits, which is what bounds the size of a group.
+const MaxFieldCode = 11
 
 // smallDeltas is how many of the smallest differences have their bits looked up whole: from
 // -smallDeltas/2 on.
@@ -104,7 +104,7 @@ func (c *Coder) Delta(v, base int32) int32 {
 	return d
 }
 
-// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in
+// Bits returns the bits, at most 43, that tell v from base, which must differ. Both must be in
 // range. The context is of Context, 0 where nothing is known.
 func (c *Coder) Bits(v, base int32, context uint32) (code uint64, n uint) {
 	d := c.Delta(v, base)
@@ -130,7 +130,7 @@ func (c *Coder) Apply(d, base int32) (v int32, ok bool) {
 	return v, uint32(v)-uint32(c.lo) <= c.span
 }
 
-// Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and
+// Value undoes Bits: it reads from the lowest bits of window, of which 43 must be present, and
 // returns how many it read. ok is false if the bits are no code, and then n is 0, or the value is
 // out of range. Where fewer bits are present, and zeros above them, it is the same as long as n is
 // neither 0 nor more than there are.
