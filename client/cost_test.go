@@ -76,7 +76,8 @@ func (tp *recording) player(t testing.TB) *recordedClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &recordedClient{tape: tp, seat: testClient{client: c, brain: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
+	return &recordedClient{tape: tp, seat: testClient{client: c, brain: wander(0)},
+		data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
 }
 
 // frame plays one frame; false at the end of the tape.
@@ -141,7 +142,8 @@ func TestNoAllocations(t *testing.T) {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
 			st := p.seat.client.Stats()
-			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
+			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) ||
+				st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
 				t.Errorf("the tape did not play: %+v", st)
 			}
 		}
@@ -167,7 +169,8 @@ func BenchmarkTick(b *testing.B) {
 					b.StartTimer()
 				}
 			}
-			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 || st.Prediction.Rows < 20 && tp.cfg.Decode != DecodeAcks {
+			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 ||
+				st.Prediction.Rows < 20 && tp.cfg.Decode != DecodeAcks {
 				b.Fatalf("the tape did not play: %+v", st)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")

@@ -33,7 +33,8 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 				return
 			}
 			seen[now] = true
-			if played++; l.match.Poses()[s.client.ID().Index()].Yaw != (cmd.Yaw+8)&^15 { // as it is rounded to be seen
+			// as it is rounded to be seen
+			if played++; l.match.Poses()[s.client.ID().Index()].Yaw != (cmd.Yaw+8)&^15 {
 				other++
 			}
 		}
@@ -42,19 +43,23 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		l.run(20 * time.Second)
 		n, st := *l.inbox(s), s.client.Stats()
 		used, missing := n.Used-before.Used, n.Missing-before.Missing
-		if used < 1190 || float64(missing) > c.miss*float64(used) || n.Conflict != 0 || n.Future != 0 || n.Clamped != 0 {
+		if used < 1190 || float64(missing) > c.miss*float64(used) || n.Conflict != 0 ||
+			n.Future != 0 || n.Clamped != 0 {
 			t.Errorf("%d: %d ticks with a command, %d without: %+v", i, used, missing, n)
 		}
 		if played < 600 || float64(other) > (c.miss+0.001)*float64(played) {
 			t.Errorf("%d: of %d ticks %d were played with other commands than given", i, played, other)
 		}
 		rtt := 2*c.path.delay + c.path.jitter
-		t.Logf("%d: %d of %d ticks without the command, %d played with another, round trip %v", i, missing, used+missing, other, st.RTT)
-		if off := (st.RTT - rtt).Abs(); off > 20*time.Millisecond || st.Snapshots < 380 || st.HardResets != 0 {
+		t.Logf("%d: %d of %d ticks without the command, %d played with another, round trip %v",
+			i, missing, used+missing, other, st.RTT)
+		if off := (st.RTT - rtt).Abs(); off > 20*time.Millisecond || st.Snapshots < 380 ||
+			st.HardResets != 0 {
 			t.Errorf("%d: round trip %v of %v, %d snapshots", i, st.RTT, rtt, st.Snapshots)
 		}
 		g := l.conns[0]
-		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) / time.Second); g.peer.InFlight() > late {
+		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) /
+			time.Second); g.peer.InFlight() > late {
 			t.Errorf("%d: %d packages that the client has not acknowledged", i, g.peer.InFlight())
 		}
 		if c.path.loss == 0 && (st.Loss != 0 || g.tracker.Baseline(0) == 0) {
@@ -87,7 +92,8 @@ func TestDecodeAcksKnowsNothing(t *testing.T) {
 			t.Errorf("it sees slot %d", slot)
 		}
 	}
-	if st := c.Stats(); st.Prediction.Rows != 0 || st.Shots != 0 || st.Snapshots < 40 || c.replica.decoder != nil || c.interp.Decoder != nil {
+	if st := c.Stats(); st.Prediction.Rows != 0 || st.Shots != 0 || st.Snapshots < 40 ||
+		c.replica.decoder != nil || c.interp.Decoder != nil {
 		t.Errorf("%+v", st)
 	}
 }

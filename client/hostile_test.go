@@ -36,8 +36,10 @@ func FuzzReceive(f *testing.F) {
 		f.Add(pack, uint8(asPackage), uint8(7), uint16(40))
 		f.Add(pack[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
 	}
-	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0}, uint8(asSections), uint8(0), uint16(0))
-	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)}, uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0},
+		uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)},
+		uint8(asSections), uint8(0), uint16(0))
 	f.Fuzz(func(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		p := tp.player(t)
 		p.skip(len(tp.play))
@@ -84,7 +86,8 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
-	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() - before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
+	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() -
+		before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
 	for range 60 {
@@ -190,7 +193,8 @@ func TestDamagedDatagrams(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
+	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 ||
+		st.Datagrams.Drops[netcode.DropAuth] < 3000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined || c.Outgoing(now).Len() > 2 {
@@ -209,15 +213,29 @@ func TestGreetings(t *testing.T) {
 		drop   packet.Drop // counted once
 		events uint64
 	}{
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.MessageWelcome}} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{kill, w.Append(nil)}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{{protocol.MessageWelcome}}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{w.Append(nil)[:protocol.MinWelcome]}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{append(w.Append(nil), 0)}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			w.SendInterval = 0
+			return [][]byte{w.Append(nil)}
+		}, Lost, 0, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			return [][]byte{{protocol.MessageWelcome, protocol.Version + 1, 9, 9}, kill}
 		}, Denied, packet.ReasonVersion, packet.DropVersion, 0},
-		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			w.Schema++
+			return [][]byte{w.Append(nil), kill}
+		}, Denied, packet.ReasonSchema, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
@@ -240,7 +258,8 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want || st.Packets.Drops[c.drop] != want || st.Events != c.events {
+		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want ||
+			st.Packets.Drops[c.drop] != want || st.Events != c.events {
 			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packets)
 		}
 		if state != Joined {
@@ -248,7 +267,8 @@ func TestGreetings(t *testing.T) {
 			continue
 		}
 		id := l.conns[0].id
-		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) || st.Snapshots < 15 {
+		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) ||
+			st.Snapshots < 15 {
 			t.Errorf("%d: %+v, %d snapshots", i, got, st.Snapshots)
 		}
 	}
@@ -279,7 +299,8 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
-	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 ||
+		st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
@@ -373,7 +394,8 @@ func TestManyEvents(t *testing.T) {
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable ||
+		st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

@@ -74,12 +74,14 @@ func TestOtherContent(t *testing.T) {
 // A map of the content pack may have a name of its own. A client with the pack has the map.
 func TestMapOfThePack(t *testing.T) {
 	files := fstest.MapFS{}
-	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
+	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml",
+		"maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
 		text, err := os.ReadFile("../sim/content/default/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`), []byte(`name = "canyon"`), 1)}
+		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`),
+			[]byte(`name = "canyon"`), 1)}
 	}
 	pack, err := content.Load(files)
 	if err != nil {
@@ -87,7 +89,9 @@ func TestMapOfThePack(t *testing.T) {
 	}
 	for _, have := range []bool{true, false} {
 		l := newTestServer(t, testServerConfig{})
-		l.welcomes(func(w *protocol.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
+		l.welcomes(func(w *protocol.Welcome) {
+			w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault"
+		})
 		cfg := l.config()
 		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
 		if !have {
@@ -109,21 +113,37 @@ func TestDenied(t *testing.T) {
 		reason packet.Reason
 		err    error
 	}{
-		{func(l *testServer, _ *Config) { l.netcode.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ }) }, packet.ReasonArena, nil},
+		{func(l *testServer, _ *Config) {
+			l.netcode.StopAccepting()
+		}, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Version++ })
+		}, packet.ReasonVersion, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Schema++ })
+		}, packet.ReasonSchema, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Model++ })
+		}, packet.ReasonModel, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ })
+		}, packet.ReasonArena, nil},
 		{func(l *testServer, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, packet.ReasonContent, nil},
 		{func(l *testServer, c *Config) { l.welcomes(other) }, packet.ReasonContent, nil},
 		{func(l *testServer, c *Config) {
 			c.Rules.Game = nil
 			l.welcomes(func(w *protocol.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
 		}, packet.ReasonContent, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 }) }, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 })
+		}, 0, nil},
 		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 1 }) }, 0, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 })
+		}, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 })
+		}, 0, nil},
 		{func(_ *testServer, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, missing }
 		}, packet.ReasonArena, missing},
@@ -137,7 +157,8 @@ func TestDenied(t *testing.T) {
 		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, reason := s.client.State()
-		if state != Denied || reason != c.reason || s.client.Err() == nil || c.err != nil && !errors.Is(s.client.Err(), c.err) {
+		if state != Denied || reason != c.reason || s.client.Err() == nil ||
+			c.err != nil && !errors.Is(s.client.Err(), c.err) {
 			t.Errorf("%d: %v %v %v, want %v %v", i, state, reason, s.client.Err(), c.reason, c.err)
 		}
 		if len(l.conns) > 0 && l.conns[0].ready {
@@ -155,7 +176,9 @@ func TestMismatchNamesTheField(t *testing.T) {
 		reason packet.Reason
 		want   string
 	}{
-		{func(w *protocol.Welcome) { w.Schema++ }, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{func(w *protocol.Welcome) {
+			w.Schema++
+		}, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
 		{func(w *protocol.Welcome) { w.Model++ }, packet.ReasonModel, "model: "},
 	} {
 		l := newTestServer(t, testServerConfig{seed: 3})
@@ -163,7 +186,8 @@ func TestMismatchNamesTheField(t *testing.T) {
 		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
 		l.run(4 * time.Second)
 		state, reason := s.client.State()
-		if err := s.client.Err(); state != Denied || reason != c.reason || err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := s.client.Err(); state != Denied || reason != c.reason ||
+			err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v %v %v", i, state, reason, err)
 		}
 	}
@@ -193,7 +217,8 @@ func TestNobodyAnswers(t *testing.T) {
 	cfg.Token = l.token(timeout(1))
 	s := l.addClient(cfg, link{loss: 1})
 	l.run(3 * time.Second)
-	if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
+	if state, why := s.client.State(); state != Lost || why != 0 ||
+		!errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	l.over(t, s, 0)
@@ -207,20 +232,29 @@ func TestToken(t *testing.T) {
 		drop   netcode.Drop
 		state  netcode.State
 	}{
-		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Expire-45 }, netcode.DropReqExpired, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) {
+			m.Create, m.Expire = m.Create-45, m.Expire-45
+		}, netcode.DropReqExpired, netcode.RequestTimedOut},
 		{func(m *netcode.Mint) { m.ProtocolID++ }, netcode.DropReqProtocol, netcode.RequestTimedOut},
-		{func(m *netcode.Mint) { m.Internal = append(m.Internal, m.Servers[0]); m.Internal[0] = labElsewhere }, netcode.DropReqAddress, netcode.RequestTimedOut},
-		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Create-43 }, netcode.DropReqExpired, netcode.TokenExpired},
+		{func(m *netcode.Mint) {
+			m.Internal = append(m.Internal, m.Servers[0])
+			m.Internal[0] = labElsewhere
+		}, netcode.DropReqAddress, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) {
+			m.Create, m.Expire = m.Create-45, m.Create-43
+		}, netcode.DropReqExpired, netcode.TokenExpired},
 	} {
 		l := newTestServer(t, testServerConfig{})
 		cfg := l.config()
 		cfg.Token = l.token(c.change)
 		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(7 * time.Second)
-		if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(c.state)) {
+		if state, why := s.client.State(); state != Lost || why != 0 ||
+			!errors.Is(s.client.Err(), netcode.StateError(c.state)) {
 			t.Errorf("%d: %v %v %v, want %v", i, state, why, s.client.Err(), c.state)
 		}
-		if n := l.netcode.Counters().Drops[c.drop]; n < 15 || n != l.netcode.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
+		if n := l.netcode.Counters().Drops[c.drop]; n < 15 ||
+			n != l.netcode.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
 			t.Errorf("%d: %+v, %d answers", i, l.netcode.Counters(), s.client.Stats().Datagrams.Received)
 		}
 		l.over(t, s, i)
@@ -238,7 +272,8 @@ func TestTokenIsForOneSession(t *testing.T) {
 	first.stop = true
 	second := l.addClient(cfg, link{})
 	l.run(6 * time.Second)
-	if state, _ := second.client.State(); state != Lost || !errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.conns) != 1 {
+	if state, _ := second.client.State(); state != Lost ||
+		!errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.conns) != 1 {
 		t.Errorf("%v %v, %d sessions", state, second.client.Err(), len(l.conns))
 	}
 }
@@ -409,7 +444,8 @@ func TestAbsence(t *testing.T) {
 		t.Errorf("%d ticks in 6 s", got)
 	}
 	if st.Prediction.Skipped < 40 || st.Prediction.Skipped > 70 || in.Conflict != 0 || st.HardResets != 0 {
-		t.Errorf("skipped %d, conflicts %d, hard resets %d", st.Prediction.Skipped, in.Conflict, st.HardResets)
+		t.Errorf("skipped %d, conflicts %d, hard resets %d", st.Prediction.Skipped,
+			in.Conflict, st.HardResets)
 	}
 	if st.Prediction.Mispredictions != 0 {
 		t.Errorf("%d mispredictions", st.Prediction.Mispredictions)
@@ -428,7 +464,8 @@ func TestHardReset(t *testing.T) {
 		l.tick()
 	}
 	ahead := l.rules.Rate.At(60)
-	for end := l.now + 4*time.Second; l.now < end; l.now += labStep { // as run, but the server is a second ahead
+	// as run, but the server is a second ahead
+	for end := l.now + 4*time.Second; l.now < end; l.now += labStep {
 		for data, ok := s.up.pop(l.now); ok; data, ok = s.up.pop(l.now) {
 			l.receive(s, data)
 		}

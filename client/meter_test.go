@@ -21,7 +21,8 @@ func TestMeterAddsUp(t *testing.T) {
 		{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.1, dup: 0.1, swap: 0.1},
 		{delay: 50 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.4, dup: 0.3, swap: 0.2},
 	} {
-		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60,
+			RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
 		for k := range 3 {
 			cfg := l.config()
 			if k == 2 {
@@ -33,7 +34,8 @@ func TestMeterAddsUp(t *testing.T) {
 			s.client.Meter = a
 			s.onDatagram = func(_ time.Duration, data []byte) { // before the client gets it
 				if a.Bytes != was+size || a.Bytes != s.client.Stats().BytesIn || a.Total() != 8*a.Bytes {
-					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last", i, a.Total(), a.Bytes, a.Bytes-was, size)
+					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last",
+						i, a.Total(), a.Bytes, a.Bytes-was, size)
 				}
 				was, size = a.Bytes, uint64(len(data))
 				if l.rng.IntN(50) == 0 {
@@ -53,13 +55,17 @@ func TestMeterAddsUp(t *testing.T) {
 				seen[c.Component+" "+c.Reason] = true
 			}
 			if st := s.client.Stats(); st.Datagrams.Received != a.Datagrams || st.Snapshots < 30 {
-				t.Errorf("path %d, client %d: %d datagrams of %d, %d snapshots", i, k, a.Datagrams, st.Datagrams.Received, st.Snapshots)
+				t.Errorf("path %d, client %d: %d datagrams of %d, %d snapshots",
+					i, k, a.Datagrams, st.Datagrams.Received, st.Snapshots)
 			}
 		}
 	}
-	for _, want := range []string{"seal seal", "packet header", "reliable head", "reliable message", "snapshot head", "owner update",
-		"owner mask", "owner spawn", "owner baseline", "owner align", "player update", "player mask", "player spawn", "player same",
-		"player baseline", "player head", "player align", "session handshake", "refused undecoded", "refused drop_auth"} {
+	for _, want := range []string{"seal seal", "packet header", "reliable head",
+		"reliable message", "snapshot head", "owner update",
+		"owner mask", "owner spawn", "owner baseline", "owner align", "player update",
+		"player mask", "player spawn", "player same",
+		"player baseline", "player head", "player align", "session handshake",
+		"refused undecoded", "refused drop_auth"} {
 		if !seen[want] {
 			t.Errorf("no cell %q: the test does not test it", want)
 		}
@@ -69,12 +75,14 @@ func TestMeterAddsUp(t *testing.T) {
 // On a clean link the client's account is what the server would have said of the packages as it
 // built them.
 func TestAccountIsTheServers(t *testing.T) {
-	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
+	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)},
+		players: 40, seed: 5, extras: 30})
 	s := l.addClient(l.config(), link{})
 	s.brain = aimBot(s.client, s.brain)
 	a := NewMeter()
 	s.client.Meter = a
-	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
+	public, owner, parts := snapshot.NewMeter(netstate.Public),
+		snapshot.NewMeter(netstate.Owner), packet.Meter{}
 	packs := 0
 	l.onPacket = func(pack []byte) {
 		rest, err := parts.Packet(pack)

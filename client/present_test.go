@@ -43,7 +43,8 @@ func TestPresentIsContinuous(t *testing.T) {
 		if last.Tick != 0 && p.Tick-last.Tick <= 1 && p.Offset == (geom.Vec3{}) {
 			longest = max(longest, p.Pos.Sub(last.Pos).Len())
 		}
-		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 { // what would have been shown last is where it begins
+		// what would have been shown last is where it begins
+		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 {
 			if at := s.client.predict.State(p.Tick).Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
 				t.Fatalf("tick %d begins %v m beside where it was shown to", p.Tick, at.Sub(end.Pos).Len())
 			}
@@ -171,7 +172,8 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if compared < 300 || wrong != 0 || len(hit) < 20 {
 		t.Errorf("%d of %d ticks were predicted otherwise, %d with blows", wrong, compared, len(hit))
 	}
-	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
+	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 ||
+		st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
 	// In a frame of 1/60 s a knocked-back player moves at most half a metre, and of an error offset
@@ -179,5 +181,6 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if most := 0.5 + st.Errors.Longest/8; step > most {
 		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)
 	}
-	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m", compared, len(hit), step, st.Errors.Longest)
+	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m",
+		compared, len(hit), step, st.Errors.Longest)
 }

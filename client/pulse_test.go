@@ -18,7 +18,8 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	s.afterFrame = func(now time.Duration, s *testClient) {
 		c := s.client
 		p, st := c.Pulse(), c.Stats()
-		if p.Age != st.SnapshotAge || p.RTT != st.RTT || p.Snapshots != st.Snapshots || p.Mispredictions != st.Prediction.Mispredictions ||
+		if p.Age != st.SnapshotAge || p.RTT != st.RTT || p.Snapshots != st.Snapshots ||
+			p.Mispredictions != st.Prediction.Mispredictions ||
 			p.Shots != st.Shots || p.Lead != st.Lead || p.Joined != (c.state == Joined) {
 			t.Fatalf("%v: pulse %+v, stats %+v", now, p, st)
 		}

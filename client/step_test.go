@@ -65,8 +65,10 @@ func step(l *testServer, s *testClient, delay time.Duration, up bool) (predicted
 }
 
 const (
-	pace    = 17      // frames of a millisecond over which the rate of a clock is taken
-	pledged = 1.0 / 8 // by how much of the time that passes a pledged delay changes at most, see lagcomp.ViewDelayTrack
+	pace = 17 // frames of a millisecond over which the rate of a clock is taken
+	// by how much of the time that passes a pledged delay changes at most, see
+	// lagcomp.ViewDelayTrack
+	pledged = 1.0 / 8
 )
 
 // TestRow39StepSettlesWithoutOvershoot is row 39 of the reference's checklist in numbers: the round
@@ -78,7 +80,8 @@ const (
 // the clock does.
 func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 	const short, long = 25 * time.Millisecond, 75 * time.Millisecond
-	for _, jitter := range []time.Duration{0, 4 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
+	for _, jitter := range []time.Duration{0, 4 * time.Millisecond, 10 * time.Millisecond,
+		20 * time.Millisecond} {
 		var worst [2]settling
 		for seed := range uint64(6) {
 			l := newTestServer(t, testServerConfig{seed: 390 + seed, extras: 3})
@@ -87,27 +90,39 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 			for i, delay := range []time.Duration{long, short} {
 				p, r := step(l, s, delay, delay == long)
 				w := &worst[i]
-				w.over, w.settled, w.starved = max(w.over, p.over, r.over), max(w.settled, p.settled, r.settled), max(w.starved, p.starved)
+				w.over, w.settled, w.starved = max(w.over, p.over, r.over),
+					max(w.settled, p.settled, r.settled), max(w.starved, p.starved)
 				soon, sight := 2*time.Second, 2500*time.Millisecond
-				if delay == short { // with 20 ms of jitter some do not see it for sure, and wait for the last of what was before: no tick is lost by it
-					soon, sight = 4*time.Second, 6*time.Second // a picture that is older than it need be loses nobody a shot: it comes nearer slowly
+				// with 20 ms of jitter some do not see it for sure, and wait for the last of what
+				// was before: no tick is lost by it
+				if delay == short {
+					// a picture that is older than it need be loses nobody a shot: it comes nearer
+					// slowly
+					soon, sight = 4*time.Second, 6*time.Second
 				}
-				if p.over > 8*time.Millisecond || r.over > 8*time.Millisecond || p.settled > soon || r.settled > sight {
-					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v", jitter, seed, 2*delay, p, r)
+				if p.over > 8*time.Millisecond || r.over > 8*time.Millisecond ||
+					p.settled > soon || r.settled > sight {
+					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v",
+						jitter, seed, 2*delay, p, r)
 				}
-				if p.fastest > 1.0501 || p.slowest < 0.9499 || r.fastest > 1.0501*(1+pledged) || r.stalls > 15 { // the picture stands at each snapshot until the new delay holds
-					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v", jitter, seed, 2*delay, p, r)
+				// the picture stands at each snapshot until the new delay holds
+				if p.fastest > 1.0501 || p.slowest < 0.9499 || r.fastest > 1.0501*(1+pledged) ||
+					r.stalls > 15 {
+					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v",
+						jitter, seed, 2*delay, p, r)
 				}
 				if delay == long && p.starved > 50 || delay == short && p.starved != 0 {
 					t.Errorf("jitter %v, seed %d: to %v: %d ticks starved", jitter, seed, 2*delay, p.starved)
 				}
 			}
-			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 || st.Starved != l.inbox(s).Missing {
+			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 ||
+				st.Starved != l.inbox(s).Missing {
 				t.Errorf("jitter %v, seed %d: %+v", jitter, seed, st)
 			}
 		}
 		t.Logf("jitter %v: longer: %v beyond, settled in %v, %d ticks starved; shorter: %v, %v, %d", jitter,
-			worst[0].over, worst[0].settled, worst[0].starved, worst[1].over, worst[1].settled, worst[1].starved)
+			worst[0].over, worst[0].settled, worst[0].starved, worst[1].over,
+			worst[1].settled, worst[1].starved)
 	}
 }
 
@@ -154,7 +169,8 @@ func TestClocksOverRandomLinks(t *testing.T) {
 					t.Fatalf("seed %d, %v: render ran %v in %v, stalls %v", seed, now, r-lastR, dt, waited)
 				}
 			}
-			was, lastP, lastR, stalls, stood = now, p, r, s.client.Stats().RenderStalls, s.client.clock.Render.Still()
+			was, lastP, lastR, stalls, stood = now, p, r, s.client.Stats().RenderStalls,
+				s.client.clock.Render.Still()
 		}
 		for range 3 {
 			s.up, s.down = way(s.up), way(s.down)
@@ -166,13 +182,16 @@ func TestClocksOverRandomLinks(t *testing.T) {
 		check := s.afterFrame
 		s.afterFrame = func(now time.Duration, s *testClient) {
 			check(now, s)
-			over = max(over, time.Duration(s.client.replica.self.Lead)*rate.Period()-s.client.clock.Predicted.Want())
+			over = max(over,
+				time.Duration(s.client.replica.self.Lead)*rate.Period()-s.client.clock.Predicted.Want())
 		}
 		l.run(6 * time.Second)
 		st, in := s.client.Stats(), *l.inbox(s)
 		used, missing := in.Used-before.Used, in.Missing-before.Missing
-		if st.HardResets+st.RenderResets != 0 || used < 5*uint64(rate) || missing*200 > used || in.Conflict != 0 {
-			t.Errorf("seed %d: up %+v, down %+v: %d used, %d missing; %+v", seed, s.up, s.down, used, missing, st)
+		if st.HardResets+st.RenderResets != 0 || used < 5*uint64(rate) ||
+			missing*200 > used || in.Conflict != 0 {
+			t.Errorf("seed %d: up %+v, down %+v: %d used, %d missing; %+v", seed,
+				s.up, s.down, used, missing, st)
 		}
 		if over > 120*time.Millisecond {
 			t.Errorf("seed %d: commands were up to %v earlier than wanted", seed, over)

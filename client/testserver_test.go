@@ -51,9 +51,11 @@ type testServer struct {
 
 	flipped tick.Tick // up to here a test changed rows that clients hold
 
-	greet     func(w *protocol.Welcome) [][]byte         // the first events to a client; default the Welcome alone
-	onRequest func(g *serverConn, what protocol.Content) // takes a request for content; default it fails the test
-	onPacket  func(pack []byte)                          // sees every package before it is sealed
+	// the first events to a client; default the Welcome alone
+	greet func(w *protocol.Welcome) [][]byte
+	// takes a request for content; default it fails the test
+	onRequest func(g *serverConn, what protocol.Content)
+	onPacket  func(pack []byte) // sees every package before it is sealed
 }
 
 // serverConn is the server's side of a client.
@@ -171,7 +173,8 @@ func newTestServer(t testing.TB, c testServerConfig) *testServer {
 	l.random = rand.NewChaCha8([32]byte{byte(c.seed), 2})
 	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
 	l.netcode, err = netcode.NewServer(netcode.ServerConfig{
-		PrivateKey: testKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+		PrivateKey: testKey, ProtocolID: protocol.ProtocolID,
+		Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
 		AllowTokenReuse: true,
 	})
 	if err != nil {
@@ -198,7 +201,8 @@ func (l *testServer) unix() int64 { return testUnix + int64(l.now/time.Second) }
 func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	l.minted++
 	m := netcode.Mint{
-		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
+		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()),
+		Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{testAddr},
 	}
 	if change != nil {
@@ -230,9 +234,11 @@ func (l *testServer) addClient(cfg Config, path link) *testClient {
 		l.t.Fatal(err)
 	}
 	s := &testClient{
-		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.clients))*3*time.Millisecond,
+		client: c, up: path, down: path, frame: l.rules.Rate.Period(),
+		next:  l.now + time.Duration(len(l.clients))*3*time.Millisecond,
 		clock: func(now time.Duration) time.Duration { return now },
-		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.clients))}), 1000), brain: wander(uint64(len(l.clients))),
+		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.clients))}), 1000),
+		brain: wander(uint64(len(l.clients))),
 	}
 	l.clients = append(l.clients, s)
 	return s
@@ -247,7 +253,8 @@ func wander(seed uint64) func(int) Intent {
 		if rng.IntN(20) == 0 {
 			turn = rng.IntN(2000) - 1000
 			in.MoveYaw, in.MoveMag = uint8(rng.IntN(256)), uint8(rng.IntN(2)*255)
-			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire | sim.Throw&sim.Buttons(rng.Uint32()))
+			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire |
+				sim.Throw&sim.Buttons(rng.Uint32()))
 		}
 		in.Buttons &^= sim.Jump | sim.Reload | sim.Melee | sim.Dance
 		switch rng.IntN(300) {
@@ -341,7 +348,8 @@ func (l *testServer) check(s *testClient) {
 		l.t.Fatalf("%v: render clock went back from %v to %v", l.now, s.last, render)
 	case render > l.rules.Rate.At(c.Newest()):
 		l.t.Fatalf("%v: render clock %v is past snapshot %d", l.now, render, c.Newest())
-	case at+int64(v.To-v.From) < s.lastView: // a snapshot that came late makes the view's steps finer: not a step back
+	// a snapshot that came late makes the view's steps finer: not a step back
+	case at+int64(v.To-v.From) < s.lastView:
 		l.t.Fatalf("%v: view went back to %v", l.now, v)
 	default:
 		s.last, s.lastView = render, at
@@ -351,7 +359,8 @@ func (l *testServer) check(s *testClient) {
 
 // accounted says whether every datagram and every package was counted once.
 func accounted(s *Stats) bool {
-	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() && s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
+	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() &&
+		s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
 }
 
 // compare holds what the client decoded against the frames it was coded from.
@@ -431,7 +440,9 @@ func (l *testServer) send(g *serverConn, pack []byte) {
 
 // conn returns the connection in a slot of netcode.
 func (l *testServer) conn(client int) *serverConn {
-	return l.conns[slices.IndexFunc(l.conns, func(g *serverConn) bool { return g.client == client && g.ended == 0 })]
+	return l.conns[slices.IndexFunc(l.conns, func(g *serverConn) bool {
+		return g.client == client && g.ended == 0
+	})]
 }
 
 func (l *testServer) admit(client int) {
@@ -488,8 +499,10 @@ func (l *testServer) remove(g *serverConn) {
 
 func (l *testServer) welcome(g *serverConn) protocol.Welcome {
 	return protocol.Welcome{
-		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
-		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(),
+		NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()),
+		MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
 }
 
@@ -533,7 +546,8 @@ func (l *testServer) receiveMessage(g *serverConn, e []byte) {
 	}
 	switch r, err := protocol.ParseReady(e); {
 	case !g.ready:
-		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
+		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+			Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
 		if g.mismatch != 0 {
@@ -562,11 +576,13 @@ func (l *testServer) tick() {
 	for i, id := range l.extras {
 		if in := l.match.CommandBuffer(id); in != nil {
 			w := wander(uint64(i)<<32 | uint64(t/30))(0)
-			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
+			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300),
+				MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
 		}
 	}
 	for _, g := range l.conns {
-		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
+		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate,
+			InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)

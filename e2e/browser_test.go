@@ -44,7 +44,8 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 		t.Fatal("no chromium; on Debian: apt-get install chromium")
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(program), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.ExecPath(program), chromedp.Headless, chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()))
 	tab, closeTab := chromedp.NewContext(allocator)
@@ -88,10 +89,11 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 	}
 }
 
-// open goes to an address as somebody with a screen of this width and a taste for this scheme.
+// open loads a page at a viewport width in pixels, with a preferred color scheme (light or dark).
 func open(t *testing.T, ctx context.Context, url string, width int64, scheme string) {
 	t.Helper()
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	prefers := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{prefers}}
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 		t.Fatal(err)
 	}

@@ -358,7 +358,8 @@ func TestBadFields(t *testing.T) {
 
 // Names that are unusual and valid.
 func TestGoodText(t *testing.T) {
-	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxArenaName)} {
+	longest := strings.Repeat("x", MaxArenaName)
+	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", longest} {
 		if got, err := ParseWelcome(goldenWelcome(s).Append(nil)); err != nil || got.ArenaName != s {
 			t.Errorf("name %q: %q, %v", s, got.ArenaName, err)
 		}

@@ -35,7 +35,9 @@ func TestPublishWaitsForNobody(t *testing.T) {
 		t.Errorf("published %d bytes over somebody who reads %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes)
 	}
 	l.lobby.Publish()
-	if now := l.lobby.Summary(); now.Bandwidth.Bytes <= was.Bandwidth.Bytes || now.Bandwidth.Bytes != l.count(metrics.BytesOut) {
-		t.Errorf("%d bytes in the account, was %d, sent %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes, l.count(metrics.BytesOut))
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes <= was.Bandwidth.Bytes ||
+		now.Bandwidth.Bytes != l.count(metrics.BytesOut) {
+		t.Errorf("%d bytes in the account, was %d, sent %d", now.Bandwidth.Bytes,
+			was.Bandwidth.Bytes, l.count(metrics.BytesOut))
 	}
 }

@@ -29,8 +29,11 @@ const (
 	backtracker       // claims an instant at which its shot hits, and announces varying delays
 	constant          // announces the longest view delay that the server allows, and aims there
 	switcher          // holds its packets back for 300 ms of each second
-	fakeRTT           // both of these, and lies about how long it held echoes, so that its path seems long and unsteady
-	fakeAcks          // backtracker that acknowledges every third packet only, unless its shot hits with all of them
+	// both of these, and lies about how long it held echoes, so that its path seems long and
+	// unsteady
+	fakeRTT
+	// backtracker that acknowledges every third packet only, unless its shot hits with all of them
+	fakeAcks
 	tricks
 )
 
@@ -50,10 +53,13 @@ func duelField(t testing.TB) *arena.Arena {
 	var spawns []arena.Spawn
 	for i := range duelPairs {
 		x := float32(i*14) + 8
-		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0}, arena.Spawn{Pos: geom.Vec3{X: x, Z: 20}, Yaw: geom.Turn / 2, Team: 1})
+		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0},
+			arena.Spawn{Pos: geom.Vec3{X: x, Z: 20}, Yaw: geom.Turn / 2, Team: 1})
 	}
-	a, err := arena.New("duels", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 14*duelPairs + 16, Y: 32, Z: 32}},
-		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8}, geom.Vec3{X: 14*duelPairs + 16, Z: 32})}, spawns)
+	a, err := arena.New("duels",
+		geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 14*duelPairs + 16, Y: 32, Z: 32}},
+		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8},
+			geom.Vec3{X: 14*duelPairs + 16, Z: 32})}, spawns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,15 +94,19 @@ func duels(t *testing.T, k cheat, count int) (shots, hits int, l *testLobby) {
 	for h := range game.Heroes {
 		for s := range game.Heroes[h].Slots {
 			if gun := &game.Heroes[h].Slots[s].Gun; game.Heroes[h].Slots[s].Kind == ability.Gun {
-				gun.Projectile, gun.Damage, gun.Impulse, gun.Range, gun.Radius = ability.Hitscan, 1, 0, 100, 0.05
-				gun.RoundsPerSec, gun.MostPerSec, gun.ConeDegrees, gun.Clip, gun.ReloadMillis = 10, 0, 0, 255, 100
+				gun.Projectile, gun.Damage, gun.Impulse, gun.Range, gun.Radius = ability.Hitscan,
+					1, 0, 100, 0.05
+				gun.RoundsPerSec, gun.MostPerSec, gun.ConeDegrees, gun.Clip, gun.ReloadMillis = 10,
+					0, 0, 255, 100
 			}
 		}
 	}
-	l = newTestLobby(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
+	l = newTestLobby(t, Config{Arena: duelField(t), ArenaName: "duels",
+		Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
 	var all []*duelist
 	for i := range duelPairs {
-		d := &duelist{testClient: l.joinedClient(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d := &duelist{testClient: l.joinedClient(), trick: k,
+			rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
 		d.victim = l.lobby.match.Join()
 		all = append(all, d)
 	}
@@ -149,7 +159,8 @@ func (d *duelist) step(n tick.Tick) {
 	}
 	cmd := sim.Command{Tick: next + oneWay + 1}
 	d.fire(&cmd, next)
-	d.up = append(d.up, delayedPacket{next + oneWay, d.seal(d.forge(d.packet(sim.AppendArrivals(section(cmd), d.announcedDelay(cmd.Tick), nil)...)))})
+	d.up = append(d.up, delayedPacket{next + oneWay,
+		d.seal(d.forge(d.packet(sim.AppendArrivals(section(cmd), d.announcedDelay(cmd.Tick), nil)...)))})
 	if d.trick == switcher && n%60 < 18 {
 		return
 	}
@@ -264,7 +275,8 @@ func (d *duelist) fire(cmd *sim.Command, next tick.Tick) {
 // best is the view of the history by which the shot hits that is nearest to the picture.
 func (d *duelist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
 	m := d.host.lobby.match
-	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
+	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100},
+		Radius: 0.05, Team: lagcomp.NoTeam}
 	for off := int64(0); off < 24*256; off = off + 16 {
 		for _, o := range [2]int64{off, -off} {
 			if c, ok := d.at(lagcomp.Instant(v) + o); ok {
@@ -280,7 +292,8 @@ func (d *duelist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
 // admits reports whether a shot hits between the two received snapshots around its view. Then the
 // bot acknowledges both with the shot.
 func (d *duelist) admits(cmd *sim.Command, pos geom.Vec3) bool {
-	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
+	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100},
+		Radius: 0.05, Team: lagcomp.NoTeam}
 	_, hit := d.host.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
 	return hit
 }
@@ -305,11 +318,15 @@ func TestDuels(t *testing.T) {
 		}
 		rate[k] = float64(hits) / float64(shots)
 		back := func(q float64) time.Duration { return quantile(l.lobby.Stats.Rewind, q) }
-		if limit := time.Duration(l.lobby.match.Rules().RewindMillis) * time.Millisecond * 109 / 100; back(1) > limit { // buckets are 9 % wide
+		// buckets are 9 % wide
+		if limit := time.Duration(l.lobby.match.Rules().RewindMillis) *
+			time.Millisecond * 109 / 100; back(1) > limit {
 			t.Errorf("%v: somebody was hit %v after reaching cover, expected at most %v", k, back(1), limit)
 		}
 		t.Logf("%-15v hits look back by 50 %%: %v, 99 %%: %v, most: %v", k, back(0.5), back(0.99), back(1))
-		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]), 100*(rate[k]/rate[honest]-1),
+		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; "+
+			"%d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]),
+			100*(rate[k]/rate[honest]-1),
 			l.count(metrics.ShotsClamped), l.count(metrics.ShotsStaleView))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
@@ -318,7 +335,8 @@ func TestDuels(t *testing.T) {
 	chance := 2 * math.Sqrt(2*rate[honest]*(1-rate[honest])/float64(count*8)) // the expected error of so few
 	for k := honest + 1; k < tricks; k++ {
 		if gain := rate[k] - rate[honest]; gain > max(0.01, chance) {
-			t.Errorf("%v: %.3f more hits than honest shooters, expected at most %.3f", k, gain, max(0.01, chance))
+			t.Errorf("%v: %.3f more hits than honest shooters, expected at most %.3f",
+				k, gain, max(0.01, chance))
 		}
 	}
 }

@@ -89,11 +89,13 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
 	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendSnapshotRate(nil, 8, 16)...))
-	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
+	f.Add(uint8(asSections),
+		append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
 	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(asSections), []byte{6, 7})
 	f.Add(uint8(asSections), []byte{6, 7, 2, 1, 9, 0, 0, 0, 1})
-	f.Add(uint8(asSections), sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
+	f.Add(uint8(asSections),
+		sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
 	f.Add(uint8(asSections), append(sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, MoveMag: 255}}), 1))
 	f.Add(uint8(asToken), []byte{1})
 	f.Add(uint8(asToken), bytes.Repeat([]byte{255}, 1048))
@@ -139,7 +141,8 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
+		// an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0
 		if refused && !left && h != *clean[mode] {
 			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
@@ -161,7 +164,8 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: manyPackages()}),
+		rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joinedClient(), h.newClient("")
 	for range 4 {
 		h.attackers = append(h.attackers, h.joinedClient())
@@ -202,8 +206,10 @@ func (h *hostile) body(c *testClient) (b []byte) {
 		var cmds []sim.Command
 		at := next + tick.Tick(h.rng.IntN(8)) + 40
 		for i := range tick.Tick(1 + h.rng.IntN(sim.MaxWindow)) {
-			cmds = append(cmds, sim.Command{Tick: at - 40 + i, Yaw: geom.Angle(h.rng.Uint32()), Pitch: geom.Angle(h.rng.Uint32()), MoveYaw: uint8(h.rng.Uint32()),
-				MoveMag: uint8(h.rng.Uint32()), Buttons: sim.Buttons(h.rng.Uint32()), View: tick.View{From: next - tick.Tick(h.rng.IntN(9)), To: next}})
+			cmds = append(cmds, sim.Command{Tick: at - 40 + i, Yaw: geom.Angle(h.rng.Uint32()),
+				Pitch: geom.Angle(h.rng.Uint32()), MoveYaw: uint8(h.rng.Uint32()),
+				MoveMag: uint8(h.rng.Uint32()), Buttons: sim.Buttons(h.rng.Uint32()),
+				View: tick.View{From: next - tick.Tick(h.rng.IntN(9)), To: next}})
 			cmds[i].View.To = cmds[i].View.From + tick.Tick(h.rng.IntN(256))
 		}
 		b = append(b, section(cmds...)...)
@@ -301,7 +307,8 @@ func (h *hostile) volley(n int) {
 // careless hears what has come without minding what it is.
 func (h *hostile) careless(c *testClient) {
 	for _, d := range c.received() {
-		if pack, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil && pack != nil && c.peer != nil {
+		if pack, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil &&
+			pack != nil && c.peer != nil {
 			if rest, err := c.peer.Receive(h.now, pack); err == nil {
 				_, _ = c.peer.Sections(rest)
 				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
@@ -324,17 +331,22 @@ func (h *hostile) bounded() {
 		seated++
 		c := &l.conns[slot]
 		s, ok := l.netcode.Session(client)
-		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
+		if !ok || s.Token != c.session.token || s.Address != c.session.addr ||
+			s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
 		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.CommandBuffer(c.id) == nil {
 			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.CommandBuffer(c.id))
 		}
 	}
-	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
-		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
+	if n := l.match.World.Len(); seated != len(l.live) ||
+		seated+len(l.join.arrivals) != l.netcode.Connected() ||
+		n < seated+len(l.reconnectable) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players",
+			seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
-	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) -
+		h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }
@@ -347,8 +359,10 @@ func TestHostilePackages(t *testing.T) {
 		h.volley(16)
 	}
 	a := h.tally()
-	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
-		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale,
+		packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
+		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize,
+		netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
 		var one tally
 		one.add(why, 1)

@@ -51,8 +51,10 @@ func TestGrace(t *testing.T) {
 	c.conn.Close()
 	c.rebind("10.9.0.1:5000")
 	c.join()
-	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
-		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 ||
+		len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
+		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old,
+			l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
 	}
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
@@ -106,7 +108,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 	third := l.joinedClient()
 	l.tick()
-	if third.id().Index() != first.id().Index() || third.id() == first.id() || l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
+	if third.id().Index() != first.id().Index() || third.id() == first.id() ||
+		l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
 		t.Errorf("%v came for %v, %v waits", third.id(), first.id(), second.id())
 	}
 	old := second.id()
@@ -146,7 +149,8 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	c.send(response)
 	l.ticks(2)
 	c.receive()
-	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.reconnectable) != 1 {
+	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil ||
+		len(l.lobby.reconnectable) != 1 {
 		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.reconnectable))
 	}
 }
@@ -180,8 +184,10 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 		}
 		seen[c.id().Index()] = true
 	}
-	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 || len(l.lobby.join.arrivals) != 0 {
-		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
+	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 ||
+		len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(),
+			len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
 	}
 }
 
@@ -205,8 +211,10 @@ func TestTakeover(t *testing.T) {
 		l.tick()
 		c.receive()
 	}
-	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
-		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined))
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 ||
+		l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
+		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old,
+			l.count(metrics.Reconnected), l.count(metrics.Joined))
 	}
 	now := c.conn
 	c.conn = sock
@@ -267,7 +275,8 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		l.tick()
 		s, ok := l.lobby.netcode.Session(int(slot))
 		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
-			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(metrics.Joined))
+			t.Fatalf("slot %d is %v's, %d joined: the case did not come about",
+				slot, s.ClientID, l.count(metrics.Joined))
 		}
 		gone := l.count(metrics.Left)
 		if dismissed {
@@ -277,7 +286,8 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 			t.Errorf("%d left, %d dismissed", l.count(metrics.Left), l.count(metrics.Disconnected))
 		}
 		b.receive()
-		if b.netcode.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
+		if b.netcode.State() != netcode.Connected || b.id() == a.id() ||
+			l.lobby.slotOf[slot] != int32(b.id().Index()) {
 			t.Fatalf("%v, %+v", b.netcode.State(), b.welcome)
 		}
 		b.ready()
@@ -307,12 +317,15 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		b.netcode.Disconnect(l.now, &b.outbox)
 		b.flushOutbox()
 		l.tick()
-		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
-			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
+		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left ||
+			(l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
+			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent,
+				l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
 		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
-			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
+			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent,
+				n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 		l.joinedClient().checkUnharmed()
 	}
@@ -337,8 +350,10 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.send(second)
 	l.ticks(3)
 	c.receive()
-	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
-		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
+	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 ||
+		len(l.lobby.join.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined),
+			len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
 	c.checkUnharmed()
@@ -393,8 +408,10 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.commandCounts()
-	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
-		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
+	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 ||
+		l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
+		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing,
+			c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
 	control.receive()
 	control.checkUnharmed()
@@ -412,7 +429,8 @@ func TestMovedClientPlaysOn(t *testing.T) {
 	b.endpoints[0].rebind("10.9.2.1:6000")
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
-	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
+	if state, _ := p.State(); state != client.Joined || p.ID() != id ||
+		s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
@@ -505,8 +523,10 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if least != 0 {
 		t.Errorf("%d allocations in 100 ticks", least)
 	}
-	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
-		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.tally())
+	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 ||
+		l.refused(netcode.DropUnknown) != 400 {
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing),
+			l.count(metrics.Snapshots), l.tally())
 	}
 }
 
@@ -543,7 +563,8 @@ func TestCloseTellsArrivals(t *testing.T) {
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	if b.receive(); b.netcode.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+	if b.receive(); b.netcode.State() != netcode.Disconnected ||
+		l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
 		t.Errorf("%v, %d sessions", b.netcode.State(), l.lobby.netcode.Connected())
 	}
 }

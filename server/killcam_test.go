@@ -31,7 +31,8 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		ann := l.namedClient("Ann")
 		l.playTicks(5)
 		l.lobby.recording.request(l.now, ann.state())
-		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
+		if asked := ann.state().transfer.killcam.asked; asked != c.want ||
+			(l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}

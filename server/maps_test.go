@@ -93,12 +93,15 @@ func (b *clientLobby) settled(seconds int) {
 	for n, p := range b.players {
 		s := p.Stats()
 		state, why := p.State()
-		if state != client.Joined || p.Arena().Hash() != b.lobby.cfg.Arena.Hash() || s.Prediction.Mispredictions != was[n].missed ||
-			s.Undecoded != 0 || s.Diverged != 0 || s.Starved != was[n].missing || b.lobby.match.Vital(p.ID()) == nil {
+		if state != client.Joined || p.Arena().Hash() != b.lobby.cfg.Arena.Hash() ||
+			s.Prediction.Mispredictions != was[n].missed ||
+			s.Undecoded != 0 || s.Diverged != 0 || s.Starved != was[n].missing ||
+			b.lobby.match.Vital(p.ID()) == nil {
 			b.t.Errorf("client %d is %v (%v, %v) as %v: %+v", n, state, why, p.Err(), p.ID(), s)
 		}
 	}
-	if got, want := b.count(metrics.InputsUsed)-used, uint64(seconds*len(b.players)*int(b.lobby.cfg.Rules.Rate)); got+uint64(len(b.players)) < want {
+	if got, want := b.count(metrics.InputsUsed)-used,
+		uint64(seconds*len(b.players)*int(b.lobby.cfg.Rules.Rate)); got+uint64(len(b.players)) < want {
 		b.t.Errorf("of %d commands %d were used", want, got)
 	}
 	b.rowsMatch(20)
@@ -109,7 +112,8 @@ func (b *clientLobby) settled(seconds int) {
 // names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
+	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60},
+		{Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &testMaps{t: t, later: 5}
 		cfg.LoadMap, cfg.Players, cfg.Spectators = a.load, 20, 2
 		b := newMapsLobby(t, 0, cfg, "arena-16")
@@ -118,7 +122,8 @@ func TestRow14MapChange(t *testing.T) {
 		}
 		for n := range 9 {
 			maps := []string{"arena-16", "arena-64"}
-			b.addClientWithMaps(client.Config{Fetch: true, Arena: known(maps[:1+n%2]...), Name: "player " + string(rune('a'+n))})
+			b.addClientWithMaps(client.Config{Fetch: true, Arena: known(maps[:1+n%2]...),
+				Name: "player " + string(rune('a'+n))})
 		}
 		b.play(3)
 		b.settled(2)
@@ -127,7 +132,8 @@ func TestRow14MapChange(t *testing.T) {
 		}
 		b.players[3].Leave(b.now) // a slot in between is free
 		b.tickAll()
-		b.players, b.endpoints = append(b.players[:3], b.players[4:]...), append(b.endpoints[:3], b.endpoints[4:]...)
+		b.players, b.endpoints = append(b.players[:3], b.players[4:]...),
+			append(b.endpoints[:3], b.endpoints[4:]...)
 		b.play(1)
 		ids, seen := map[netid.ID]bool{}, map[int]bool{}
 		for _, p := range b.players {
@@ -145,15 +151,18 @@ func TestRow14MapChange(t *testing.T) {
 			for range fullOrShort(300, 180) {
 				b.tickAll()
 			}
-			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(metrics.MapChanges) != uint64(n+1) || b.lobby.Phase() != PhaseActive {
-				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName, b.lobby.Phase(), b.count(metrics.MapChanges))
+			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was ||
+				b.count(metrics.MapChanges) != uint64(n+1) || b.lobby.Phase() != PhaseActive {
+				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName,
+					b.lobby.Phase(), b.count(metrics.MapChanges))
 			}
 			for k, p := range b.players {
 				if ids[p.ID()] || !seen[p.ID().Index()] || p.MapEpoch() != uint8(n+1) {
 					t.Fatalf("%d, %d: client %d is %v in world %d", i, n, k, p.ID(), p.MapEpoch())
 				}
 				ids[p.ID()] = true
-				if name, _ := p.Chat.Player(p.ID().Index()); name.ID != p.ID() || !strings.HasPrefix(name.Name, "player ") {
+				if name, _ := p.Chat.Player(p.ID().Index()); name.ID != p.ID() ||
+					!strings.HasPrefix(name.Name, "player ") {
 					t.Errorf("%d, %d: client %d is called %+v", i, n, k, name)
 				}
 				for line, ok := p.Chat.Next(); ok; line, ok = p.Chat.Next() {
@@ -164,8 +173,10 @@ func TestRow14MapChange(t *testing.T) {
 			}
 			b.settled(3)
 		}
-		if b.count(metrics.Joined) != 9 || b.count(metrics.Left) != 1 || b.count(metrics.Disconnected) != 0 || b.count(metrics.MessagesUnknown) != 0 {
-			t.Errorf("%d: %d joined, %d left, %d dismissed", i, b.count(metrics.Joined), b.count(metrics.Left), b.count(metrics.Disconnected))
+		if b.count(metrics.Joined) != 9 || b.count(metrics.Left) != 1 ||
+			b.count(metrics.Disconnected) != 0 || b.count(metrics.MessagesUnknown) != 0 {
+			t.Errorf("%d: %d joined, %d left, %d dismissed", i, b.count(metrics.Joined),
+				b.count(metrics.Left), b.count(metrics.Disconnected))
 		}
 	}
 }
@@ -175,7 +186,8 @@ func TestRow14MapChange(t *testing.T) {
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
-	b := newClientLobby(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
+	b := newClientLobby(t, n,
+		Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
 	b.turnPlayers(5)
 	b.play(3)
 	type kept struct {
@@ -188,7 +200,8 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		c := &b.lobby.conns[p.ID().Index()]
 		c.repl.view.noteOpponent(69)
 		was[i] = kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}
-		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 && c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
+		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 &&
+			c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
@@ -200,15 +213,19 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 	for i := range n {
 		c := &b.lobby.conns[i]
-		if len(c.repl.view.combat) != 4 || len(c.repl.schedule.sentAt) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.schedule.sentAt) != 0 || slices.Max(c.repl.schedule.visible) != 0 || c.repl.schedule.meanBits != 0 {
+		if len(c.repl.view.combat) != 4 || len(c.repl.schedule.sentAt) != 128 ||
+			slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.schedule.sentAt) != 0 ||
+			slices.Max(c.repl.schedule.visible) != 0 || c.repl.schedule.meanBits != 0 {
 			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.schedule)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
-		if now := (kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}); now != was[i] || !c.session.ready || c.repl.schedule.meanBits == 0 {
-			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
+		if now := (kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0],
+			&c.repl.schedule.sentAt[0]}); now != was[i] || !c.session.ready || c.repl.schedule.meanBits == 0 {
+			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v",
+				i, c.session.ready, now, was[i])
 		}
 	}
 }
@@ -220,7 +237,8 @@ func TestRow14BadMap(t *testing.T) {
 	b := newClientLobby(t, 3, Config{LoadMap: a.load})
 	b.play(2)
 	match, frames := b.lobby.match, b.lobby.replication.players.frames
-	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
+	admin, guest := console.Caller{Name: "http", Rank: console.Admin},
+		console.Caller{Name: "player", Rank: console.Guest}
 	for i, c := range []struct {
 		line string
 		who  console.Caller
@@ -235,29 +253,36 @@ func TestRow14BadMap(t *testing.T) {
 		6: {"map " + strings.Repeat("x", 300), admin, "expected printable text"},
 		7: {"map a b c", admin, ""},
 	} {
-		if out, err := b.lobby.Execute(b.now, nil, c.line, c.who); err == nil || !strings.Contains(err.Error(), c.want) {
+		if out, err := b.lobby.Execute(b.now, nil, c.line, c.who); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %q, %v, want %q", i, out, err, c.want)
 		}
 	}
 	if _, err := b.lobby.Execute(b.now, nil, "map nowhere", admin); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.lobby.Execute(b.now, nil, "map arena-64", admin); err == nil || !strings.Contains(err.Error(), "loading deathmatch on nowhere already") {
+	if _, err := b.lobby.Execute(b.now, nil, "map arena-64", admin); err == nil ||
+		!strings.Contains(err.Error(), "loading deathmatch on nowhere already") {
 		t.Errorf("two at once: %v", err)
 	}
 	b.play(1)
 	out, _ := b.lobby.Execute(b.now, nil, "status", admin)
-	if text := strings.Join(out, "\n"); !strings.Contains(text, "the last change of the map failed: deathmatch on nowhere: ") {
+	if text := strings.Join(out, "\n"); !strings.Contains(text,
+		"the last change of the map failed: deathmatch on nowhere: ") {
 		t.Errorf("status says %s", text)
 	}
-	for i, g := range []LoadedMap{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
+	for i, g := range []LoadedMap{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"},
+		{Arena: ground(), Name: "x", Game: &sim.Game{}},
 		{Arena: ground(), Name: strings.Repeat("x", protocol.MaxArenaName+1)}} {
 		if err := b.lobby.InstallMap(b.now, g); err == nil {
 			t.Errorf("ground %d was taken", i)
 		}
 	}
-	if b.lobby.match != match || b.lobby.replication.players.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
-		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges), b.count(metrics.MapChangesFailed), b.lobby.Phase())
+	if b.lobby.match != match || b.lobby.replication.players.frames != frames ||
+		b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 ||
+		b.lobby.Phase() != PhaseActive {
+		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges),
+			b.count(metrics.MapChangesFailed), b.lobby.Phase())
 	}
 	b.settled(2)
 	alone := newClientLobby(t, 0, Config{})
@@ -288,7 +313,8 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := c.state()
-	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Baseline(0) != 0 || l.lobby.Phase() != PhaseLoading {
+	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 ||
+		g.repl.acks.tracker.Baseline(0) != 0 || l.lobby.Phase() != PhaseLoading {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)
@@ -296,8 +322,10 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queueReliable(ready.Append(nil)) // of world 0, whose turn is over
 	c.sendSections(c.commands(1)...)
 	l.ticks(3)
-	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.CommandBuffer(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.CommandBuffer(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 ||
+		l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.CommandBuffer(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready,
+			g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.CommandBuffer(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
@@ -318,7 +346,8 @@ func TestRow14OldPackages(t *testing.T) {
 		return w
 	}
 	w := heard()
-	if w.Tick != uint32(from) || w.NetID != uint32(g.id) || w.ArenaName != "arena-64" || w.ArenaHash != next.Hash() {
+	if w.Tick != uint32(from) || w.NetID != uint32(g.id) || w.ArenaName != "arena-64" ||
+		w.ArenaHash != next.Hash() {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
 	before := c.seal(c.packet(c.commands(1)...))                    // made before the Ready, comes behind it
@@ -349,8 +378,10 @@ func TestRow14OldPackages(t *testing.T) {
 		c.play()
 		l.tick()
 	}
-	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout || l.count(metrics.Disconnected) != 1 || l.lobby.Phase() != PhaseActive {
-		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed, l.count(metrics.Disconnected), l.lobby.Phase())
+	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout ||
+		l.count(metrics.Disconnected) != 1 || l.lobby.Phase() != PhaseActive {
+		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed,
+			l.count(metrics.Disconnected), l.lobby.Phase())
 	}
 }
 
@@ -366,7 +397,8 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	if len(b.lobby.reconnectable) != 1 {
 		t.Fatalf("%d are away", len(b.lobby.reconnectable))
 	}
-	for _, name := range []string{"arena-64", "arena-256", "gen:32:5", "gen:32:6"} { // before anybody can have fetched one
+	// before anybody can have fetched one
+	for _, name := range []string{"arena-64", "arena-256", "gen:32:5", "gen:32:6"} {
 		m, err := arena.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -380,7 +412,8 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	}
 	b.play(4)
 	b.settled(2)
-	p, err := client.New(client.Config{Fetch: true, Arena: known("arena-16"), Token: b.mint(end.user, nil), Rules: sim.Rules{Seed: 3}})
+	p, err := client.New(client.Config{Fetch: true, Arena: known("arena-16"),
+		Token: b.mint(end.user, nil), Rules: sim.Rules{Seed: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +441,8 @@ func TestRow14Rotation(t *testing.T) {
 			return &LoadedMap{Arena: m, Name: c.Map, Game: game}, err
 		}, nil
 	}
-	l := newTestLobby(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
+	l := newTestLobby(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load,
+		Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
 	l.lobby.match.Join()
 	l.lobby.match.Join()
 	var maps []string
@@ -420,7 +454,8 @@ func TestRow14Rotation(t *testing.T) {
 			l.lobby.match.Join()
 		}
 	}
-	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
+	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") ||
+		l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
 		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(metrics.MapChangesFailed))
 	}
 }
@@ -458,7 +493,9 @@ func TestRow14Idle(t *testing.T) {
 	p := b.addClient(client.Config{}, nil)
 	turn(180)
 	s := p.Stats()
-	if state, _ := p.State(); state != client.Joined || b.lobby.match.Tick() < 150 || s.Prediction.Mispredictions != 0 || b.count(metrics.InputsUsed) < 100 || b.lobby.Phase() != PhaseActive {
+	if state, _ := p.State(); state != client.Joined || b.lobby.match.Tick() < 150 ||
+		s.Prediction.Mispredictions != 0 || b.count(metrics.InputsUsed) < 100 ||
+		b.lobby.Phase() != PhaseActive {
 		t.Fatalf("%v, tick %d: %+v", state, b.lobby.match.Tick(), s)
 	}
 	p.Leave(b.now)

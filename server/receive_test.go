@@ -19,7 +19,8 @@ func TestMalformedDatagrams(t *testing.T) {
 	control := l.joinedClient()
 	control.checkUnharmed()
 	raw := func(b ...byte) func(*testClient) []byte { return func(*testClient) []byte { return b } }
-	request := func(f func(d []byte) []byte) func(*testClient) []byte { // the first datagram of an attempt, changed
+	// the first datagram of an attempt, changed
+	request := func(f func(d []byte) []byte) func(*testClient) []byte {
 		return func(c *testClient) []byte {
 			c.beginConnect(nil)
 			c.netcode.Update(l.now, &c.outbox)
@@ -39,7 +40,8 @@ func TestMalformedDatagrams(t *testing.T) {
 			return d
 		}
 	}
-	sealed := func(f func(c *testClient, d []byte) []byte) func(*testClient) []byte { // a good datagram, changed behind its seal
+	// a good datagram, changed behind its seal
+	sealed := func(f func(c *testClient, d []byte) []byte) func(*testClient) []byte {
 		return func(c *testClient) []byte { return f(c, c.seal(c.packet(c.commands(1)...))) }
 	}
 	head := func(f func(h *packet.Header)) func(*testClient) []byte {
@@ -52,7 +54,9 @@ func TestMalformedDatagrams(t *testing.T) {
 			return c.seal(h.Append(nil))
 		}
 	}
-	pack := func(b ...byte) func(*testClient) []byte { return func(c *testClient) []byte { return c.seal(b) } }
+	pack := func(b ...byte) func(*testClient) []byte {
+		return func(c *testClient) []byte { return c.seal(b) }
+	}
 	sections := func(b ...byte) func(*testClient) []byte {
 		return func(c *testClient) []byte { return c.seal(c.packet(b...)) }
 	}
@@ -77,20 +81,50 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"a payload", stranger, raw(append([]byte{0x15}, make([]byte, 100)...)...), netcode.DropUnknown},
 		{"a disconnect", stranger, raw(append([]byte{0x16}, make([]byte, 17)...)...), netcode.DropUnknown},
 		{"a path", stranger, raw(append([]byte{0x17}, make([]byte, 100)...)...), netcode.DropUnknown},
-		{"a request cut short", stranger, request(func(d []byte) []byte { return d[:1077] }), netcode.DropReqSize},
-		{"a request with a byte more", stranger, request(func(d []byte) []byte { return append(d, 0) }), netcode.DropReqSize},
-		{"a request of another version", stranger, request(func(d []byte) []byte { d[12]++; return d }), netcode.DropReqVersion},
-		{"a request of another game", stranger, request(func(d []byte) []byte { d[14]++; return d }), netcode.DropReqProtocol},
-		{"an expired token", stranger, minted(func(m *netcode.Mint) { m.Create, m.Expire = testUnix-50, testUnix-5 }), netcode.DropReqExpired},
-		{"a token changed to live longer", stranger, request(func(d []byte) []byte { d[22]++; return d }), netcode.DropReqToken},
-		{"a forged token", stranger, request(func(d []byte) []byte { d[500] ^= 1; return d }), netcode.DropReqToken},
-		{"a token for another server", stranger, minted(func(m *netcode.Mint) { m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")} }), netcode.DropReqAddress},
+		{"a request cut short", stranger, request(func(d []byte) []byte {
+			return d[:1077]
+		}), netcode.DropReqSize},
+		{"a request with a byte more", stranger, request(func(d []byte) []byte {
+			return append(d, 0)
+		}), netcode.DropReqSize},
+		{"a request of another version", stranger, request(func(d []byte) []byte {
+			d[12]++
+			return d
+		}), netcode.DropReqVersion},
+		{"a request of another game", stranger, request(func(d []byte) []byte {
+			d[14]++
+			return d
+		}), netcode.DropReqProtocol},
+		{"an expired token", stranger, minted(func(m *netcode.Mint) {
+			m.Create, m.Expire = testUnix-50, testUnix-5
+		}), netcode.DropReqExpired},
+		{"a token changed to live longer", stranger, request(func(d []byte) []byte {
+			d[22]++
+			return d
+		}), netcode.DropReqToken},
+		{"a forged token", stranger, request(func(d []byte) []byte {
+			d[500] ^= 1
+			return d
+		}), netcode.DropReqToken},
+		{"a token for another server", stranger, minted(func(m *netcode.Mint) {
+			m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}
+		}), netcode.DropReqAddress},
 
 		{"a guest's kind 9", guest, raw(bytes.Repeat([]byte{0x19}, 40)...), netcode.DropType},
-		{"a package whose seal is broken", guest, sealed(func(_ *testClient, d []byte) []byte { d[len(d)-1] ^= 1; return d }), netcode.DropAuth},
-		{"a package cut short", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:len(d)-1] }), netcode.DropAuth},
-		{"a package shorter than its seal", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:17] }), netcode.DropSize},
-		{"a package as a keep-alive", guest, sealed(func(_ *testClient, d []byte) []byte { d[0] ^= 1; return d }), netcode.DropAuth},
+		{"a package whose seal is broken", guest, sealed(func(_ *testClient, d []byte) []byte {
+			d[len(d)-1] ^= 1
+			return d
+		}), netcode.DropAuth},
+		{"a package cut short", guest, sealed(func(_ *testClient, d []byte) []byte {
+			return d[:len(d)-1]
+		}), netcode.DropAuth},
+		{"a package shorter than its seal", guest, sealed(func(_ *testClient, d []byte) []byte {
+			return d[:17]
+		}), netcode.DropSize},
+		{"a package as a keep-alive", guest, sealed(func(_ *testClient, d []byte) []byte {
+			d[0] ^= 1
+			return d
+		}), netcode.DropAuth},
 		{"our own package back", guest, func(c *testClient) []byte {
 			l.ticks(7)
 			for _, d := range c.received() {
@@ -100,17 +134,28 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			return nil
 		}, netcode.DropAuth},
-		{"a good package of another session", guest, func(*testClient) []byte { d := control.seal(control.packet()); return d }, netcode.DropAuth},
+		{"a good package of another session", guest, func(*testClient) []byte {
+			d := control.seal(control.packet())
+			return d
+		}, netcode.DropAuth},
 		{"a package of one byte", guest, pack(1), packet.DropSize},
-		{"a package shorter than its header", guest, pack(make([]byte, packet.HeaderSize-1)...), packet.DropSize},
-		{"a sequence far ahead", guest, head(func(h *packet.Header) { h.Sequence += 20000 }), packet.DropFuture},
+		{"a package shorter than its header", guest, pack(make([]byte, packet.HeaderSize-1)...),
+			packet.DropSize},
+		{"a sequence far ahead", guest, head(func(h *packet.Header) {
+			h.Sequence += 20000
+		}), packet.DropFuture},
 		{"sequence 0", guest, head(func(h *packet.Header) { h.Sequence = 0 }), packet.DropStale},
-		{"an ack of what was never sent", guest, head(func(h *packet.Header) { h.Ack = 9999 }), packet.DropAck},
-		{"ack bits of what was never sent", guest, head(func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 }), packet.DropAck},
+		{"an ack of what was never sent", guest, head(func(h *packet.Header) {
+			h.Ack = 9999
+		}), packet.DropAck},
+		{"ack bits of what was never sent", guest, head(func(h *packet.Header) {
+			h.Ack, h.AckBits = 0, 1
+		}), packet.DropAck},
 		{"ack bits all ones", guest, head(func(h *packet.Header) { h.AckBits = ^uint64(0) }), packet.DropAck},
 		{"section 0", guest, sections(0), packet.DropSection},
 		{"section 9", guest, sections(9, 1, 2, 3), packet.DropSection},
-		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0), packet.DropSection},
+		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0),
+			packet.DropSection},
 		{"events without a count", guest, sections(1), packet.DropMessage},
 		{"no events", guest, sections(1, 0), packet.DropMessage},
 		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropMessage},
@@ -122,13 +167,21 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"a Close for reason 200", guest, sections(6, 200), packet.DropReason},
 		{"commands without a head", guest, sections(2), packet.DropCommands},
 		{"no commands", guest, sections(2, 0, 1, 0, 0, 0, 0), packet.DropCommands},
-		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...), packet.DropCommands},
-		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), packet.DropCommands},
+		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...),
+			packet.DropCommands},
+		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...),
+			packet.DropCommands},
 		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), packet.DropCommands},
 		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), packet.DropCommands},
-		{"commands twice", guest, func(c *testClient) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, packet.DropCommands},
-		{"events behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, packet.DropCommands},
-		{"garbage behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, packet.DropCommands},
+		{"commands twice", guest, func(c *testClient) []byte {
+			return sections(join(c.commands(1), c.commands(1))...)(c)
+		}, packet.DropCommands},
+		{"events behind commands", guest, func(c *testClient) []byte {
+			return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c)
+		}, packet.DropCommands},
+		{"garbage behind commands", guest, func(c *testClient) []byte {
+			return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c)
+		}, packet.DropCommands},
 	} {
 		who := l.newClient("")
 		control.receive()
@@ -211,7 +264,8 @@ func TestReplayedPackages(t *testing.T) {
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
-	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
+	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 ||
+		l.refused(netcode.DropReplay) != 3 {
 		t.Errorf("%v", l.tally())
 	}
 	c.playTicks(1100)
@@ -266,7 +320,8 @@ func TestResync(t *testing.T) {
 	if !fresh || l.count(metrics.Resyncs) != 1 {
 		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(metrics.Resyncs))
 	}
-	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
+	// of a newer client, perhaps
+	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} {
 		c.queueReliable(junk)
 	}
 	drops := l.tally()
@@ -310,7 +365,8 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer ||
+		l.count(metrics.MessagesUnknown) != before+1 {
 		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

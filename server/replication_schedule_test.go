@@ -41,7 +41,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 			a.addClient(client.Config{}, spectator)
 			b.addClient(client.Config{}, spectator)
 		}
-		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
+		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss},
+			link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
 		a.turnPlayers(uint64(i))
 		b.turnPlayers(uint64(i))
 		if c.fires {
@@ -51,7 +52,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range fullOrShort(8, 5) * 60 {
 			if at == 180 {
-				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)},
+					b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -61,21 +63,28 @@ func TestLooseBudgetIsNone(t *testing.T) {
 			}
 		}
 		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
-		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
-			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 ||
+			b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows,
+				b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped),
+				b.count(metrics.SnapshotsThrottled))
 		}
-		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires &&
+			(things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i,
+				things, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
 		}
 		for _, slot := range b.lobby.live {
 			g := &b.lobby.conns[slot]
-			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll, false: rowsVisible}[c.cfg.ViewDistance == 0] {
+			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll,
+				false: rowsVisible}[c.cfg.ViewDistance == 0] {
 				t.Errorf("%d: client %v is told by %d", i, g.id, g.repl.view.selection)
 			}
-			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent && c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent &&
+				c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
 				t.Errorf("%d: %v", i, v.Sentence())
 			}
 		}
@@ -90,7 +99,8 @@ func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	for n, p := range b.players {
 		q := o.players[n]
 		if p.Newest() != q.Newest() || p.ID() != q.ID() {
-			b.t.Fatalf("tick %d, client %d: one has %d, the other %d", b.lobby.match.Tick(), n, p.Newest(), q.Newest())
+			b.t.Fatalf("tick %d, client %d: one has %d, the other %d",
+				b.lobby.match.Tick(), n, p.Newest(), q.Newest())
 		}
 		for slot := range b.lobby.cfg.Players {
 			id, held := p.Row(p.Newest(), slot, want[:])
@@ -98,7 +108,8 @@ func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 			switch {
 			case id == 0 && other == 0: // an empty slot is sent once, or each time
 			case id != other || held != too || got != want:
-				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v",
+					p.Newest(), n, slot, id, want, other, got)
 			default:
 				rows++
 			}
@@ -120,7 +131,8 @@ func (b *clientLobby) sameObjects(o *clientLobby) (rows int) {
 				continue
 			}
 			if id != other || got != want {
-				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v",
+					p.Newest(), n, slot, id, want, other, got)
 			}
 			rows++
 		}
@@ -138,7 +150,8 @@ func (b *clientLobby) objectsMatch() (rows int) {
 		for slot := range b.lobby.replication.objects.table.slots {
 			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
 				if was := f.Row(slot, want[:]); was != id || got != want {
-					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
+					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v",
+						n, p.Newest(), slot, id, got, was, want)
 				}
 				rows++
 			}
@@ -159,7 +172,8 @@ type waitTracker struct {
 }
 
 func newWaitTracker(guests int) *waitTracker {
-	p := &waitTracker{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+	p := &waitTracker{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests),
+		seen: make([]map[int]uint16, guests)}
 	return p
 }
 
@@ -199,8 +213,12 @@ func (p *waitTracker) observe(b *clientLobby) {
 			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
 				last[other] = interval
 			}
-			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
-				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
+			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled &&
+				(c.repl.schedule.sentAt[other] != last[other] ||
+					last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the "+
+					"twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other],
+					weight, last[other], interval)
 			}
 		}
 	}
@@ -225,7 +243,8 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
 		5: {Config{Players: 32, ViewDistance: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
 		6: {Config{Players: 70, ViewDistance: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
-		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
+		// and all fire
+		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1},
 	} {
 		c.cfg.Kbps = c.kbps[0]
 		b := newClientLobby(t, c.n, c.cfg)
@@ -253,24 +272,34 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
-					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
-					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the largest snapshot, and netcode's own packets
+					rate, share := float64(g.repl.pacing.bucket.Rate()),
+						b.lobby.replication.spacing(&g.repl).Seconds()
+					// what is saved up, the largest snapshot, and netcode's own packets
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100
 					if rate != 0 && float64(g.session.stats.down-was) > most {
-						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
+						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s",
+							i, g.id, g.session.stats.down-was, b.now-began, kbps)
 					}
 				}
 			}
 		}
-		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
-		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
-			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d "+
+			"squeezed; the longest wait was %d intervals", i, p.blocks, p.loose,
+			p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 ||
+			b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by "+
+				"row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows,
+				b.count(metrics.SnapshotsOverBudget))
 		}
 		if b.rowsMatch(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things,
+				b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
-				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)
+				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged",
+					i, n, s.Undecoded, s.Resyncs, s.Diverged)
 			}
 		}
 	}
@@ -288,7 +317,8 @@ func (b *clientLobby) budgets() map[int32]budgetState {
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
-			m[slot] = budgetState{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
+			m[slot] = budgetState{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)),
+				c.session.stats.down}
 		}
 	}
 	return m
@@ -299,8 +329,10 @@ func (b *clientLobby) checkBudgets(rooms map[int32]budgetState) {
 	b.t.Helper()
 	for slot, was := range rooms {
 		c := &b.lobby.conns[slot]
-		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != rowsScheduled && int(n) > was.room {
-			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
+		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() &&
+			c.repl.view.selection != rowsScheduled && int(n) > was.room {
+			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d",
+				c.repl.pacing.sent, c.id, n, was.room)
 		}
 	}
 }
@@ -309,7 +341,8 @@ func (b *clientLobby) checkBudgets(rooms map[int32]budgetState) {
 // each snapshot, as if none before had had room for all rows.
 func TestWakesAsIfItNeverSlept(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12},
+		{Players: 90, ViewDistance: 12, Spectators: 2}} {
 		cfg.Kbps = 1000
 		n := cfg.Players - 10
 		a, b := newClientLobby(t, n, cfg), newClientLobby(t, n, cfg)
@@ -348,7 +381,8 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 				waited += a.materializesAs(b)
 			}
 			if len(a.lobby.replication.players.overdue) != 0 {
-				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.replication.players.overdue))
+				t.Errorf("%d: %d rows go before all others that were told a moment ago",
+					i, len(a.lobby.replication.players.overdue))
 			}
 			a.setKbps(1000)
 			b.setKbps(1000)
@@ -390,13 +424,15 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 					silent++
 				}
 				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
-					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
+					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d",
+						turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
 		}
 	}
 	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
-		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent,
+			blocks, b.count(metrics.SnapshotsClipped))
 	}
 }
 
@@ -429,21 +465,27 @@ func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 			continue
 		}
 		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != rowsScheduled {
-			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
+			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d",
+				c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
 			said, _ := c.repl.acks.tracker.RowSent(other)
 			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
-			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
-				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
+			if sees :=
+				c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
+				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not",
+					c.repl.pacing.sent, c.id, other, sees != 0)
 			} else if sees == 0 || said || too {
 				continue
 			}
 			waited++
-			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y || c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
-				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
-					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other), y, h.repl.view.interest.Priority(other))
+			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y ||
+				c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
+				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin "+
+					"since %d and weighs %d",
+					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other),
+					y, h.repl.view.interest.Priority(other))
 			}
 		}
 	}
@@ -470,8 +512,10 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 		}
 		b.setKbps(400)
 	}
-	if b.rowsMatch(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
-		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+	if b.rowsMatch(100); p.blocks < 100 || p.rows < 100 ||
+		b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d",
+			p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
@@ -492,7 +536,8 @@ func (b *clientLobby) swap(n int) {
 		_, d := out.At(i)
 		b.endpoints[n].send(d)
 	}
-	b.players, b.endpoints = append(b.players[:n], b.players[n+1:]...), append(b.endpoints[:n], b.endpoints[n+1:]...)
+	b.players, b.endpoints = append(b.players[:n], b.players[n+1:]...),
+		append(b.endpoints[:n], b.endpoints[n+1:]...)
 	b.addClient(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
@@ -518,8 +563,12 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 				t.Fatalf("chosen as %d", c.repl.view.selection)
 			}
 			for other := range 60 {
-				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
-					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
+				// intervals from the last blocks to this
+				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-
+					c.repl.schedule.sentAt[other] > 4 {
+					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so "+
+						"far, by its account in interval %d", c.repl.pacing.sent,
+						now, c.id, other, c.repl.schedule.sentAt[other])
 				}
 				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
 					kept++
@@ -563,7 +612,8 @@ func TestThingsForgetBlocks(t *testing.T) {
 				continue
 			}
 			if rows++; c.repl.acks.objects.allSentAt != 0 {
-				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
+				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be "+
+					"told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
 			}
 		}
 	}
@@ -605,7 +655,8 @@ func TestFightsBehindBlocks(t *testing.T) {
 
 // foesAre is in how many of a client's combat sets a slot is.
 func (c *conn) foesAre(slot int) (n int) {
-	for _, w := range [2]uint64{c.repl.view.combat[slot>>6], c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
+	for _, w := range [2]uint64{c.repl.view.combat[slot>>6],
+		c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
 		n += int(w >> (slot & 63) & 1)
 	}
 	return n
@@ -625,8 +676,10 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
-			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 ||
+			b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n,
+				b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {

@@ -96,8 +96,10 @@ func (c *testClient) names() (names []string) {
 // Whatever players call themselves, each has a name of its own that can be shown, and all know it.
 func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 16})
-	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3", "a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
-	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2", "a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
+	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3",
+		"a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
+	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2",
+		"a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
 	for _, w := range wishes {
 		l.namedClient(w)
 		l.playTicks(2)

@@ -50,7 +50,10 @@ func TestRoundAllocatesNothing(t *testing.T) {
 	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() { r.sent = sim.RoundStatus{}; r.send(0, l.lobby.chat.room) }); n != 0 {
+	if n := testing.AllocsPerRun(40, func() {
+		r.sent = sim.RoundStatus{}
+		r.send(0, l.lobby.chat.room)
+	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

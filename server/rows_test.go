@@ -26,12 +26,14 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l.tick()
 	for id := range 256 {
 		switch packet.Section(id) {
-		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
+		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment,
+			packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
 			want, acked := l.tally(), c.state().repl.acks.newest
-			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1) // what follows commands is theirs
+			// what follows commands is theirs
+			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1)
 			c.receive()
 			c.sendSections(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
@@ -43,7 +45,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	if c.state().repl.acks.newest+10 < l.lobby.match.Tick() {
 		t.Errorf("nothing was acked since tick %d", c.state().repl.acks.newest)
 	}
-	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
+	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9},
+		append(c.commands(1), 4, 1, 0, 9)} {
 		why := [...]packet.Drop{packet.DropSection, packet.DropSection, packet.DropCommands}[i]
 		before := l.dropped(why)
 		c.receive()
@@ -114,16 +117,20 @@ func TestRow22SchemaByHash(t *testing.T) {
 			}
 			theirs = append(theirs, e[1:]...)
 		}
-		if told := c.want != packet.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
+		if told := c.want != packet.ReasonVersion; told != bytes.Equal(theirs,
+			l.lobby.cfg.Models.AppendText(nil)) {
 			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
-		if why != c.want || who.closes != packet.CloseRepeats || who.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != uint64(i+1) {
-			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.netcode.State())
+		if why != c.want || who.closes != packet.CloseRepeats ||
+			who.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != uint64(i+1) {
+			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why,
+				who.closes, c.want, l.count(metrics.Disconnected), who.netcode.State())
 		}
 		control.playTicks(2)
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
-			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.netcode.Connected())
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(),
+				len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()
@@ -143,7 +150,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.messages[1:] {
-		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent && e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
+		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent &&
+			e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -170,7 +178,8 @@ func TestRow22WelcomeAtLoss(t *testing.T) {
 		}
 	}
 	if ready != clients || b.count(metrics.Disconnected)+b.count(metrics.TimedOut) != 0 {
-		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients, b.count(metrics.Disconnected), b.count(metrics.TimedOut))
+		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients,
+			b.count(metrics.Disconnected), b.count(metrics.TimedOut))
 	}
 	for n, p := range b.players {
 		if state, why := p.State(); state != client.Joined || p.Stats().Snapshots == 0 {
@@ -225,8 +234,10 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 			break
 		}
 	}
-	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion || b.count(metrics.Joined) != clients+1 || b.count(metrics.Disconnected) != 1 {
-		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(metrics.Joined), b.count(metrics.Disconnected))
+	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion ||
+		b.count(metrics.Joined) != clients+1 || b.count(metrics.Disconnected) != 1 {
+		t.Errorf("another version: %v; %d joined, %d dismissed", why,
+			b.count(metrics.Joined), b.count(metrics.Disconnected))
 	}
 }
 
@@ -270,7 +281,8 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		2: {200, 30, 30},
 		3: {16, 0, 16},
 	} {
-		b := newClientLobby(t, fullOrShort(60, 40), Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		b := newClientLobby(t, fullOrShort(60, 40),
+			Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
 		b.turnPlayers(uint64(i))
 		p := b.paced(0, c.wish)
 		b.play(2)
@@ -279,15 +291,18 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		b.play(seconds)
 		after, s1 := p.Stats(), b.counted()
 		kbps := float64(after.BytesIn-before.BytesIn) * 8 / 1000 / float64(seconds)
-		t.Logf("%d: %.1f kbit/s of %d, %d snapshots, age %v, throttled %d", i, kbps, c.cap, after.Snapshots-before.Snapshots, after.SnapshotAge, s1[1]-s0[1])
+		t.Logf("%d: %.1f kbit/s of %d, %d snapshots, age %v, throttled %d", i,
+			kbps, c.cap, after.Snapshots-before.Snapshots, after.SnapshotAge, s1[1]-s0[1])
 		if c.cap == 0 {
 			if s1[1] != 0 || after.Snapshots-before.Snapshots != uint64(seconds*20) || kbps < 50 {
-				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s", i, s1[1], after.Snapshots-before.Snapshots, kbps)
+				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s",
+					i, s1[1], after.Snapshots-before.Snapshots, kbps)
 			}
 		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.9 {
 			t.Errorf("%d: %.1f kbit/s, the cap is %d", i, kbps, c.cap)
 		}
-		if state, _ := p.State(); state != client.Joined || after.Undecoded != 0 || after.Resyncs != 0 || after.Prediction.Mispredictions != 0 {
+		if state, _ := p.State(); state != client.Joined || after.Undecoded != 0 ||
+			after.Resyncs != 0 || after.Prediction.Mispredictions != 0 {
 			t.Errorf("%d: %v, %+v", i, state, after)
 		}
 		due := uint64(seconds * 20 * len(b.players))
@@ -301,13 +316,15 @@ func TestRow26ByteRateHolds(t *testing.T) {
 func (b *clientLobby) turnPlayers(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	b.brain = func(int) client.Intent {
-		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.IntN(4))}
+		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()),
+			Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.IntN(4))}
 	}
 }
 
 // counted is snapshots sent, throttled and choked.
 func (b *clientLobby) counted() [3]uint64 {
-	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled), b.count(metrics.SnapshotsAckStalled)}
+	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled),
+		b.count(metrics.SnapshotsAckStalled)}
 }
 
 // A connection whose bucket is empty for seconds hears from us four times a second all the same,
@@ -341,11 +358,14 @@ func TestRow26PacedViewsAreBelieved(t *testing.T) {
 		for range 4 {
 			b.paced(every, 0)
 		}
-		b.brain = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
+		b.brain = func(n int) client.Intent {
+			return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire}
+		}
 		b.play(3)
 		shots, clamped := b.count(metrics.Shots), b.count(metrics.ShotsClamped)
 		b.play(3)
-		if shots, clamped = b.count(metrics.Shots)-shots, b.count(metrics.ShotsClamped)-clamped; shots < 40 || clamped != 0 {
+		if shots, clamped = b.count(metrics.Shots)-shots,
+			b.count(metrics.ShotsClamped)-clamped; shots < 40 || clamped != 0 {
 			t.Errorf("every %d: %d of %d views clamped", every, clamped, shots)
 		}
 	}
@@ -367,15 +387,18 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	for n, p := range b.players {
 		s, want := p.Stats(), uint64(12*20/max(1, asks[n]))
 		got := s.Snapshots - before[n].Snapshots
-		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 || s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
+		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 ||
+			s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
 			t.Errorf("every %d: %d snapshots of %d, %+v", asks[n], got, want, s)
 		}
-		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.IsBaselineAge(max(1, asks[n])) {
+		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) ||
+			!snapshot.IsBaselineAge(max(1, asks[n])) {
 			t.Errorf("every %d: paced at %d ticks", asks[n], g.repl.pacing.spacing)
 		}
 	}
 	c := b.joinedClient()
-	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0), sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
+	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0),
+		sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
 		c.queueReliable(bad)
 		c.receive()
 		c.sendSections()
@@ -384,7 +407,8 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 			t.Errorf("%d: a pace of %x was taken", i, bad)
 		}
 	}
-	for i, cfg := range []client.Config{{SnapshotEvery: 5}, {SnapshotEvery: 9}, {SnapshotEvery: 257}, {SnapshotEvery: -1}, {MaxKbps: 15}, {MaxKbps: 65536 + 16}} {
+	for i, cfg := range []client.Config{{SnapshotEvery: 5}, {SnapshotEvery: 9},
+		{SnapshotEvery: 257}, {SnapshotEvery: -1}, {MaxKbps: 15}, {MaxKbps: 65536 + 16}} {
 		cfg.Token, cfg.Arena = b.mint(99, nil), onGround
 		if _, err := client.New(cfg); err != client.ErrSnapshotRate {
 			t.Errorf("%d: %v", i, err)
@@ -424,7 +448,8 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	run(2)
 	for n, p := range b.players {
 		s := p.Stats()
-		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 || s.Snapshots-before[n].Snapshots < 38 || s.Starved > before[n].Starved {
+		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 ||
+			s.Snapshots-before[n].Snapshots < 38 || s.Starved > before[n].Starved {
 			t.Errorf("client %d is %v: %+v", n, state, s)
 		}
 	}
@@ -454,7 +479,8 @@ func throttledTick(t *testing.T, cfg Config) {
 	}); n != 0 {
 		t.Errorf("%v: %v allocations", cfg.Relevance, n)
 	}
-	if after := b.counted(); after[0] == before[0] || after[1] == before[1] && b.count(metrics.SnapshotsOverBudget) == squeezed {
+	if after := b.counted(); after[0] == before[0] ||
+		after[1] == before[1] && b.count(metrics.SnapshotsOverBudget) == squeezed {
 		t.Errorf("%v: %v snapshots sent, throttled and choked, was %v", cfg.Relevance, after, before)
 	}
 }

@@ -47,7 +47,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 		loose.Kbps = 0
 		a, b := newClientLobby(t, c.n, loose), newClientLobby(t, c.n, c.cfg)
 		s, z := a.addClient(client.Config{}, spectator), b.addClient(client.Config{}, spectator)
-		ka, kb := link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}
+		ka, kb := link{rand.New(rand.NewPCG(4, uint64(i))), c.loss},
+			link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}
 		a.turnPlayers(uint64(i))
 		b.turnPlayers(uint64(i))
 		if c.fires {
@@ -70,13 +71,16 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 			rows += x.sameRows(&y)
 			things += x.sameObjects(&y)
 			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
-				if snapshots++; g.repl.view.selection == rowsAll && (c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
+				if snapshots++; g.repl.view.selection == rowsAll &&
+					(c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
 					blocks++
 				}
 			}
 		}
-		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
-			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
+		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 ||
+			blocks*10 < snapshots*8 || c.fires && things < 1000 {
+			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d "+
+				"snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
 		}
 		b.rowsMatch(100)
 	}
@@ -91,7 +95,8 @@ func TestFreeLookTakesTurns(t *testing.T) {
 		1: {60, 32, snapshot.MaxAge / 4},
 		2: {60, 16, 2 * snapshot.MaxAge}, // it does not carry all in the time that a baseline lasts
 	} {
-		b := newClientLobby(t, c.n, Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+		b := newClientLobby(t, c.n,
+			Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
 		s := b.addClient(client.Config{MaxKbps: c.kbps}, spectator)
 		b.firing(uint64(i))
 		b.play(3)
@@ -114,7 +119,8 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				} else {
 					first = max(first, waits[slot])
 					waits[slot]++
-					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Reason != ReasonBudget || v.Metres != -1 || v.Waited == 0 {
+					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Reason != ReasonBudget ||
+						v.Metres != -1 || v.Waited == 0 {
 						t.Fatalf("%d: %+v", i, v)
 					}
 				}
@@ -124,17 +130,22 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				passed++
 			}
 			for slot := range b.lobby.replication.objects.table.slots {
-				if said, _ := g.repl.acks.objects.tracker.RowSent(slot); said && g.repl.acks.objects.selection == objectsBudget {
+				if said, _ := g.repl.acks.objects.tracker.RowSent(slot); said &&
+					g.repl.acks.objects.selection == objectsBudget {
 					thingsTold++
 				}
 			}
-			if was := rooms[int32(g.id.Index())]; int(g.session.stats.down-was.sent) > was.room && rows > 0 { // what goes before rows may take more alone
-				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d", i, g.repl.pacing.sent, g.session.stats.down-was.sent, rows, was.room)
+			// what goes before rows may take more alone
+			if was := rooms[int32(g.id.Index())]; int(g.session.stats.down-was.sent) > was.room && rows > 0 {
+				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d",
+					i, g.repl.pacing.sent, g.session.stats.down-was.sent, rows, was.room)
 			}
 		}
-		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, %d of things", i, longest, snapshots, passed, told, thingsTold)
+		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, "+
+			"%d of things", i, longest, snapshots, passed, told, thingsTold)
 		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || thingsTold < 100 {
-			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of things", i, longest, told, thingsTold)
+			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of things",
+				i, longest, told, thingsTold)
 		}
 		if st := s.Stats(); st.Undecoded != 0 || st.Resyncs != 0 || st.Diverged != 0 {
 			t.Errorf("%d: %+v", i, st)
@@ -146,7 +157,8 @@ func TestFreeLookTakesTurns(t *testing.T) {
 // A tick with a free-camera spectator allocates nothing, with bandwidth for all rows or not.
 func TestFreeLookAllocatesNothing(t *testing.T) {
 	alone(t)
-	b := newClientLobby(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+	b := newClientLobby(t, 40,
+		Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
 	s := b.addClient(client.Config{MaxKbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)
@@ -160,7 +172,8 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 	for i, kbps := range []int{600, 16} {
 		c.repl.pacing.setRate(1, kbps, &b.lobby.cfg)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
+		if n := testing.AllocsPerRun(30, tick); n != 0 ||
+			(c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
 	}
@@ -192,7 +205,8 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		7: {RelevanceGrid, false, false, overload.Normal, false, false},
 		8: {RelevanceGrid, false, true, overload.Normal, false, false},
 	} {
-		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3, Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
+		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3,
+			Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
 		if c.relevance == RelevanceGrid {
 			lobby.PVS = walls
 		}
@@ -219,7 +233,8 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		var last [3]tick.Tick
 		for range 240 {
 			b.tickAll()
-			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()), b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
+			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()),
+				b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
 			for n, g := range looks {
 				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue
@@ -238,7 +253,8 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}
-					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
+					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter &&
+						k != netstate.Zone {
 						hidden[n]++
 					}
 					things[n]++
@@ -252,10 +268,12 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 				some = false
 			}
 			if everybody != c.sees || some {
-				t.Errorf("%d: at %d kbit/s %d snapshots told of everybody, %d of some", i, lines[n], rows[n], part[n])
+				t.Errorf("%d: at %d kbit/s %d snapshots told of everybody, %d of some",
+					i, lines[n], rows[n], part[n])
 			}
 			if (hidden[n] > 0) != c.things {
-				t.Errorf("%d: at %d kbit/s %d things told, %d that not all see", i, lines[n], things[n], hidden[n])
+				t.Errorf("%d: at %d kbit/s %d things told, %d that not all see",
+					i, lines[n], things[n], hidden[n])
 			}
 		}
 	}

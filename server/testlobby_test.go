@@ -42,7 +42,8 @@ var (
 
 // testNetcodeConfig is the netcode configuration of a testLobby.
 func testNetcodeConfig() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
+	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr},
+		Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // operator is the caller of console lines that the owner of the process types.
@@ -85,7 +86,8 @@ func newTestLobby(t testing.TB, cfg Config) *testLobby {
 		cfg.Players = 8
 	}
 	if gate := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
-		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey,
+			gate.Addresses, gate.Entropy
 		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
 	}
 	l := &testLobby{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
@@ -118,8 +120,10 @@ func (l *testLobby) checkBalance() {
 	for _, bytes := range n.Sections {
 		sections += bytes
 	}
-	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(metrics.Sent) {
-		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
+	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out ||
+		n.Datagrams != l.count(metrics.Sent) {
+		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left",
+			l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
 	}
 	rx, a := l.count(metrics.Received), l.tally()
 	sum := a.accepted
@@ -132,9 +136,12 @@ func (l *testLobby) checkBalance() {
 	gate := l.lobby.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
-		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 || l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
-		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
+		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v",
+			l.conn.Stats().Delivered, rx, gate.Received, sum, a)
+	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 ||
+		l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent",
+			l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
 	}
 }
 
@@ -199,7 +206,8 @@ func (l *testLobby) dropped(d packet.Drop) uint64  { return l.lobby.Stats.Packet
 // mint makes a good token; change may make it a bad one.
 func (l *testLobby) mint(user uint64, change func(*netcode.Mint)) []byte {
 	l.t.Helper()
-	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user,
+		Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
 		TimeoutSeconds: 5, Servers: []netip.AddrPort{testAddr}}
 	if change != nil {
 		change(&m)
@@ -424,7 +432,8 @@ func (c *testClient) join() {
 
 // goodReady is the Ready that this lobby expects.
 func (l *testLobby) goodReady() protocol.Ready {
-	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+		Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *testClient) ready() {
@@ -527,7 +536,8 @@ func (c *testClient) checkUnharmed() {
 	used := c.commandCounts().Used
 	n := int(c.host.lobby.cfg.Rules.Rate)
 	snapshots := c.playTicks(n)
-	if got := c.commandCounts().Used - used; got != uint64(n) || snapshots < n/c.host.lobby.cfg.SendInterval-1 {
+	if got := c.commandCounts().Used - used; got != uint64(n) ||
+		snapshots < n/c.host.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

@@ -78,7 +78,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 		l.tick()
 	}
 	a := l.tally()
-	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
+	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 ||
+		a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
 	if n := control.commandCounts().Used - used; n != 120 || snapshots < 39 {
@@ -305,7 +306,8 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.receive()
 	control.play()
 	l.tick()
-	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.commandCounts().Accepted != before.Accepted {
+	if thief.silent(); l.refused(netcode.DropUnknown) != 100 ||
+		c.commandCounts().Accepted != before.Accepted {
 		t.Errorf("%v", l.tally())
 	}
 	c.send(d) // what an attacker has sent elsewhere is still good from here
@@ -355,7 +357,8 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(metrics.Migrated) != 0 ||
+		probes < 10 || l.refused(netcode.DropReplay) < 10 {
 		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.tally())
 	}
 	l.awaitTimeouts(1, control)
@@ -395,7 +398,8 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		t.Errorf("still there")
 	}
 	c.receive()
-	if why, closed := c.peer.Closed(); c.netcode.State() != netcode.Disconnected || !closed || why != packet.ReasonKicked {
+	if why, closed := c.peer.Closed(); c.netcode.State() != netcode.Disconnected ||
+		!closed || why != packet.ReasonKicked {
 		t.Errorf("%v, was told %v", c.netcode.State(), why)
 	}
 	control.checkUnharmed()
@@ -438,7 +442,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
-	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(metrics.InputsFuture) != got.Future ||
+	if used := got.Used - before.Used; used != 120 || got.Future == 0 ||
+		got.Duplicate == 0 || hack.count(metrics.InputsFuture) != got.Future ||
 		hack.count(metrics.InputsDuplicate) < got.Duplicate || honest.count(metrics.InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
@@ -453,7 +458,8 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 	noisy, bc, b := controlAndClient(t, manyPackages())
 	rng := rand.New(rand.NewPCG(4, 4))
 	wish := func(at tick.Tick) sim.Command {
-		return sim.Command{Tick: at, Yaw: geom.Angle(at * 300), MoveMag: 255, Buttons: sim.Buttons(at>>4) & sim.Jump}
+		return sim.Command{Tick: at, Yaw: geom.Angle(at * 300), MoveMag: 255,
+			Buttons: sim.Buttons(at>>4) & sim.Jump}
 	}
 	for range 120 {
 		next := clean.lobby.match.Tick() + 1
@@ -478,8 +484,10 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 			t.Fatalf("tick %d: the worlds differ", next)
 		}
 	}
-	if n := b.commandCounts(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
-		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale || clean.count(metrics.InputsConflict) != 0 {
+	if n := b.commandCounts(); n.Conflict != 120 || n.Stale < 3*115 ||
+		n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
+		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale ||
+		clean.count(metrics.InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
 	bc.checkUnharmed()
@@ -496,10 +504,14 @@ func TestThreat21BadValues(t *testing.T) {
 		1: {sim.Command{Pitch: 0x7fff}, sim.Command{Pitch: 0x4000}, true},
 		2: {sim.Command{Pitch: 0x8000}, sim.Command{Pitch: 0xc000}, true},
 		3: {sim.Command{Buttons: 0xfc00}, sim.Command{}, true},
-		4: {sim.Command{Buttons: 0xfc00 | sim.Jump | sim.Sprint}, sim.Command{Buttons: sim.Jump | sim.Sprint}, true},
-		5: {sim.Command{Yaw: 0xffff, MoveYaw: 255, MoveMag: 255}, sim.Command{Yaw: 0xffff, MoveYaw: 255, MoveMag: 255}, false},
-		6: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1<<32 - 1, To: 254, Frac: 255}}, sim.Command{Buttons: sim.Fire}, false},
-		7: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 31, To: 1<<31 + 255}}, sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 30, To: 1 << 30}}, false},
+		4: {sim.Command{Buttons: 0xfc00 | sim.Jump | sim.Sprint},
+			sim.Command{Buttons: sim.Jump | sim.Sprint}, true},
+		5: {sim.Command{Yaw: 0xffff, MoveYaw: 255, MoveMag: 255},
+			sim.Command{Yaw: 0xffff, MoveYaw: 255, MoveMag: 255}, false},
+		6: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1<<32 - 1, To: 254, Frac: 255}},
+			sim.Command{Buttons: sim.Fire}, false},
+		7: {sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 31, To: 1<<31 + 255}},
+			sim.Command{Buttons: sim.Fire, View: tick.View{From: 1 << 30, To: 1 << 30}}, false},
 	} {
 		one, ac, a := controlAndClient(t, testNetcodeConfig())
 		two, bc, b := controlAndClient(t, testNetcodeConfig())
@@ -517,7 +529,8 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.commandCounts(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
+		if n := a.commandCounts(); n.Used != 30 || (n.Clamped == 30) != c.mended ||
+			one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.checkUnharmed()
@@ -547,7 +560,8 @@ func TestThreat22AssertedState(t *testing.T) {
 			t.Fatal("the worlds differ")
 		}
 	}
-	w := protocol.Welcome{Version: protocol.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
+	w := protocol.Welcome{Version: protocol.Version, NetID: uint32(control.id()),
+		TickRate: 1, SendInterval: 1}
 	r := l.goodReady()
 	c.receive()
 	c.queueReliable(w.Append(nil))
@@ -555,8 +569,10 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.sendSections(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(packet.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
-		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
+	if l.dropped(packet.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 ||
+		l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
+		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown),
+			l.count(metrics.Hits))
 	}
 	control.checkUnharmed()
 }
@@ -618,8 +634,10 @@ func TestThreat23Backtrack(t *testing.T) {
 	liar, all := views(t, 6, true)
 	some, n1 := views(t, 40, false)
 	more, n2 := views(t, 127, false)
-	if len(honest) < 10 || none > 4 || all < uint64(len(liar))-4 || n1 < uint64(len(some))-4 || n2 < uint64(len(more))-4 {
-		t.Errorf("of %d, %d, %d, %d shots %d, %d, %d, %d clamped", len(honest), len(liar), len(some), len(more), none, all, n1, n2)
+	if len(honest) < 10 || none > 4 || all < uint64(len(liar))-4 ||
+		n1 < uint64(len(some))-4 || n2 < uint64(len(more))-4 {
+		t.Errorf("of %d, %d, %d, %d shots %d, %d, %d, %d clamped", len(honest),
+			len(liar), len(some), len(more), none, all, n1, n2)
 	}
 	for i := range honest[4:] { // rounded down to the 1/256 of three ticks
 		if d := honest[4+i] - liar[4+i]; d < 0 || d > 3 {
@@ -672,7 +690,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 	for range 80 {
 		c.receive()
 		next := l.lobby.match.Tick() + 1
-		c.sendSections(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
+		c.sendSections(section(sim.Command{Tick: next, Buttons: sim.Fire,
+			View: tick.View{From: next - 8, To: next - 8}})...)
 		control.play()
 		mute, newest := c.state().rewind.lagSwitch.suspected, c.state().repl.pacing.sent
 		l.tick()
@@ -684,13 +703,16 @@ func TestThreat24LagSwitch(t *testing.T) {
 			if (mute || c.state().rewind.lagSwitch.suspected) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
-			if back := next - s.View.From; !mute && l.lobby.Stats.Count[metrics.LagSwitchSuspected].Load() != 1 {
+			if back := next - s.View.From; !mute &&
+				l.lobby.Stats.Count[metrics.LagSwitchSuspected].Load() != 1 {
 				t.Errorf("looks back by %d", back)
 			}
 		}
 	}
-	if n := c.commandCounts(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(metrics.LagSwitchSuspected))
+	if n := c.commandCounts(); n.Stale-inputs.Stale != 20 || shot < 5 ||
+		c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot,
+			c.state().rewind.lagSwitch.suspected, l.count(metrics.LagSwitchSuspected))
 	}
 	control.checkUnharmed()
 }
@@ -716,7 +738,9 @@ func TestThreat25Unseen(t *testing.T) {
 		for range 60 {
 			next := l.lobby.match.Tick() + 1
 			c.receive()
-			c.send(c.seal(pack(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 4, To: next - 4}}))))
+			c.send(
+				c.seal(pack(section(sim.Command{Tick: next, Buttons: sim.Fire,
+					View: tick.View{From: next - 4, To: next - 4}}))))
 			control.play()
 			l.tick()
 			for _, s := range l.lobby.match.Outcome().Shots {
@@ -725,8 +749,10 @@ func TestThreat25Unseen(t *testing.T) {
 				}
 			}
 		}
-		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) || acks && blind > 1 {
-			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(metrics.ShotsClamped))
+		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) ||
+			acks && blind > 1 {
+			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks,
+				blind, shots, l.count(metrics.ShotsClamped))
 		}
 		control.checkUnharmed()
 	}
@@ -759,7 +785,8 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.commandCounts().Accepted != before {
+		if n := l.dropped(packet.DropAck); n != uint64(drops) ||
+			c.state().repl.acks.newest != acked || c.commandCounts().Accepted != before {
 			t.Errorf("%d: %v", i, l.tally())
 		}
 		c.received()
@@ -808,8 +835,10 @@ func TestThreat29AckWithholding(t *testing.T) {
 	}
 	for acks := range 2 {
 		got, n, l := sent(acks)
-		if n > unackedLimit+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
-			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
+		if n > unackedLimit+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+
+			l.count(metrics.SnapshotsUnacked) == 0 {
+			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks,
+				n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
 
@@ -820,13 +849,16 @@ func TestThreat29AckWithholding(t *testing.T) {
 	for range 6 * 60 {
 		snapshots += len(c.receive())
 		c.state().repl.dropBaselines()
-		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
+		// as if no ack named a snapshot
+		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots)
 		c.sendSections(c.commands(1)...)
 		control.play()
 		l.tick()
 	}
-	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
-		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
+	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 ||
+		l.count(metrics.SnapshotsAckStalled) != 0 {
+		t.Errorf("%d snapshots, %d starved, %d choked", snapshots,
+			l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.checkUnharmed()
 }
@@ -837,7 +869,8 @@ func TestThreat30Fragments(t *testing.T) {
 	n := 0
 	for size := uint32(1); size != 0; size <<= 1 {
 		c.receive()
-		c.sendSections(append([]byte{byte(packet.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
+		c.sendSections(append([]byte{byte(packet.SectionFragment), 0, 0, 0,
+			byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
 		control.play()
 		l.tick()
 		if n++; l.dropped(packet.DropFragment) != uint64(n) {
@@ -845,7 +878,8 @@ func TestThreat30Fragments(t *testing.T) {
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {
-		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
+		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment),
+			0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")
 		}
 	}); a != 0 {
@@ -863,7 +897,8 @@ func TestThreat31OverRead(t *testing.T) {
 	l, control, c := controlAndClient(t, manyPackages())
 	var cmds []sim.Command
 	for i := range tick.Tick(16) {
-		cmds = append(cmds, sim.Command{Tick: 1000 + i, Yaw: geom.Angle(i * 77), Buttons: sim.Fire, View: tick.View{From: 9, To: 10}})
+		cmds = append(cmds, sim.Command{Tick: 1000 + i, Yaw: geom.Angle(i * 77),
+			Buttons: sim.Fire, View: tick.View{From: 9, To: 10}})
 	}
 	whole := section(cmds...)
 	before := c.commandCounts()

@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-var trainMaps = flag.Bool("train-maps", false, "write a new dictionary of maps: a change of the protocol, see TestDictionaryOfMaps")
+var trainMaps = flag.Bool("train-maps", false,
+	"write a new dictionary of maps: a change of the protocol, see TestDictionaryOfMaps")
 
 // mapFile is an arena as a file.
 func mapFile(t testing.TB, name string) []byte {
@@ -62,6 +63,7 @@ func TestDictionaryOfMaps(t *testing.T) {
 	}
 	t.Logf("arena-16 and arena-64: %d bytes without the dictionary, %d with", sizes[0], sizes[1])
 	if n := len(maps); n > 1000 || sizes[1]*20 > sizes[0]*19 {
-		t.Errorf("a dictionary of %d bytes; %d bytes without, %d with: want a twentieth less", n, sizes[0], sizes[1])
+		t.Errorf("a dictionary of %d bytes; %d bytes without, %d with: want a twentieth less",
+			n, sizes[0], sizes[1])
 	}
 }

@@ -39,7 +39,8 @@ func TestViewHasMispredictions(t *testing.T) {
 	for i, told := range []struct {
 		note []byte
 		want uint32
-	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
+	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3},
+		{[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
 		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,8 @@ func TestOutageIsNoStep(t *testing.T) {
 		}
 		c.Report(now, at, int8(made-at), false)
 		if n > 2*windowSize+20 && (c.margin < period-time.Second || c.leads.n != windowSize) {
-			t.Fatalf("%d reports after an outage the margin is %v of %d", n-2*windowSize-20, c.margin, c.leads.n)
+			t.Fatalf("%d reports after an outage the margin is %v of %d",
+				n-2*windowSize-20, c.margin, c.leads.n)
 		}
 	}
 }
@@ -157,7 +158,8 @@ func TestScatterRaisesLead(t *testing.T) {
 			}
 		}
 		got := c.Want()
-		if got < last || scatter >= 2 && got < 2*c.rate.Period()+time.Duration(scatter)*c.rate.Period()/2 || got > 8*c.rate.Period() {
+		if got < last || scatter >= 2 && got < 2*c.rate.Period()+time.Duration(scatter)*c.rate.Period()/2 ||
+			got > 8*c.rate.Period() {
 			t.Errorf("scatter of %d ticks: want %v, before %v", scatter, got, last)
 		}
 		last = got

@@ -99,7 +99,9 @@ func TestWindowEqualsItsTwin(t *testing.T) {
 			if len(slow.run) == 0 && (r.late() != late || r.early() != early) {
 				t.Fatalf("%v to %v, want %v to %v", r.early(), r.late(), early, late)
 			}
-			if r.early() > r.midmean() && len(slow.run) == 0 || r.midmean() > r.late() && len(slow.run) == 0 || r.midmean() < all[0] || r.midmean() > all[len(all)-1] {
+			if r.early() > r.midmean() && len(slow.run) == 0 ||
+				r.midmean() > r.late() && len(slow.run) == 0 || r.midmean() < all[0] ||
+				r.midmean() > all[len(all)-1] {
 				t.Fatalf("middle %v of %v", r.midmean(), all)
 			}
 		}

@@ -35,7 +35,8 @@ func newSet(t testing.TB) *Set {
 	clocks.Start(60, 3)
 	s := NewSet()
 	s.Start(Match{
-		View: &tick.View{}, Clocks: clocks, Kit: kit, Arena: ground, Rows: netstate.Trained().Objects, Self: netid.Make(1, 1),
+		View: &tick.View{}, Clocks: clocks, Kit: kit, Arena: ground,
+		Rows: netstate.Trained().Objects, Self: netid.Make(1, 1),
 		Players: 16, Interval: 3, MaxGap: 24,
 	})
 	return &s
@@ -51,7 +52,8 @@ type encoder struct {
 
 func newEncoder() *encoder {
 	slots := netstate.ObjectSlots(16)
-	return &encoder{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1), enc: snapshot.NewEncoder(netstate.Trained().Objects, slots),
+	return &encoder{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1),
+		enc:  snapshot.NewEncoder(netstate.Trained().Objects, slots),
 		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
 }
 
@@ -101,7 +103,8 @@ func TestObjectsOfAHostileServer(t *testing.T) {
 				}
 			}
 		})
-		if rest, err := c.Section(netstate.Header{Tick: at, Objects: true, Owner: n%3 == 0}, part); err != nil || len(rest) != 0 {
+		if rest, err := c.Section(netstate.Header{Tick: at, Objects: true, Owner: n%3 == 0},
+			part); err != nil || len(rest) != 0 {
 			t.Fatalf("snapshot %d: %d bytes left, %v", n, len(rest), err)
 		}
 		*c.match.View = tick.View{From: at - 6, To: at - 3, Frac: uint8(rng.Uint32())}
@@ -199,7 +202,8 @@ func BenchmarkObjects(b *testing.B) {
 	for n := range 3 {
 		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
 			for slot := range 200 {
-				o := netstate.ObjectState{Kind: netstate.Projectile, Born: 290, Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
+				o := netstate.ObjectState{Kind: netstate.Projectile, Born: 290,
+					Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
 				var row [netstate.ObjectStateFields]int32
 				o.Row(row[:])
 				f.Set(slot, netid.Make(slot, 1), row[:])

@@ -43,7 +43,8 @@ func newPredictor(t testing.TB) *Predictor {
 }
 
 func spawnRow(p *Predictor) netstate.Self {
-	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.Arena.Spawns[0].Pos}), Abilities: p.Kit.Heroes[0].NewState()}}
+	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.Arena.Spawns[0].Pos}),
+		Abilities: p.Kit.Heroes[0].NewState()}}
 }
 
 // wander returns random commands for consecutive ticks: turns, walks, shots, jumps.
@@ -115,7 +116,8 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 		}
 		got := p.Stats
 		if got.Mispredictions != wrong || got.Lives != lives || got.Replayed != replayed {
-			t.Errorf("seed %d: %+v, want %d mispredictions, %d lives, %d replayed", seed, got, wrong, lives, replayed)
+			t.Errorf("seed %d: %+v, want %d mispredictions, %d lives, %d replayed",
+				seed, got, wrong, lives, replayed)
 		}
 		total.Mispredictions += wrong
 		total.Lives += lives
@@ -135,7 +137,8 @@ func TestRowsOutOfReach(t *testing.T) {
 	before, was := *p.at(p.Newest), *p.State(p.Newest)
 	p.Reconcile(4, &row) // older than the newest row
 	p.Reconcile(6, &row) // not in the ring any more
-	if got := *p.at(p.Newest); got != before || *p.State(p.Newest) != was || p.Stats.Beyond != 1 || p.Stats.Mispredictions != 0 {
+	if got := *p.at(p.Newest); got != before || *p.State(p.Newest) != was ||
+		p.Stats.Beyond != 1 || p.Stats.Mispredictions != 0 {
 		t.Errorf("%+v", p.Stats)
 	}
 	old := p.Newest
@@ -146,7 +149,8 @@ func TestRowsOutOfReach(t *testing.T) {
 		t.Errorf("%+v", p.Stats)
 	}
 	p.Reconcile(p.Newest+1000, &row) // far ahead: there is nothing to be carried over
-	if got := p.at(p.Newest); p.Newest != 5+300+5000+1000 || *p.State(p.Newest) != stateOf(&row) || got.issued {
+	if got := p.at(p.Newest); p.Newest != 5+300+5000+1000 || *p.State(p.Newest) != stateOf(&row) ||
+		got.issued {
 		t.Errorf("newest %d: %+v", p.Newest, *got)
 	}
 }
@@ -199,8 +203,10 @@ func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 		row.Motion.Vel.X++ // not as predicted
 		before := p.Stats
 		p.Reconcile(at, &row)
-		if got, want := p.Stats.Replayed-before.Replayed, uint64(p.Newest-at); got != want || p.Stats.Mispredictions != uint64(i+1) {
-			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v", at, p.Newest, got, want, p.Stats)
+		if got, want := p.Stats.Replayed-before.Replayed, uint64(p.Newest-at); got != want ||
+			p.Stats.Mispredictions != uint64(i+1) {
+			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v",
+				at, p.Newest, got, want, p.Stats)
 		}
 	}
 }

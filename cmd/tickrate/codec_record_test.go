@@ -18,7 +18,8 @@ func TestCodecRecord(t *testing.T) {
 		root := newRoot()
 		var out strings.Builder
 		root.SetOut(&out)
-		root.SetArgs([]string{"codec", "record", "--players", "4", "--duration", "3s", "--seed", seed, "--out", path})
+		root.SetArgs([]string{"codec", "record", "--players", "4", "--duration",
+			"3s", "--seed", seed, "--out", path})
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,8 @@ func TestTrainOnPeople(t *testing.T) {
 		return said.String() + string(file)
 	}
 	_, alone, _ := strings.Cut(run(), "\n")
-	if said, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone || !strings.Contains(said, "none.csv is not here") {
+	if said, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone ||
+		!strings.Contains(said, "none.csv is not here") {
 		t.Errorf("without recordings: %q", said)
 	}
 	track := filepath.Join(dir, "play.csv")
@@ -94,7 +96,8 @@ func TestTrainOnPeople(t *testing.T) {
 	if err := os.WriteFile(track, []byte(play.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said, file, _ := strings.Cut(run("--people", track), "\n"); file == alone || !strings.Contains(said, "and of as many moving by recorded") {
+	if said, file, _ := strings.Cut(run("--people", track), "\n"); file == alone ||
+		!strings.Contains(said, "and of as many moving by recorded") {
 		t.Errorf("with recordings: %q", said)
 	}
 }

@@ -17,10 +17,12 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	}
 	dir := t.TempDir()
 	model, world := filepath.Join(dir, "mine.tkm"), filepath.Join(dir, "arena-64")
-	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "5s", "--seed", "9", "--out", model); code != 0 {
+	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration",
+		"5s", "--seed", "9", "--out", model); code != 0 {
 		t.Fatal(errs)
 	}
-	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {
+	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed",
+		"77", "--out", world); code != 0 {
 		t.Fatal(errs)
 	}
 	cmd, errs, line := serving(t, "--ready", "--map", world, "--model", model, "--players", "6")
@@ -30,7 +32,8 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	}
 	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
 	var s swarmSummary
-	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
+	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 ||
+		s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
 		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
 	}
 	if !strings.Contains(said, "the server sent what is not here") || strings.Contains(said, dir) {
@@ -42,7 +45,8 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := cmd.Wait(); err != nil || errs.Len() != 0 {
 		t.Errorf("%v, %q", err, errs)
 	}
-	for name, want := range map[string]string{"arena-64": "arena-64", "gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
+	for name, want := range map[string]string{"arena-64": "arena-64",
+		"gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
 		if got := assets.MapName(name); got != want {
 			t.Errorf("%s is called %q", name, got)
 		}

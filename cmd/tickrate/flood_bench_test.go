@@ -68,7 +68,8 @@ func BenchmarkFloodLobby(b *testing.B) {
 
 // floodServer starts a server on its processor.
 func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
-	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers), "--map", fmt.Sprintf("gen:%d:1", floodPlayers),
+	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers),
+		"--map", fmt.Sprintf("gen:%d:1", floodPlayers),
 		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--socket", kind)
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
@@ -191,7 +192,8 @@ func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 				forgiven += late - most
 				late = most
 			}
-			for owed := int(late * time.Duration(rate) / time.Second); owed >= netio.BatchSize; owed -= netio.BatchSize {
+			for owed := int(late * time.Duration(rate) /
+				time.Second); owed >= netio.BatchSize; owed -= netio.BatchSize {
 				if sources[turn%floodSources].Send(&batches[turn%floodSources]) != nil {
 					break
 				}

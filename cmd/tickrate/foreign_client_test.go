@@ -206,7 +206,8 @@ func (c *foreignClient) receive(d []byte) []byte {
 		return nil
 	}
 	kind, n := d[0]&15, int(d[0]>>4)
-	if kind == foreignRequest || kind == foreignResponse || kind > foreignDisconnect || n < 1 || n > 8 || len(d) < 1+n+16 {
+	if kind == foreignRequest || kind == foreignResponse || kind > foreignDisconnect ||
+		n < 1 || n > 8 || len(d) < 1+n+16 {
 		return nil
 	}
 	var b [8]byte
@@ -270,7 +271,8 @@ func (c *foreignClient) live(most time.Duration, done func(payload []byte) bool)
 			return fmt.Errorf("nothing heard for %v", c.timeout)
 		}
 	}
-	return fmt.Errorf("not done after %v: connected %v, denied %v, ended %v", most, c.connected, c.denied, c.ended)
+	return fmt.Errorf("not done after %v: connected %v, denied %v, ended %v",
+		most, c.connected, c.denied, c.ended)
 }
 
 // disconnect says goodbye as often as the standard wants it.

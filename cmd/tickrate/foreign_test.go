@@ -74,7 +74,10 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 		c.send(foreignPayload, payload(k))
 		e.sent[k%4]++
 		next := time.Now().Add(gap)
-		if err := c.live(5*time.Second, func(p []byte) bool { take(p); return time.Now().After(next) }); err != nil {
+		if err := c.live(5*time.Second, func(p []byte) bool {
+			take(p)
+			return time.Now().After(next)
+		}); err != nil {
 			return e, err
 		}
 	}
@@ -93,7 +96,8 @@ var foreignName = netip.MustParseAddrPort("[fe80:102:304:506:708:90a:b0c:d0e]:40
 
 // foreignServer starts serve --echo that is known by another address than its own: that of a bad
 // link to it.
-func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd, r ready, public netip.AddrPort) {
+func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd,
+	r ready, public netip.AddrPort) {
 	t.Helper()
 	at := freePort(t)
 	proxy, err := impair.NewProxy(impair.ProxyConfig{To: at, Up: link, Down: link, Seed: 1})
@@ -109,8 +113,10 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 			t.Error(err)
 		}
 	})
-	cmd, r = readyServer(t, keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
-		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--session-timeout", "1s"}, args...)...))
+	cmd, r = readyServer(t,
+		keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
+			"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(),
+			"--session-timeout", "1s"}, args...)...))
 	return cmd, r, proxy.Addr()
 }
 
@@ -145,13 +151,15 @@ func TestForeignClient(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			cmd, r, public := foreignServer(t, impair.Profile{}, append(strings.Fields(c.args), "--private-key-hex", c.key,
-				"--protocol-id", fmt.Sprint(c.id), "--players", "3")...)
+			cmd, r, public := foreignServer(t, impair.Profile{},
+				append(strings.Fields(c.args), "--private-key-hex", c.key,
+					"--protocol-id", fmt.Sprint(c.id), "--players", "3")...)
 			key, err := hex.DecodeString(c.key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			good := foreignBackend{key: key, protocol: c.id, client: 1, life: 30, timeout: 1, servers: []netip.AddrPort{public, foreignName},
+			good := foreignBackend{key: key, protocol: c.id, client: 1, life: 30,
+				timeout: 1, servers: []netip.AddrPort{public, foreignName},
 				private: []netip.AddrPort{foreignName}}
 			dial := func(change func(*foreignBackend)) *foreignClient {
 				b := good
@@ -164,7 +172,9 @@ func TestForeignClient(t *testing.T) {
 				return f
 			}
 			f := dial(func(*foreignBackend) {})
-			if err := f.live(5*time.Second, func([]byte) bool { return f.connected }); err != nil || f.slot != 0 || f.max != 3 {
+			if err := f.live(5*time.Second, func([]byte) bool {
+				return f.connected
+			}); err != nil || f.slot != 0 || f.max != 3 {
 				t.Fatalf("slot %d of %d: %v", f.slot, f.max, err)
 			}
 			if e, err := foreignTalk(f, 200, 5, 5*time.Millisecond); err != nil || e.back != e.sent {
@@ -172,9 +182,15 @@ func TestForeignClient(t *testing.T) {
 			}
 			for name, wrong := range map[string]*foreignClient{
 				"drop_req_protocol": dial(func(b *foreignBackend) { b.protocol--; b.client = 2 }),
-				"drop_req_token":    dial(func(b *foreignBackend) { b.key = bytes.Repeat([]byte{1}, 32); b.client = 3 }),
-				"drop_req_address":  dial(func(b *foreignBackend) { b.private = []netip.AddrPort{netip.MustParseAddrPort(r.UDP)}; b.client = 5 }),
-				"drop_req_expired":  dial(func(b *foreignBackend) { b.life = 0; b.client = 4 }),
+				"drop_req_token": dial(func(b *foreignBackend) {
+					b.key = bytes.Repeat([]byte{1}, 32)
+					b.client = 3
+				}),
+				"drop_req_address": dial(func(b *foreignBackend) {
+					b.private = []netip.AddrPort{netip.MustParseAddrPort(r.UDP)}
+					b.client = 5
+				}),
+				"drop_req_expired": dial(func(b *foreignBackend) { b.life = 0; b.client = 4 }),
 			} {
 				wrong.send(foreignRequest, nil)
 				_ = f.live(5*time.Second, func([]byte) bool { return refusals(t, r)[name] > 0 })
@@ -223,7 +239,8 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey, "--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
+	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey,
+		"--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
 	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 	if err != nil {
 		t.Fatal(err)
@@ -289,6 +306,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	if spoilt == 0 || s.Drops["drop_auth"] == 0 {
 		t.Errorf("nothing was damaged on the way: %d here, %v there", spoilt, s.Drops)
 	}
-	t.Logf("sent %v, back %v of %v B; %d damaged datagrams refused by the clients, %d by the server", sum.sent, sum.back, foreignSizes, spoilt, s.Drops["drop_auth"])
+	t.Logf("sent %v, back %v of %v B; %d damaged datagrams refused by the clients, %d by the server",
+		sum.sent, sum.back, foreignSizes, spoilt, s.Drops["drop_auth"])
 	ends(t, cmd)
 }

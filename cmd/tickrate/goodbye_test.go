@@ -24,7 +24,10 @@ func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return assets.Map(name) }})
+	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn,
+		Arena: func(name string, _ [32]byte) (*arena.Arena, error) {
+			return assets.Map(name)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +85,9 @@ func TestThreat40Lobby(t *testing.T) {
 		t.Skip("a process and its sockets")
 	}
 	for _, socket := range []string{"gnet", "mmsg"} {
-		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
-			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
+		cmd, r := readyServer(t,
+			command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
+				"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
 		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +108,8 @@ func TestThreat40Lobby(t *testing.T) {
 		playing(t, all, client.Lost)
 		for n, p := range all {
 			if _, why := p.client.State(); why != packet.ReasonClosing {
-				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why, packet.ReasonClosing, p.client.Err())
+				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why,
+					packet.ReasonClosing, p.client.Err())
 			}
 		}
 	}

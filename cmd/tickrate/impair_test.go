@@ -49,7 +49,8 @@ func TestImpairListsProfiles(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), out.String())
 	}
 	for i, n := range impair.Presets() {
-		if f := strings.Fields(lines[i+1]); f[0] != n.Name || n.Name != "clean" && f[1] != n.Profile.String() {
+		if f := strings.Fields(lines[i+1]); f[0] != n.Name ||
+			n.Name != "clean" && f[1] != n.Profile.String() {
 			t.Errorf("line %d: %s", i+1, lines[i+1])
 		}
 	}
@@ -91,7 +92,8 @@ func TestImpairCounts(t *testing.T) {
 	out := &firstLine{line: make(chan string, 1)}
 	root := newRoot()
 	root.SetOut(out)
-	root.SetArgs([]string{"impair", "--to", server.LocalAddr().String(), "--profile", "duplicate=100%", "--down", "clean"})
+	root.SetArgs([]string{"impair", "--to", server.LocalAddr().String(), "--profile",
+		"duplicate=100%", "--down", "clean"})
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
 	_, addr, _ := strings.Cut(<-out.line, "clients to udp ")
@@ -113,7 +115,8 @@ func TestImpairCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(out.all.String()), " ")
-	for _, want := range []string{"received 1 1", "delivered 2 1", "duplicated 1 0", "bytes delivered 10 5", "1 clients came"} {
+	for _, want := range []string{"received 1 1", "delivered 2 1", "duplicated 1 0",
+		"bytes delivered 10 5", "1 clients came"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, out.all.String())
 		}

@@ -59,22 +59,27 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 		t.Fatalf("%d shots", len(all))
 	}
 	who := all[first]
-	text, err = shots(t, "preview", "--json", "--last", "0", "--verdict", "hit", "--shooter", inspect.ShotName(who.Shooter), "--svg", svg)
+	text, err = shots(t, "preview", "--json", "--last", "0", "--verdict", "hit",
+		"--shooter", inspect.ShotName(who.Shooter), "--svg", svg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.ShotRecord) bool { return !hit(r) || r.Shooter != who.Shooter })
+	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.ShotRecord) bool {
+		return !hit(r) || r.Shooter != who.Shooter
+	})
 	if got := receiptsOf(t, text); !slices.Equal(got, want) {
 		t.Errorf("%d hits of %s, want %d", len(got), inspect.ShotName(who.Shooter), len(want))
 	}
-	if drawn, err := os.ReadFile(svg); err != nil || !bytes.HasPrefix(drawn, []byte("<svg ")) || !bytes.Contains(drawn, []byte(inspect.ShotName(who.Shooter)+" hit ")) {
+	if drawn, err := os.ReadFile(svg); err != nil || !bytes.HasPrefix(drawn, []byte("<svg ")) ||
+		!bytes.Contains(drawn, []byte(inspect.ShotName(who.Shooter)+" hit ")) {
 		t.Errorf("%v %.200s", err, drawn)
 	}
 	table, err := shots(t, "preview", "--last", "3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(table, "\n"); len(lines) != 7 || !strings.HasPrefix(lines[0], "shot  tick") || !strings.HasPrefix(lines[5], "3 shots shown of ") {
+	if lines := strings.Split(table, "\n"); len(lines) != 7 ||
+		!strings.HasPrefix(lines[0], "shot  tick") || !strings.HasPrefix(lines[5], "3 shots shown of ") {
 		t.Errorf("%q", table)
 	}
 }
@@ -86,7 +91,9 @@ func TestInspectShotsOfAServer(t *testing.T) {
 			http.Error(w, "not for you", http.StatusUnauthorized)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(httpapi.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.ShotRecord{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.HitWall}}})
+		_ = json.NewEncoder(w).Encode(httpapi.ShotList{Rate: 60, Count: 9,
+			Shots: []lagcomp.ShotRecord{{Number: 8, Tick: 3},
+				{Number: 9, Tick: 4, Verdict: lagcomp.HitWall}}})
 	}))
 	defer s.Close()
 	text, err := shots(t, s.URL, "--http-token", "s", "--verdict", "wall")
@@ -100,7 +107,8 @@ func TestInspectShotsOfAServer(t *testing.T) {
 
 func TestInspectShotsBadUse(t *testing.T) {
 	for _, args := range [][]string{
-		{"a", "b"}, {"--verdict", "grazed"}, {"--clamp", "x"}, {"--shooter", "x.1"}, {"--shooter", "1.300"}, {"--shooter", "16777216.1"}, {"--from", "5", "--to", "4"},
+		{"a", "b"}, {"--verdict", "grazed"}, {"--clamp", "x"}, {"--shooter", "x.1"},
+		{"--shooter", "1.300"}, {"--shooter", "16777216.1"}, {"--from", "5", "--to", "4"},
 		{"--last", "-1"}, {"no-such-file"}, {"preview", "--players", "0"},
 	} {
 		if _, err := shots(t, args...); err == nil {
@@ -123,7 +131,8 @@ func TestInspectShotsOfARecording(t *testing.T) {
 		if all[i].Verdict == lagcomp.HitPlayer {
 			hits++
 		}
-		if r := &all[i]; r.Number != uint64(i+1) || r.ClampReason == lagcomp.ClampNone && r.Subject != 0 && r.Seen != r.Rewound {
+		if r := &all[i]; r.Number != uint64(i+1) ||
+			r.ClampReason == lagcomp.ClampNone && r.Subject != 0 && r.Seen != r.Rewound {
 			t.Fatalf("%+v", *r)
 		}
 	}
@@ -132,7 +141,8 @@ func TestInspectShotsOfARecording(t *testing.T) {
 	}
 	middle := all[len(all)/2].Tick
 	text, err = shots(t, path, "--json", "--last", "0", "--to", strconv.Itoa(int(middle)))
-	if got := receiptsOf(t, text); err != nil || !slices.Equal(got, all[:len(got)]) || len(got) == len(all) || got[len(got)-1].Tick != middle {
+	if got := receiptsOf(t, text); err != nil || !slices.Equal(got, all[:len(got)]) ||
+		len(got) == len(all) || got[len(got)-1].Tick != middle {
 		t.Errorf("%v: %d shots until tick %d, of %d", err, len(got), middle, len(all))
 	}
 	if err := os.WriteFile(path, file[:len(file)-50], 0o644); err != nil {

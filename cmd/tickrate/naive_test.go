@@ -94,9 +94,11 @@ func serveNaive() error {
 		return err
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
-	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
-		Entropy: [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
-	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
+	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID,
+		Addresses: []netip.AddrPort{c.LocalAddr()},
+		Entropy:   [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
+	lobby, err :=
+		server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,8 @@ func serveNaive() error {
 	var mu sync.Mutex // of the histogram
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
+	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
+		ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -116,7 +119,8 @@ func serveNaive() error {
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
+		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{},
+			Interval: 3, Seconds: time.Since(began).Seconds(),
 			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
 		for i := range metrics.NumCounts {
@@ -130,7 +134,8 @@ func serveNaive() error {
 		_ = json.NewEncoder(w).Encode(r) // the reader has gone: nothing to do
 	})
 	go func() { _ = http.Serve(web, mux) }() // until killed
-	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(), web.Addr().String(), "", "", os.Getpid(), ""}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(),
+		web.Addr().String(), "", "", os.Getpid(), ""}); err != nil {
 		return err
 	}
 	go c.read()

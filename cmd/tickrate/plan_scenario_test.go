@@ -35,7 +35,8 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"--scenario", "duels", "--max", "9999"}, "lobby.most: expected"},
 		{[]string{"--slo", "p99(tick)<"}, `service level "p99(tick)<", column 10: expected comparisons`},
 		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")},
-			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons joined by &&: unknown name tock"},
+			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons " +
+				"joined by &&: unknown name tock"},
 		{[]string{"--scenario", file("d.toml", "\n[play]\ntraces = [\"none.csv\"]\n")},
 			"d.toml:3: play.traces: trace: open none.csv"},
 		{[]string{"--scenario", file("e.toml", "[lobby]\nmode = \"chess\"\n")},
@@ -119,8 +120,10 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mine.toml")
-	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival = \"300ms\"\n[network]\nlink = \"delay=5ms\"\n" +
-		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nduration = \"1s\"\nwarmup = \"300ms\"\nrepeat = 1\nslo = \"mean(tick)<period && kbps(down)<=256\"\n"
+	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = " +
+		"2\n[play]\nleaves_per_minute = 6\narrival = \"300ms\"\n[network]\nlink = \"delay=5ms\"\n" +
+		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nduration = " +
+		"\"1s\"\nwarmup = \"300ms\"\nrepeat = 1\nslo = \"mean(tick)<period && kbps(down)<=256\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,8 @@ func TestPlan(t *testing.T) {
 			t.Errorf("step %d: %v players", i, n)
 		}
 		void := field[bool](t, s, "void")
-		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99", "tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
+		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99",
+			"tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
 			if v := field[float64](t, s, path); v <= 0 && !void {
 				t.Errorf("step %d: %s is %v", i, path, v)
 			}
@@ -203,7 +204,8 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 		"knee.reason") != "nothing was measured" {
 		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
 	}
-	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the plan has come to its end", "bench.txt": "commit: "} {
+	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the " +
+		"plan has come to its end", "bench.txt": "commit: "} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text),
 			want) {
 			t.Errorf("%s: %v, no %q in %s", name, err, want, text)

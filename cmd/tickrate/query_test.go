@@ -19,7 +19,8 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8",
+		"--map", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--query", "127.0.0.1:0", "--name", "a <b> server"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -42,14 +43,16 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
 		t.Fatalf("%v: %s", err, &out)
 	}
-	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "town:16:7" || a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
+	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "town:16:7" ||
+		a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
 		!strings.HasSuffix(r.UDP, fmt.Sprintf(":%d", a.Info.Port)) {
 		t.Errorf("%s", &out)
 	}
 	text := command(t, "query", r.Query)
 	out.Reset()
 	text.Stdout = &out
-	if err := text.Run(); err != nil || !strings.Contains(out.String(), "0 of 8") || !strings.Contains(out.String(), "rewind_millis") {
+	if err := text.Run(); err != nil || !strings.Contains(out.String(), "0 of 8") ||
+		!strings.Contains(out.String(), "rewind_millis") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	var s struct{ Query map[string]uint64 }
@@ -66,7 +69,8 @@ func TestQueryOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	if _, _, err = queryServer(t.Context(), deaf.LocalAddr().(*net.UDPAddr), 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "no complete answer within 100ms") {
+	if _, _, err = queryServer(t.Context(), deaf.LocalAddr().(*net.UDPAddr), 100*
+		time.Millisecond); err == nil || !strings.Contains(err.Error(), "no complete answer within 100ms") {
 		t.Error(err)
 	}
 }

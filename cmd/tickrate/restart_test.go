@@ -33,7 +33,8 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	} {
 		t.Run(strings.Join(kind, " "), func(t *testing.T) {
 			dir := t.TempDir()
-			args := append([]string{"serve", "--ready", "--players", "4", "--key-file", filepath.Join(dir, "a.key"),
+			args := append([]string{"serve", "--ready", "--players", "4",
+				"--key-file", filepath.Join(dir, "a.key"),
 				"--listen", freePort(t), "--http", "127.0.0.1:0"}, kind...)
 			first, r := readyServer(t, keyless(t, nil, args...))
 			k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
@@ -74,13 +75,15 @@ func TestKilledAndStartedAgain(t *testing.T) {
 				now := time.Duration(sent) * 100 * time.Millisecond // virtual: a request each time
 				again.client.Update(now, &again.out)
 				other.client.Update(now, &other.out)
-				if err := old.client.Send(time.Since(wanderersBegan), []byte("still there?"), &again.out); err != nil {
+				if err := old.client.Send(time.Since(wanderersBegan),
+					[]byte("still there?"), &again.out); err != nil {
 					t.Fatal(err)
 				}
 				again.flush()
 				other.flush()
 				after := refusals(t, r)
-				if after["drop_req_token_used"] >= before["drop_req_token_used"]+2 && after["drop_unknown"] > before["drop_unknown"] {
+				if after["drop_req_token_used"] >= before["drop_req_token_used"]+2 &&
+					after["drop_unknown"] > before["drop_unknown"] {
 					break
 				}
 				if time.Now().After(end) {

@@ -27,13 +27,16 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		defer func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }()
 	}
 	for i, with := range [][]string{http, udp, append([]string{"--decode", "acks"}, http...)} {
-		args := append([]string{"swarm", "--players", "42", "--full", "10", "--arrival", "0.2s", "--duration", "0.5s", "--json"}, with...)
+		args := append([]string{"swarm", "--players", "42", "--full", "10",
+			"--arrival", "0.2s", "--duration", "0.5s", "--json"}, with...)
 		code, out, errs := result(t, args...)
 		var s swarmSummary
-		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 42 || s.TicksPerPlayer < 10 || s.CPUPerTick <= 0 || len(s.Netgraphs) != 8 {
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 ||
+			s.Players != 42 || s.TicksPerPlayer < 10 || s.CPUPerTick <= 0 || len(s.Netgraphs) != 8 {
 			t.Errorf("%d: code %d, %+v, %v, %s", i, code, s, err, errs)
 		}
-		if s.RunDelay != nil && (s.RunDelay.LateP999 > s.LateP999*1.001 || s.RunDelay.LateP999 <= 0 || s.RunDelay.InBursts > s.RunDelay.Millis || s.RunDelay.LongestMs > s.RunDelay.Millis) {
+		if s.RunDelay != nil && (s.RunDelay.LateP999 > s.LateP999*1.001 || s.RunDelay.LateP999 <= 0 ||
+			s.RunDelay.InBursts > s.RunDelay.Millis || s.RunDelay.LongestMs > s.RunDelay.Millis) {
 			t.Errorf("%d: late by %v ms, of which the machine took %+v", i, s.LateP999, *s.RunDelay)
 		}
 		for _, g := range s.Netgraphs {

@@ -24,18 +24,21 @@ import (
 // A token says what its flags say, in base64 and in a file that only its owner reads, whoever could
 // read that before.
 func TestToken(t *testing.T) {
-	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000", "--client-id", "0x10", "--protocol-id", "77",
+	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000",
+		"--client-id", "0x10", "--protocol-id", "77",
 		"--lifetime", "9s", "--session-timeout", "-1s", "--user-data-hex", "0aFF"}
 	code, out, errs := result(t, flags...)
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(out, "\n"))
-	if code != 0 || err != nil || errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9s\n" {
+	if code != 0 || err != nil ||
+		errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9s\n" {
 		t.Fatalf("code %d, %v, %q", code, err, errs)
 	}
 	path := filepath.Join(t.TempDir(), "a.token")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := result(t, append(flags, "--out", path)...); code != 0 || errs != "" || !strings.HasPrefix(out, path+": client 16,") {
+	if code, out, errs := result(t, append(flags, "--out", path)...); code != 0 ||
+		errs != "" || !strings.HasPrefix(out, path+": client 16,") {
 		t.Fatalf("code %d, %q, %q", code, out, errs)
 	}
 	file, err := os.ReadFile(path)
@@ -50,7 +53,8 @@ func TestToken(t *testing.T) {
 		if err := p.Parse(b); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		if p.ProtocolID != 77 || p.Expire-p.Create != 9 || p.TimeoutSeconds != -1 || p.NumServers != 2 || p.Servers[1].String() != "[::1]:2000" {
+		if p.ProtocolID != 77 || p.Expire-p.Create != 9 || p.TimeoutSeconds != -1 ||
+			p.NumServers != 2 || p.Servers[1].String() != "[::1]:2000" {
 			t.Errorf("%d: %+v", i, p)
 		}
 	}
@@ -59,8 +63,11 @@ func TestToken(t *testing.T) {
 	}
 	var p netcode.PublicToken
 	_, out, _ = result(t, "token")
-	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
-		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) || p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) || p.Servers[0].String() != "127.0.0.1:7913" {
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil ||
+		p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
+		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) ||
+		p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) ||
+		p.Servers[0].String() != "127.0.0.1:7913" {
 		t.Errorf("defaults: %+v, %v", p, err)
 	}
 }
@@ -88,11 +95,13 @@ func TestTicketsRefused(t *testing.T) {
 		{200, "{}", "holds no token"},
 		{200, "ok", "holds no token"},
 		{200, `{"token":"AAAA"}`, "holds no token"},
-		{200, `{"token":"` + base64.StdEncoding.EncodeToString(make([]byte, netcode.TokenSize)) + `"}`, "malformed token"},
+		{200, `{"token":"` + base64.StdEncoding.EncodeToString(make([]byte, netcode.TokenSize)) + `"}`,
+			"malformed token"},
 		{200, strings.Repeat("x", 1<<20), "holds no token"},
 	} {
 		status, body = c.status, c.body
-		if k, err := tokensOverHTTP(t.Context(), at, ""); err == nil || k != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if k, err := tokensOverHTTP(t.Context(), at, ""); err == nil || k != nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
 	}
@@ -107,7 +116,8 @@ func TestTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
+	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
+		ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
 	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			connections++
@@ -152,8 +162,10 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		want string
 	}{
 		{"serve --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
-		{"serve --echo --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
-		{"serve --echo --socket mmsg --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		{"serve --echo --http= --journal none --listen " + udp.LocalAddr().String(),
+			1, udp.LocalAddr().String()},
+		{"serve --echo --socket mmsg --http= --journal none --listen " + udp.LocalAddr().String(),
+			1, udp.LocalAddr().String()},
 		{"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		{"serve --echo --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		{"serve --echo --players many", 2, "--players"},
@@ -163,7 +175,8 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		{"token --server 127.0.0.1", 2, "--server"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
-		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start\n")
+		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of "+
+			"--token-lifetime that are issued after the start\n")
 		line := strings.TrimSuffix(errs, "\n")
 		if code != c.code || out != "" || !strings.Contains(line, c.want) || strings.Contains(line, "\n") {
 			t.Errorf("%d %s: code %d, %q, %q", i, c.args, code, out, errs)
@@ -177,9 +190,11 @@ func TestThreat40Echo(t *testing.T) {
 		t.Skip("a process and its sockets")
 	}
 	for i, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		cmd, errs, line := serving(t, "--echo", "--ready", "--players", "10", "--socket", []string{"gnet", "mmsg"}[i])
+		cmd, errs, line := serving(t, "--echo", "--ready", "--players", "10",
+			"--socket", []string{"gnet", "mmsg"}[i])
 		var r ready
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Connect != "http://"+r.HTTP+"/v1/connect" {
+		if err := json.Unmarshal([]byte(line), &r); err != nil ||
+			r.Connect != "http://"+r.HTTP+"/v1/connect" {
 			t.Fatalf("%q: %v", line, err)
 		}
 		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")

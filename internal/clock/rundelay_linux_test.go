@@ -90,7 +90,8 @@ func TestTakenNotByOurselves(t *testing.T) {
 }
 
 func TestStolen(t *testing.T) {
-	const text = "cpu  5 4 9 7 6 0 7 900 0 0\ncpu0 5 4 9 7 6 0 7 21 0 0\ncpu1 5 4 9 7 6 0 7 34 0 0\ncpu10 1 1 1 1 1 1 1 55 0 0\nintr 1 2\n"
+	const text = "cpu  5 4 9 7 6 0 7 900 0 0\ncpu0 5 4 9 7 6 0 7 21 0 0\ncpu1 5 4 9 7 6 0 7 34 0 " +
+		"0\ncpu10 1 1 1 1 1 1 1 55 0 0\nintr 1 2\n"
 	for i, c := range []struct {
 		text string
 		cpus []int

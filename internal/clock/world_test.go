@@ -46,7 +46,8 @@ func TestDozeLetsTheWorldStop(t *testing.T) {
 func TestSleepIsNeverEarly(t *testing.T) {
 	p := New()
 	defer runtime.UnlockOSThread()
-	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond, park, park + worthParking, 7 * time.Millisecond} {
+	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond,
+		park, park + worthParking, 7 * time.Millisecond} {
 		due := p.Now() + d
 		if p.Sleep(due); p.Now() < due {
 			t.Errorf("%v: woke %v early", d, due-p.Now())

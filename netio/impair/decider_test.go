@@ -212,7 +212,8 @@ func TestRateHolds(t *testing.T) {
 		if !conserved(s, l.Len()) || s.QueueDrops < s.Pushed*6/10 {
 			t.Errorf("%+v: %+v and %d on their way", c, s, l.Len())
 		}
-		if ideal := float64(c.rate) * span.Seconds(); math.Abs(float64(s.DeliveredBytes)-ideal) > 0.01*ideal+float64(c.queue) {
+		if ideal := float64(c.rate) * span.Seconds(); math.Abs(float64(s.DeliveredBytes)-ideal) > 0.01*
+			ideal+float64(c.queue) {
 			t.Errorf("%+v: %d bytes came through, want %.0f", c, s.DeliveredBytes, ideal)
 		}
 	}

@@ -55,7 +55,12 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 			p.c.Receive(p.now, testServer, d, &out)
 		}},
 		{"client seals", func() { p.c.Seal(p.now, payload, buf) }},
-		{"client updates", func() { out.Reset(); p.now += 50 * time.Millisecond; p.c.received = p.now; p.c.Update(p.now, &out) }},
+		{"client updates", func() {
+			out.Reset()
+			p.now += 50 * time.Millisecond
+			p.c.received = p.now
+			p.c.Update(p.now, &out)
+		}},
 	} {
 		for range 10 {
 			c.run()

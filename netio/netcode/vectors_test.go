@@ -133,7 +133,8 @@ func vectorFolder(t *testing.T) string {
 			return v
 		}
 		if dir == filepath.Dir(dir) {
-			t.Skip("no shared/vectors and no TICKRATE_VECTORS: agreement with the reference's bytes stays unproven")
+			t.Skip("no shared/vectors and no TICKRATE_VECTORS: agreement with the reference's bytes " +
+				"stays unproven")
 		}
 	}
 }

@@ -320,7 +320,8 @@ func FuzzReliable(f *testing.F) {
 	// the same id with other bytes
 	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
-		fast, slow := reliableReceiver{next: next}, slowReliable{next: uint16(next), held: map[uint16][]byte{}}
+		fast, slow := reliableReceiver{next: next},
+			slowReliable{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {
 			rest, err := fast.parse(src)
 			want, ok := slow.parse(src)

@@ -21,7 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // sample is a page of a lobby that does not exist.
 func sample(players int) *Dash {
-	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players, Stages: []Stage{{"receive", "receive"}, {"move", "match"}}, Parts: []string{"heads", "rest"}, Bones: []string{"head"}})
+	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players,
+		Stages: []Stage{{"receive", "receive"}, {"move", "match"}},
+		Parts:  []string{"heads", "rest"}, Bones: []string{"head"}})
 }
 
 // site serves a page until the test ends.
@@ -113,7 +115,9 @@ func TestStream(t *testing.T) {
 			d.fill(n, 3)
 			e := <-events
 			var f Frame
-			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last || len(f.Players) != 3 || len(f.Shots) != 1 || f.Shots[0].Now[0][0] != float32(f.Tick) || len(f.Shots[0].Then) != 1 {
+			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last ||
+				len(f.Players) != 3 || len(f.Shots) != 1 ||
+				f.Shots[0].Now[0][0] != float32(f.Tick) || len(f.Shots[0].Then) != 1 {
 				t.Fatalf("frame %d: %q, %v", n, e, err)
 			}
 			last = f.Tick
@@ -151,7 +155,8 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || string(body) != "16 readers already\n" {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+		string(body) != "16 readers already\n" {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 	d.leave(all[0])
@@ -278,7 +283,8 @@ func TestPageIsClosed(t *testing.T) {
 	d := sample(1)
 	d.SetMap(Map{Arena: "</script>", Solids: []Solid{{Shape: "box"}}})
 	s := site(t, d)
-	for path, kind := range map[string]string{"/": "text/html", "/dash/page.js": "text/javascript", "/dash/page.css": "text/css", "/dash/map.json": "application/json"} {
+	for path, kind := range map[string]string{"/": "text/html", "/dash/page.js": "text/javascript",
+		"/dash/page.css": "text/css", "/dash/map.json": "application/json"} {
 		resp, err := http.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
@@ -286,10 +292,12 @@ func TestPageIsClosed(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		h := resp.Header
-		if resp.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+		if resp.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) ||
+			h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", path, resp.StatusCode, h)
 		}
-		if path == "/" && (strings.Contains(string(body), "style=") || strings.Contains(string(body), "<style") || strings.Contains(string(body), "://")) {
+		if path == "/" && (strings.Contains(string(body), "style=") ||
+			strings.Contains(string(body), "<style") || strings.Contains(string(body), "://")) {
 			t.Error("the page has a style of its own or an address elsewhere")
 		}
 	}

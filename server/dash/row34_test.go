@@ -52,7 +52,8 @@ func TestThreat34SlowReaders(t *testing.T) {
 	until(t, "the slow ones are in", func() bool { return count() == MaxReaders-1 })
 	events := watch(t, s)
 	<-events
-	if resp, err := http.Get(s.URL + "/dash/events"); err != nil || resp.StatusCode != http.StatusServiceUnavailable || refused.Load() != 1 {
+	if resp, err := http.Get(s.URL + "/dash/events"); err != nil ||
+		resp.StatusCode != http.StatusServiceUnavailable || refused.Load() != 1 {
 		t.Errorf("one more: %v, %v, %d refused", resp, err, refused.Load())
 	} else {
 		resp.Body.Close()

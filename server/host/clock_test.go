@@ -33,7 +33,8 @@ func TestClockConfig(t *testing.T) {
 		12: {ClockConfig{MaxBatch: -1}, 0, "batches of -1 steps: expected 1 to 4"},
 	} {
 		got, interval, err := c.cfg.Check()
-		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 || got.MaxBatch < 1 || !got.Simulation.Valid()) {
+		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 ||
+			got.MaxBatch < 1 || !got.Simulation.Valid()) {
 			t.Errorf("%d: %+v, %d, %v", i, got, interval, err)
 		}
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -59,7 +60,8 @@ func (m *machine) until(end time.Duration) {
 	for m.now < end {
 		m.now = max(m.now, m.clock.Due())
 		steps, late, givenUp := m.clock.Frame(m.now)
-		m.played, m.most, m.givenUp, m.late = m.played+steps, max(m.most, steps), m.givenUp+givenUp, max(m.late, late)
+		m.played, m.most, m.givenUp, m.late = m.played+steps, max(m.most, steps), m.givenUp+
+			givenUp, max(m.late, late)
 		m.now += m.cost(m.now, steps)
 	}
 }
@@ -80,21 +82,25 @@ func TestRow66TickRateConfig(t *testing.T) {
 				stalled = true
 				return time.Second
 			}
-			return time.Duration(n) * 8 * time.Millisecond // a spiral needs little: each tick is half of its period
+			// a spiral needs little: each tick is half of its period
+			return time.Duration(n) * 8 * time.Millisecond
 		}
 		m.until(10 * time.Second)
-		if m.played != 599 && m.played != 600 || m.most != 1 || m.givenUp != 0 || m.late != 0 || m.clock.Caught != 0 {
+		if m.played != 599 && m.played != 600 || m.most != 1 || m.givenUp != 0 ||
+			m.late != 0 || m.clock.Caught != 0 {
 			t.Fatalf("before: %+v", m)
 		}
 		m.until(11*time.Second + 1)
 		m.until(12 * time.Second) // within a second all is as it was
-		if m.most != 4 || m.givenUp < 55 || m.givenUp > 57 || m.clock.Stalls > 2 || m.clock.Skipped != m.givenUp || m.clock.Caught < 3 || m.clock.Caught > 8 {
+		if m.most != 4 || m.givenUp < 55 || m.givenUp > 57 || m.clock.Stalls > 2 ||
+			m.clock.Skipped != m.givenUp || m.clock.Caught < 3 || m.clock.Caught > 8 {
 			t.Errorf("the stall: most %d, %d given up, %+v", m.most, m.givenUp, m.clock)
 		}
 		played, caught := m.played, m.clock.Caught
 		m.late, m.most = 0, 0
 		m.until(22 * time.Second)
-		if n := m.played - played; n < 599 || n > 601 || m.late != 0 || m.most != 1 || m.clock.Caught != caught {
+		if n := m.played - played; n < 599 || n > 601 || m.late != 0 || m.most != 1 ||
+			m.clock.Caught != caught {
 			t.Errorf("after: %d ticks in 10 s, %v late, %d at once", n, m.late, m.most)
 		}
 		if total := uint64(m.played) + m.givenUp; total < 22*60-1 || total > 22*60+1 {
@@ -110,9 +116,13 @@ func TestRow66NoSpiral(t *testing.T) {
 	for _, steps := range []int{1, 4, 16} {
 		cfg, _, _ := ClockConfig{MaxSteps: steps}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
-		m.cost = func(_ time.Duration, n int) time.Duration { return time.Duration(n) * 25 * time.Millisecond } // of 16.7
+		// of 16.7
+		m.cost = func(_ time.Duration, n int) time.Duration {
+			return time.Duration(n) * 25 * time.Millisecond
+		}
 		m.until(10 * time.Second)
-		if m.played < 390 || m.played > 410 || m.late > time.Duration(steps+1)*25*time.Millisecond || uint64(m.played)+m.givenUp < 600-uint64(2*steps) {
+		if m.played < 390 || m.played > 410 || m.late > time.Duration(steps+1)*25*time.Millisecond ||
+			uint64(m.played)+m.givenUp < 600-uint64(2*steps) {
 			t.Errorf("%d steps: %d played, %d given up, at most %v late", steps, m.played, m.givenUp, m.late)
 		}
 		m.cost = func(time.Duration, int) time.Duration { return time.Millisecond }
@@ -150,7 +160,8 @@ func TestClockKeepsTime(t *testing.T) {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
 		c.Dilate(protocol.FullTimescale)
-		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
+		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() ||
+			d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
 		if steps, _, _ := c.Frame(c.Due() - 1); steps != 0 {
@@ -167,7 +178,9 @@ func TestRow66Ladder(t *testing.T) {
 	for _, c := range []struct {
 		load float64 // of a tick without shedding, in periods
 		want overload.Level
-	}{{0.9, overload.Normal}, {1.2, overload.HalfRate}, {1.5, overload.QuarterRate}, {1.7, overload.LowDetail}, {1.85, overload.NoSpectators}, {1.95, overload.SlowMotion}, {2.5, overload.SlowMotion}} {
+	}{{0.9, overload.Normal}, {1.2, overload.HalfRate}, {1.5, overload.QuarterRate},
+		{1.7, overload.LowDetail}, {1.85, overload.NoSpectators}, {1.95, overload.SlowMotion},
+		{2.5, overload.SlowMotion}} {
 		cfg, _, _ := ClockConfig{}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
 		var o overload.Controller

@@ -37,8 +37,9 @@ func newEchoWorld(t *testing.T, clients int) *echoWorld {
 	if w.conn, err = w.net.Listen(netip.MustParseAddrPort("10.0.0.1:7913"), netio.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := netcode.ServerConfig{PrivateKey: labKey, ProtocolID: 5, Addresses: []netip.AddrPort{w.conn.LocalAddr()},
-		Entropy: [32]byte{1}, Clients: clients, AllowTokenReuse: true}
+	cfg := netcode.ServerConfig{PrivateKey: labKey, ProtocolID: 5,
+		Addresses: []netip.AddrPort{w.conn.LocalAddr()},
+		Entropy:   [32]byte{1}, Clients: clients, AllowTokenReuse: true}
 	if w.echo, err = NewEcho(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,8 @@ func TestEcho(t *testing.T) {
 		t.Errorf("%d connected after one left", n)
 	}
 	count := w.echo.Server().Counters()
-	if !count.Balanced() || count.Accepted[netcode.KindPayload] != 120 || count.Sent[netcode.KindPayload] != 120 || w.echo.TooLong() != 0 {
+	if !count.Balanced() || count.Accepted[netcode.KindPayload] != 120 ||
+		count.Sent[netcode.KindPayload] != 120 || w.echo.TooLong() != 0 {
 		t.Errorf("%+v", *count)
 	}
 	kinds := map[netcode.EventKind]int{}

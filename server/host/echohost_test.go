@@ -110,7 +110,8 @@ func TestEchoHost(t *testing.T) {
 			}
 			return r
 		}
-		if r := stats(); r.Connected != 1 || r.Slots != 2 || r.Kinds["payload"] != 3 || r.Sent["payload"] != 3 || r.Seconds <= 0 {
+		if r := stats(); r.Connected != 1 || r.Slots != 2 || r.Kinds["payload"] != 3 ||
+			r.Sent["payload"] != 3 || r.Seconds <= 0 {
 			t.Errorf("%s: %+v", socket, r)
 		}
 		if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
@@ -185,7 +186,8 @@ func TestConnectOffLoopback(t *testing.T) {
 		http, secret string
 		want         int
 		url          bool
-	}{{"127.0.0.1:0", "", 200, true}, {"127.0.0.1:0", "s", 401, true}, {"0.0.0.0:0", "", 403, false}, {"0.0.0.0:0", "s", 401, true}} {
+	}{{"127.0.0.1:0", "", 200, true}, {"127.0.0.1:0", "s", 401, true},
+		{"0.0.0.0:0", "", 403, false}, {"0.0.0.0:0", "s", 401, true}} {
 		cfg := hostConfig("mmsg")
 		log := &safeLog{}
 		cfg.HTTP.Listen, cfg.HTTP.Secret, cfg.Log = c.http, c.secret, log
@@ -215,8 +217,10 @@ func TestHostName(t *testing.T) {
 		log := &safeLog{}
 		cfg.UDP.Listen, cfg.HTTP.Listen, cfg.Log = c.listen, "", log
 		h, stop := running(t, cfg)
-		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
-			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
+		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" ||
+			g.Addresses[0].Port() != h.Addr().Port() ||
+			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID ||
+			g.Clients != 4 {
 			t.Errorf("%d: %+v", i, g)
 		}
 		if strings.Contains(log.String(), "--public-addr") != c.log {
@@ -243,7 +247,8 @@ func TestEchoHostRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good.UDP.Listen, good.HTTP.Listen = first.Addr().String(), first.HTTPAddr() // the last one wants these very ports
+	// the last one wants these very ports
+	good.UDP.Listen, good.HTTP.Listen = first.Addr().String(), first.HTTPAddr()
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +275,8 @@ func TestEchoHostRefuses(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case err == nil || h != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"):
+		case err == nil || h != nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n"):
 			t.Errorf("%d: %v, want one line with %q", i, err, c.want)
 		}
 	}
@@ -290,7 +296,8 @@ func TestEchoHostLog(t *testing.T) {
 	var out netcode.Outbox
 	refuse := func(n int) {
 		for range n {
-			if _, err := h.echo.server.Receive(0, echoUnix, publicAddrs[0], make([]byte, 1078), &out); err != netcode.DropReqVersion {
+			if _, err := h.echo.server.Receive(0, echoUnix, publicAddrs[0],
+				make([]byte, 1078), &out); err != netcode.DropReqVersion {
 				t.Fatal(err)
 			}
 		}

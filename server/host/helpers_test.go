@@ -21,7 +21,8 @@ var ground = sync.OnceValue(func() *arena.Arena {
 })
 
 // publicAddrs are addresses of a server as tokens name it.
-var publicAddrs = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"), netip.MustParseAddrPort("[::1]:7913")}
+var publicAddrs = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"),
+	netip.MustParseAddrPort("[::1]:7913")}
 
 var labKey = netcode.Key{0: 29, 1: 7, 31: 9}
 

@@ -89,22 +89,28 @@ func TestHost(t *testing.T) {
 		cfg := hostConfig(socket)
 		for round := range 2 {
 			h, stop := running(t, cfg)
-			cfg.UDP.Listen, cfg.HTTP.Listen = h.Addr().String(), h.HTTPAddr() // the next round wants these very ports
+			// the next round wants these very ports
+			cfg.UDP.Listen, cfg.HTTP.Listen = h.Addr().String(), h.HTTPAddr()
 			greet(t, h.Addr()).Close()
 			at := "http://" + h.HTTPAddr()
 			if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
 				t.Errorf("%s, round %d: health %d %q", socket, round, status, body)
 			}
 			r := figures(t, at)
-			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+			// amid the first tick
+			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 &&
+				time.Now().Before(end); r = figures(t, at) {
 				time.Sleep(time.Millisecond)
 			}
-			taken := r.Counts["rx_accepted"] // or, where this machine is so slow that a handshake is said twice, dropped
+			// or, where this machine is so slow that a handshake is said twice, dropped
+			taken := r.Counts["rx_accepted"]
 			for _, n := range r.Drops {
 				taken += n
 			}
-			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
-				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
+			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 ||
+				taken != r.Counts["rx_datagrams"] ||
+				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 ||
+				r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
 				t.Errorf("%s, round %d: %+v", socket, round, r)
 			}
 			if status, _ := ask(t, "POST", at+"/stats/reset"); status != http.StatusNoContent {
@@ -116,8 +122,10 @@ func TestHost(t *testing.T) {
 			for _, c := range []struct {
 				method, path string
 				status       int
-			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405}, {"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
-				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405}, {"POST", "/v1/connect", 200}} {
+			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405},
+				{"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
+				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405},
+				{"POST", "/v1/connect", 200}} {
 				if status, _ := ask(t, c.method, at+c.path); status != c.status {
 					t.Errorf("%s: %s %s gave %d, want %d", socket, c.method, c.path, status, c.status)
 				}
@@ -170,7 +178,8 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7,
+		Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{to}}
 	token, err := m.Append(nil, &labKey, rand.Reader)
 	if err != nil {
@@ -243,13 +252,15 @@ func TestPortInUse(t *testing.T) {
 			want string
 		}{{udp, h.Addr().String()}, {web, h.HTTPAddr()}} {
 			other, err := New(c.cfg)
-			if err == nil || other != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if err == nil || other != nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s %d: %v, want one line with %s", socket, i, err, c.want)
 			}
 		}
 		stop()
 	}
-	for i, cfg := range []Config{{UDP: UDPConfig{Listen: "no port"}}, {UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "no port"}},
+	for i, cfg := range []Config{{UDP: UDPConfig{Listen: "no port"}},
+		{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "no port"}},
 		{UDP: UDPConfig{Backend: "tcp", Listen: "127.0.0.1:0"}}} {
 		cfg.Lobby = hostConfig("").Lobby
 		if h, err := New(cfg); err == nil || h != nil || strings.Contains(err.Error(), "\n") {

@@ -42,7 +42,8 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 		if f.err != nil {
 			t.Fatal(f.err)
 		}
-		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Prefault(context.Background()) != 0) {
+		if came := away(t, data) == 0; came != touch &&
+			(!touch || hugepage.Prefault(context.Background()) != 0) {
 			t.Errorf("touch %v: all there %v", touch, came)
 		}
 		if data[5] != 7 || data[6] != 0 {
@@ -62,7 +63,8 @@ func away(t *testing.T, data []byte) (pages int) {
 	t.Helper()
 	small := os.Getpagesize()
 	in := make([]byte, (len(data)+small-1)/small)
-	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])),
+		uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
 		t.Fatal(errno)
 	}
 	for _, b := range in {

@@ -68,7 +68,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 		}
 	}
 	r := queried(t, h.QueryAddr())
-	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch", Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
+	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch",
+		Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
 		t.Errorf("got %+v, want %+v", r.Info, want)
 	}
 	if len(r.Rules) != 5 || len(r.Teams.Rows) != 2 || len(r.Players.Rows) != 0 {
@@ -79,7 +80,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 	for i := query.DropNone + 1; i < query.NumDrops; i++ {
 		sum += c[i.String()]
 	}
-	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 || c["query_token"] == 0 || c["query_type"] == 0 {
+	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 ||
+		c["query_token"] == 0 || c["query_type"] == 0 {
 		t.Errorf("counted %v", c)
 	}
 	stop() // and nothing of the port is left: TestMain looks

@@ -99,7 +99,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 	a.close()
 	got := recordings(t, a.dir)
-	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 || got[1][0] != int(all[recorderQueue+4].Chunk.First) {
+	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 ||
+		got[1][0] != int(all[recorderQueue+4].Chunk.First) {
 		t.Errorf("%v", got)
 	}
 	if !strings.Contains(log.String(), "on again") {

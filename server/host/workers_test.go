@@ -15,11 +15,15 @@ func TestHostWorkers(t *testing.T) {
 		h, stop := running(t, cfg)
 		at := "http://" + h.HTTPAddr()
 		r := figures(t, at)
-		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+		// amid the first tick
+		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 &&
+			time.Now().Before(end); r = figures(t, at) {
 			time.Sleep(time.Millisecond)
 		}
-		if r.Workers != c.want || h.pool.Workers() != c.want || (h.lobby.Config().Runner != nil) != (c.want > 1) {
-			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d", c.workers, r.Workers, h.pool.Workers(), c.want)
+		if r.Workers != c.want || h.pool.Workers() != c.want ||
+			(h.lobby.Config().Runner != nil) != (c.want > 1) {
+			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d",
+				c.workers, r.Workers, h.pool.Workers(), c.want)
 		}
 		stop()
 	}

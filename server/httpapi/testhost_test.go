@@ -76,7 +76,9 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
-		Clock: func() time.Duration { return time.Since(l.start) }, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
+		Clock: func() time.Duration {
+			return time.Since(l.start)
+		}, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
 	}
 	steps(t, l.sim, ticks)
 	return l

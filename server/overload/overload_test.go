@@ -16,7 +16,8 @@ func TestThreat33Overload(t *testing.T) {
 		for i := range ticks {
 			rung, changed := o.Tick(took[overran], period)
 			if last := i == ticks-1; changed != last || changed && rung != want {
-				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end", i, ticks, rung, changed, want)
+				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end",
+					i, ticks, rung, changed, want)
 			}
 		}
 	}

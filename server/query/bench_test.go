@@ -34,5 +34,7 @@ func BenchmarkAnswer(b *testing.B) {
 		return request{r.minter.mint(0, netip.AddrPort{}), AllChunks}.append(nil)
 	})
 	run("challenge", DropNone, func(*Responder) []byte { return appendChallenge(nil, 0) })
-	run("query", DropNone, func(r *Responder) []byte { return request{r.minter.mint(0, here), AllChunks}.append(nil) })
+	run("query", DropNone, func(r *Responder) []byte {
+		return request{r.minter.mint(0, here), AllChunks}.append(nil)
+	})
 }

@@ -22,15 +22,19 @@ var (
 // lobby is a report of so many players.
 func lobby(players int) *Report {
 	r := &Report{
-		Info:  Info{Players: uint16(players), MaxPlayers: 4096, Name: "Ännchen's", Game: "deathmatch", Build: "1.2", Map: "arena-64", Port: 7913},
-		Rules: []Rule{{"rate", Value{Type: Byte, Number: 60}}, {"mode", Words("assault")}, {"seed", Value{Type: Ulong, Number: 1 << 60}}},
-		Teams: Table{[]Field{{"team", Byte}, {"score", Uint}}, [][]Value{{{Type: Byte}, Number(3)}, {{Type: Byte, Number: 1}, Number(70000)}}},
+		Info: Info{Players: uint16(players), MaxPlayers: 4096, Name: "Ännchen's",
+			Game: "deathmatch", Build: "1.2", Map: "arena-64", Port: 7913},
+		Rules: []Rule{{"rate", Value{Type: Byte, Number: 60}}, {"mode", Words("assault")},
+			{"seed", Value{Type: Ulong, Number: 1 << 60}}},
+		Teams: Table{[]Field{{"team", Byte}, {"score", Uint}},
+			[][]Value{{{Type: Byte}, Number(3)}, {{Type: Byte, Number: 1}, Number(70000)}}},
 	}
 	r.Chunks = AllChunks
 	r.Players.Fields = []Field{{"name", Text}, {"team", Byte}, {"kills", Ushort}}
 	r.Players.Rows = [][]Value{}
 	for i := range players {
-		r.Players.Rows = append(r.Players.Rows, []Value{Words(fmt.Sprintf("player %d", i)), {Type: Byte, Number: uint64(i % 2)}, {Type: Ushort, Number: uint64(i)}})
+		r.Players.Rows = append(r.Players.Rows, []Value{Words(fmt.Sprintf("player %d", i)),
+			{Type: Byte, Number: uint64(i % 2)}, {Type: Ushort, Number: uint64(i)}})
 	}
 	return r
 }
@@ -44,14 +48,16 @@ func sheetOf(r *Report) *Sheet {
 func newResponder() *Responder { return NewResponder([4]uint64{1, 2, 3, 4}, Limits{}) }
 
 // answers are the datagrams that a responder has for one.
-func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte, s *Sheet) (out [][]byte, why Drop) {
+func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte,
+	s *Sheet) (out [][]byte, why Drop) {
 	why = r.Answer(now, from, datagram, s, func(d []byte) { out = append(out, bytes.Clone(d)) })
 	return out, why
 }
 
 // asked runs a client against a responder: path has the round trip, and what the path does to a
 // response.
-func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks, path func([][]byte) [][]byte) (Report, *Client) {
+func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks,
+	path func([][]byte) [][]byte) (Report, *Client) {
 	t.Helper()
 	c := NewClient(chunks)
 	now := 5 * time.Second
@@ -112,7 +118,8 @@ func TestRow61PagesInAnyOrder(t *testing.T) {
 // The bytes of an info are those of the reference: counted out by hand from its layout.
 func TestRow61InfoOnTheWire(t *testing.T) {
 	r := newResponder()
-	s := sheetOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv", Game: "dm", Build: "b1", Map: "m", Port: 7913}})
+	s := sheetOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv",
+		Game: "dm", Build: "b1", Map: "m", Port: 7913}})
 	challenge, _ := answers(r, 0, here, make([]byte, 5), s)
 	token := challenge[0][1:]
 	request := append(append([]byte{1}, token...), 0, 0, 1) // version 0, as the reference's client says
@@ -151,7 +158,8 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 		6: {0, 0, netip.AddrPortFrom(here.Addr(), here.Port()+1), 0, DropToken},
 		7: {0, 0, here, 1, DropToken},
 		8: {0, 0, here, 1 << 31, DropToken},
-		9: {0, 0, netip.AddrPortFrom(netip.AddrFrom16(here.Addr().As16()), here.Port()), 0, DropNone}, // a dual-stack socket's name for it
+		// a dual-stack socket's name for it
+		9: {0, 0, netip.AddrPortFrom(netip.AddrFrom16(here.Addr().As16()), here.Port()), 0, DropNone},
 	} {
 		r := newResponder()
 		q := request{token(r, c.minted, here) ^ c.flip, AllChunks}.append(nil)
@@ -162,7 +170,8 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	}
 	// The token of another process, which has another key.
 	other := NewResponder([4]uint64{9, 2, 3, 4}, Limits{})
-	if _, why := answers(newResponder(), 0, here, request{token(other, 0, here), AllChunks}.append(nil), s); why != DropToken {
+	if _, why := answers(newResponder(), 0, here, request{token(other, 0, here), AllChunks}.append(nil),
+		s); why != DropToken {
 		t.Errorf("another key's token: %v", why)
 	}
 	// A second challenge from one address is answered as the first, which the reference does not.
@@ -245,7 +254,8 @@ func TestRow61FloodIsBounded(t *testing.T) {
 	all := newResponder() // a botnet that owns its addresses
 	for i := range 20000 {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(i >> 8), byte(i), 1, 1}), 9)
-		all.Answer(time.Second, at, request{all.minter.mint(time.Second, at), AllChunks}.append(nil), s, func([]byte) {})
+		all.Answer(time.Second, at, request{all.minter.mint(time.Second, at), AllChunks}.append(nil),
+			s, func([]byte) {})
 	}
 	if c := all.Counters(); c.Packets > 1024 || c.Packets < 1024-2*pages || c.Drops[DropBudget] == 0 {
 		t.Errorf("%d packets at once, want at most 1024", c.Packets)
@@ -285,8 +295,10 @@ func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 	}
 	c := newResponder()
 	got, _ := asked(t, c, s, AllChunks, straight)
-	if n := len(got.Players.Rows); n < 500 || n >= 4096 || got.Info.Players != 4096 || len(got.Rules) > 2000 || len(got.Teams.Rows) != 2 {
-		t.Errorf("%d players of %d, %d rules, %d teams", n, got.Info.Players, len(got.Rules), len(got.Teams.Rows))
+	if n := len(got.Players.Rows); n < 500 || n >= 4096 || got.Info.Players != 4096 ||
+		len(got.Rules) > 2000 || len(got.Teams.Rows) != 2 {
+		t.Errorf("%d players of %d, %d rules, %d teams", n, got.Info.Players,
+			len(got.Rules), len(got.Teams.Rows))
 	}
 	if got.Players.Rows[0][0].Text != strings.Repeat("ä", 127) {
 		t.Error("a long text is not cut between runes")
@@ -354,7 +366,8 @@ func TestClientInsists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := c.Report(); err != nil || got.Chunks != ChunkInfo|ChunkPlayers || len(got.Players.Rows) != 300 {
+	if got, err := c.Report(); err != nil || got.Chunks != ChunkInfo|ChunkPlayers ||
+		len(got.Players.Rows) != 300 {
 		t.Errorf("%v, %d players", err, len(got.Players.Rows))
 	}
 	if c.Send(time.Hour) != nil {
@@ -374,7 +387,8 @@ func TestClientTakesLessThanItAsked(t *testing.T) {
 // Vectors of the paper's authors: key 00 to 0f, messages 00, 00 01, ...
 func TestSiphash(t *testing.T) {
 	key := [2]uint64{0x0706050403020100, 0x0f0e0d0c0b0a0908}
-	for n, want := range map[int]uint64{0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd, 7: 0xab0200f58b01d137, 8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5} {
+	for n, want := range map[int]uint64{0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd,
+		7: 0xab0200f58b01d137, 8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5} {
 		src := make([]byte, n)
 		for i := range src {
 			src[i] = byte(i)
