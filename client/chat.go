@@ -229,7 +229,8 @@ func (c *Chat) addKill(e *sim.Event) {
 	if e.Kind == sim.EventKill && !c.linesOnly {
 		c.pending = true
 		c.add(Line{
-			Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim),
+			Kind: LineKilled, From: e.Actor, To: e.Victim,
+			FromName: c.name(e.Actor), ToName: c.name(e.Victim),
 		})
 	}
 }

@@ -68,7 +68,8 @@ func newBenchRecord() *cobra.Command {
 		"play only the lobby of this `name`: duel, match or crowd; default all three")
 	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
 	c.Flags().StringVar(&slow, "slow", "",
-		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
+		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on "+
+			"purpose; default none")
 	_ = c.Flags().MarkHidden("slow") // the flag is there
 	return c
 }
@@ -218,7 +219,8 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	fmt.Fprintf(w, "%s slower:\n", burn.Stage)
 	printGate(w, sides[0], sides[2], slowed)
 	if worse := gate.Regressed(equal); len(worse) > 0 {
-		return fmt.Errorf("the gate failed an equal pair: this machine is too noisy now to compare on it: %v", worse[0])
+		return fmt.Errorf("the gate failed an equal pair: this machine is too noisy now to "+
+			"compare on it: %v", worse[0])
 	}
 	for _, worse := range gate.Regressed(slowed) {
 		if worse.Of == burn.Stage {
@@ -231,7 +233,8 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 // twoFiles refuses anything but two arguments.
 func twoFiles(_ *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return usage.Errorf("expected two files, OLD.json and NEW.json, got %d; see tickrate bench compare --help",
+		return usage.Errorf("expected two files, OLD.json and NEW.json, got %d; see tickrate bench "+
+			"compare --help",
 			len(args))
 	}
 	return nil

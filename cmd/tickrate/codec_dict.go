@@ -74,12 +74,14 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	}
 	d := dict.Train(samples, replayDictBytes)
 	if d == nil {
-		return errors.New("train the dictionary of replays: too little was recorded; give a longer --duration")
+		return errors.New("train the dictionary of replays: too little was recorded; give a " +
+			"longer --duration")
 	}
 	if err := os.WriteFile(f.out, d, 0o644); err != nil {
 		return fmt.Errorf("write the dictionary: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
+	fmt.Fprintf(c.OutOrStdout(),
+		"%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
 		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.Name)
 	return nil
 }

@@ -44,10 +44,12 @@ poses when --pose says how fine.`,
 		RunE: func(c *cobra.Command, _ []string) error { return evaluate(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.train, "train", nil, "trace `file` to train on; may be given more than once (required)")
+	fl.StringArrayVar(&f.train, "train", nil,
+		"trace `file` to train on; may be given more than once (required)")
 	fl.StringVar(&f.test, "test", "", "trace `file` to judge by (required)")
 	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
-	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg; default none: it is not read")
+	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and "+
+		"angle, such as 1cm,0.1deg; default none: it is not read")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
 	fl.StringSliceVar(&f.codecs, "codec", codeceval.Names, "`codecs` to judge")
 	fl.IntVar(&f.step, "step", 1, "code only every `n`th snapshot, for a quick look")
@@ -97,7 +99,8 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err := codeceval.Comparable(train[0], test); err != nil {
 		return err
 	}
-	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities, Fields: len(test.Fields),
+	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities,
+		Fields: len(test.Fields),
 		Codecs: map[string]codeceval.Score{}}
 	if out.Delay == 0 {
 		out.Delay = codeceval.DefaultDelay(test)
@@ -106,7 +109,8 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
-	trial := codeceval.Trial{Model: model, Dictionary: dictionary, Trace: test, Delay: out.Delay, Step: f.step}
+	trial := codeceval.Trial{Model: model, Dictionary: dictionary, Trace: test,
+		Delay: out.Delay, Step: f.step}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
 			return err
@@ -150,7 +154,8 @@ func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 	fmt.Fprintln(t, "codec\tbytes/snapshot\tbits/entity\tencode ns/entity\tdecode ns/entity\tverified\t")
 	for _, name := range names {
 		s := out.Codecs[name]
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot, s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot,
+			s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
 	}
 	return t.Flush()
 }

@@ -79,6 +79,7 @@ func record(c *cobra.Command, f recordFlags) error {
 	if err := os.WriteFile(f.out, t.Append(nil), 0o644); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d snapshots of %d players, %d a second, moving by %s\n", f.out, len(t.Snapshots), t.Entities, f.hz, name)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %d snapshots of %d players, %d a second, moving by %s\n",
+		f.out, len(t.Snapshots), t.Entities, f.hz, name)
 	return nil
 }

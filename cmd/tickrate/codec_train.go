@@ -51,7 +51,8 @@ checkout: if one of these files is missing, --out is left as it is.`,
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
 	fl.DurationVar(&f.duration, "duration", 4*time.Minute, "virtual `time` to play")
 	assets.BotFlags(c, &f.seed, &f.traces)
-	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more; default none")
+	fl.StringArrayVar(&f.people, "people", nil,
+		"recorded play for the second lobby, one .csv or .csv.gz `file` or more; default none")
 	return c
 }
 
@@ -100,7 +101,8 @@ func train(c *cobra.Command, f trainFlags) error {
 	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
 		return fmt.Errorf("write the models: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %v of virtual time with %d players moving by %s\n",
+	fmt.Fprintf(c.OutOrStdout(),
+		"%s: models %016x, trained on %v of virtual time with %d players moving by %s\n",
 		f.out, models.Hash(), f.duration, f.players, moved)
 	return nil
 }
@@ -111,7 +113,8 @@ func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move assets.
 		Clients: f.players, Seed: f.seed, Brain: move.Brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
-			Arena: arena.Generate(f.players, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,
+			Arena:     arena.Generate(f.players, f.seed),
+			ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,
 			Rules: sim.Rules{Seed: f.seed, Mix: true}, Models: netstate.Untrained(),
 		},
 	})

@@ -20,11 +20,13 @@ func completeWords(c *cobra.Command) {
 	for _, p := range impair.Presets() {
 		profiles = append(profiles, p.Name+"\t"+p.About)
 	}
-	words := map[string][]string{"codec": codecs, "relevance": relevances, "socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
+	words := map[string][]string{"codec": codecs, "relevance": relevances,
+		"socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
 	for name, of := range words {
 		if f := c.Flags().Lookup(name); f != nil && f.Value.Type() == "string" {
 			// The flag is there.
-			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
+			_ = c.RegisterFlagCompletionFunc(name,
+				cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	for _, sub := range c.Commands() {

@@ -55,7 +55,8 @@ rates bytes a second, such as 125k.`,
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:0", "UDP `host:port` for clients; port 0 for any")
 	fl.StringVar(&f.to, "to", "", "UDP `host:port` of the server (required)")
 	fl.StringVar(&f.up, "profile", "mobile", "`profile` of each way")
-	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another; default that of --profile")
+	fl.StringVar(&f.down, "down", "",
+		"`profile` of the way to the clients, if another; default that of --profile")
 	fl.IntVar(&f.clients, "clients", 1024, "most `clients` at a time, 1 to 65536; each costs a socket")
 	fl.DurationVar(&f.duration, "duration", 0, "`time` to run; 0 until interrupted")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every link")
@@ -115,7 +116,8 @@ func runImpair(c *cobra.Command, f impairFlags) error {
 		return err
 	}
 	w := c.OutOrStdout()
-	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n", p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
+	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n",
+		p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
 	ctx := c.Context()
 	if f.duration > 0 {
 		var stop context.CancelFunc

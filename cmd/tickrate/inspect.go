@@ -20,7 +20,9 @@ func newInspect() *cobra.Command {
 		Use:   "systems",
 		Short: "List the systems of a tick in their order, what each reads and writes, and conflicts",
 		Args:  usage.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return inspect.Systems(c.OutOrStdout(), sim.Systems()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return inspect.Systems(c.OutOrStdout(), sim.Systems())
+		},
 	}, newInspectShots(), newInspectClocks(), newInspectBits(), newInspectWhy())
 	return c
 }

@@ -27,7 +27,8 @@ server (its estimate) and render (its view).
 	fl := c.Flags()
 	fl.DurationVar(&o.From, "from", 50*time.Millisecond, "round trip before and after, as `10ms`, up to 1s")
 	fl.DurationVar(&o.To, "to", 150*time.Millisecond, "round trip in the middle, as `10ms`, up to 1s")
-	fl.DurationVar(&o.Jitter, "jitter", 4*time.Millisecond, "largest extra delay of a datagram, each way, as `4ms`")
+	fl.DurationVar(&o.Jitter, "jitter", 4*time.Millisecond,
+		"largest extra delay of a datagram, each way, as `4ms`")
 	fl.DurationVar(&o.Duration, "duration", 18*time.Second, "virtual `time` to play, 6s to 10m")
 	fl.Uint64Var(&o.Seed, "seed", 1, "`seed` of the lobby")
 	fl.StringVarP(&o.Out, "out", "o", "clocks.svg", "`file` to write, - for the terminal")

@@ -39,7 +39,8 @@ ENTITY the table has all players and objects.
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.HTTP, "http", "127.0.0.1:7914", "`host:port` of the server's HTTP port")
-	fl.StringVar(&o.Secret, "http-token", "", "`secret` of that port, if it has one; also "+serverapi.TokenVariable)
+	fl.StringVar(&o.Secret, "http-token", "",
+		"`secret` of that port, if it has one; also "+serverapi.TokenVariable)
 	fl.BoolVar(&o.JSON, "json", false, "print JSON, as GET /v1/explain gives it")
 	return c
 }

@@ -47,7 +47,8 @@ func (k *keyFlags) register(c *cobra.Command, about string) {
 func (k *keyFlags) check(c *cobra.Command) error {
 	k.fileSet, k.hexSet = c.Flags().Changed("key-file"), c.Flags().Changed(keyFlag)
 	if k.fileSet && k.hexSet {
-		return usage.Error(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
+		return usage.Error(errors.New("--key-file and --" + keyFlag +
+			": one key is enough; give one of them"))
 	}
 	return nil
 }

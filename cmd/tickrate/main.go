@@ -46,8 +46,9 @@ func run(args []string) int {
 // newRoot returns the command tickrate with all its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "tickrate",
-		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many players a machine carries",
+		Use: "tickrate",
+		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many " +
+			"players a machine carries",
 		Long: `tickrate runs authoritative first-person-shooter lobbies, drives them with
 headless players over real UDP, and measures how many players this machine
 carries and why.
@@ -70,6 +71,7 @@ carries and why.
 		return usage.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
+		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
 	return root
 }

@@ -31,7 +31,8 @@ func newMap() *cobra.Command {
 		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out == "" || players < 1 || players > 4096 {
-				return usage.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out)
+				return usage.Errorf("a map for %d players into file %q: expected 1 to 4096 "+
+					"players and --out", players, out)
 			}
 			a := arena.Generate(players, seed)
 			if town {
@@ -40,9 +41,11 @@ func newMap() *cobra.Command {
 			return save(c, a, out)
 		},
 	}
-	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
+	gen.Flags().IntVar(&players, "players", 64,
+		"`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
 	gen.Flags().Uint64Var(&seed, "seed", 1, "`seed` of the map")
-	gen.Flags().BoolVar(&town, "town", false, "a town, whose houses hide who is behind them, in place of low walls and crates")
+	gen.Flags().BoolVar(&town, "town", false,
+		"a town, whose houses hide who is behind them, in place of low walls and crates")
 	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
 	check := &cobra.Command{
 		Use:   "check NAME|FILE",

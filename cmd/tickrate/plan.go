@@ -61,7 +61,8 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one for each step, then the knee")
 	fl.IntVar(&f.start, "start", 0,
-		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
+		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default "+
+			"the scenario's, or the estimate of a simulated lobby")
 	fl.IntVar(&f.max, "max", 0, "largest `number` to try; default the scenario's")
 	fl.IntVar(&f.repeat, "repeat", 0, "further `measurements` of the knee; default the scenario's, 2")
 	fl.DurationVar(&f.limit, "limit", 0, "`time` after which no step begins; default 85s, quick 40s")

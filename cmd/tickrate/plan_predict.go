@@ -49,7 +49,8 @@ plan verify tells the error.`,
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.StringVar(&f.prices, "prices", "",
-		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
+		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 "+
+			"cores, 16 GB, 1 Gbit/s, free")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
 	return c
@@ -58,7 +59,8 @@ plan verify tells the error.`,
 // sizeFlag are the flags that predict and verify have in common.
 func sizeFlag(c *cobra.Command, size, repeats *int) {
 	c.Flags().IntVar(size, "size", 0,
-		"`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
+		"`number` of players in a lobby, or of lobbies where the scenario grows those; default "+
+			"the scenario's")
 	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to simulate, 1 to 100")
 }
 
@@ -108,7 +110,8 @@ func predict(c *cobra.Command, f predictFlags) error {
 		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
 	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil &&
 		tick > level.TickLimitMillis {
-		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
+		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f "+
+			"ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
 	}
 	if p.Hosts = &hosts; err != nil {
 		p.Hosts, p.Refused = nil, err.Error()
@@ -136,7 +139,8 @@ func readPrices(path string) (simbench.Prices, error) {
 		return p, usage.Error(err)
 	}
 	if key, want := p.Check(); key != "" {
-		return p, usage.Error(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
+		return p,
+			usage.Error(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
 	}
 	return p, nil
 }
@@ -162,7 +166,8 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 // printCost prints what one window costs.
 func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
-	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; all lobbies %.2f cores\n", c.Window,
+	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; all "+
+		"lobbies %.2f cores\n", c.Window,
 		c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
 	for _, st := range c.Stages {
 		if st.Mean >= 0.02*c.TickMicros.Mean {
@@ -172,14 +177,18 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	}
 	k := c.Sockets
 	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
-	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n", k.ReceiveMicros, k.DatagramsIn, k.Receives)
+	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n",
+		k.ReceiveMicros, k.DatagramsIn, k.Receives)
 	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", k.SendMicros,
 		k.DatagramsOut, k.Sends, 1000*k.SendMicros/max(k.DatagramsOut, 1e-9))
-	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n", k.BesideMicros)
-	fmt.Fprintf(w, "  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
+	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n",
+		k.BesideMicros)
+	fmt.Fprintf(w,
+		"  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
 		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
 	if k.Late > 0.01 {
-		fmt.Fprintf(w, "  %.1f %% of the socket ticks were late: the machine is busy with something else, and the numbers are worth less\n", 100*k.Late)
+		fmt.Fprintf(w, "  %.1f %% of the socket ticks were late: the machine is busy with something "+
+			"else, and the numbers are worth less\n", 100*k.Late)
 	}
 }
 

@@ -58,8 +58,10 @@ func printKnee(w io.Writer, p report.Plan) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)\n",
-		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth, r.KbpsDown.Mean,
+	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f "+
+		"± %.1f kbit/s a client (95 %%)\n",
+		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean,
+		r.Cores.HalfWidth, r.KbpsDown.Mean,
 		r.KbpsDown.HalfWidth)
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(w, "  %s\n", doubt)

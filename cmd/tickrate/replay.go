@@ -30,7 +30,8 @@ code is then 1.`,
 	fl.Uint32Var(&o.To, "to", 0, "last `tick` to play; 0 for the last of the file")
 	fl.BoolVar(&o.Check, "check", false, "print only whether the match is the same")
 	fl.BoolVar(&o.JSON, "json", false, "print one line of JSON instead")
-	fl.StringVar(&o.Map, "map", "", "`file` of the map, if it is neither built in nor generated: a recording has its name only; default none")
+	fl.StringVar(&o.Map, "map", "", "`file` of the map, if it is neither built in nor generated: a "+
+		"recording has its name only; default none")
 	fl.StringVar(&o.Content, "content", "", assets.ContentUsage)
 	return c
 }

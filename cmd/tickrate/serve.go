@@ -236,7 +236,8 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
 			Recordings: s.record},
-		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
+		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps,
+		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}

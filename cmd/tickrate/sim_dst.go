@@ -66,9 +66,11 @@ runs of one seed print the same hash.
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&c.Seed, "seed", 1, "`seed` to run")
-	f.DurationVar(&c.Until, "until", 0, "virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
+	f.DurationVar(&c.Until, "until", 0,
+		"virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
 	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
-	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
+	f.StringVar(&without, "without", "",
+		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
 	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
 	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
 	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
@@ -108,7 +110,8 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if r.Violation != nil {
 		return dst.Shrink(r.Violation, shrink)
 	}
-	fmt.Fprintf(out, "%v: no violation, final state %016x, %s\n", c, r.Hash, speed(c.Duration(), time.Since(began)))
+	fmt.Fprintf(out, "%v: no violation, final state %016x, %s\n", c, r.Hash,
+		speed(c.Duration(), time.Since(began)))
 	return nil
 }
 
@@ -135,7 +138,8 @@ func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink in
 		if over || time.Since(said) > 10*time.Second {
 			said = time.Now()
 			spent := time.Since(began)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n", n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n",
+				n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
 		}
 		if over {
 			break

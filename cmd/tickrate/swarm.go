@@ -81,12 +81,16 @@ others decode:
 	f.play.register(c)
 	f.tokens.register(c)
 	fl := c.Flags()
-	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once all have joined: less CPU per player; takes a second or two for each GB")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded movement to follow, one .csv or .csv.gz `file` or more; default none")
-	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. The server sends its own if it differs")
+	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once "+
+		"all have joined: less CPU per player; takes a second or two for each GB")
+	fl.StringArrayVar(&f.traces, "trace", nil,
+		"recorded movement to follow, one .csv or .csv.gz `file` or more; default none")
+	fl.StringVar(&f.model, "model", "",
+		"compression model `file`; default the one of this build. The server sends its own if it differs")
 	fl.StringVar(&f.content, "content", "", assets.ContentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
-	fl.IntVar(&f.netgraph, "netgraph", -1, "print the connection quality of the player of this `number` every second, from 0; -1 for none")
+	fl.IntVar(&f.netgraph, "netgraph", -1,
+		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
 	fl.Lookup("netgraph").NoOptDefVal = "0"
 	return c
 }
@@ -94,15 +98,21 @@ others decode:
 // register adds the flags of the bots' play to c.
 func (p *swarmPlay) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.IntVar(&p.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
-	fl.IntVar(&p.spectators, "spectators", 0, "`number` of spectators, beside the players, if the server admits them (serve --spectators); 0 for none")
-	fl.IntVar(&p.full, "full", 4, "`number` of players that decode whole snapshots, at least one for each lobby")
+	fl.IntVar(&p.players, "players", 32,
+		fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
+	fl.IntVar(&p.spectators, "spectators", 0, "`number` of spectators, beside the players, if the "+
+		"server admits them (serve --spectators); 0 for none")
+	fl.IntVar(&p.full, "full", 4,
+		"`number` of players that decode whole snapshots, at least one for each lobby")
 	fl.TextVar(&p.decode, "decode", client.DecodeOwn, "how much the other players decode: full, own or acks")
 	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
-	fl.DurationVar(&p.warmup, "warmup", 2*time.Second, "`time` to play before that, after all have joined, without figures")
-	fl.DurationVar(&p.arrival, "arrival", 0, "`time` over which the players connect, one after another; 0 for all at once")
-	fl.DurationVar(&p.chatEvery, "chat-every", 0, "mean `time` between two chat lines of a player; 0 for none")
+	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
+		"`time` to play before that, after all have joined, without figures")
+	fl.DurationVar(&p.arrival, "arrival", 0,
+		"`time` over which the players connect, one after another; 0 for all at once")
+	fl.DurationVar(&p.chatEvery, "chat-every", 0,
+		"mean `time` between two chat lines of a player; 0 for none")
 	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions")
 }
 
@@ -134,7 +144,8 @@ func (p *swarmPlay) check(lobbies int) error {
 }
 
 // swarmConfig gathers the configuration of the swarm. addresses are the lobbies'.
-func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move assets.BotSource, terms string, err error) {
+func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config,
+	move assets.BotSource, terms string, err error) {
 	models, err := assets.Models(f.model)
 	if err != nil {
 		return cfg, move, "", err
@@ -156,8 +167,10 @@ func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move asset
 	}
 	p := &f.play
 	cfg = swarm.Config{
-		Players: p.players + p.spectators, Full: p.full, Decode: p.decode, Seed: p.seed, Rate: tick.Rate(p.rate),
-		Models: models, Content: pack, Brain: move.Brain, Token: tokens, ChatEvery: p.chatEvery, Arrival: p.arrival,
+		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
+		Seed: p.seed, Rate: tick.Rate(p.rate),
+		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
+		ChatEvery: p.chatEvery, Arrival: p.arrival,
 	}
 	if p.decode == client.DecodeFull {
 		cfg.Full = cfg.Players
@@ -191,7 +204,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		err = runner.EnlargePages(c.Context(), s)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joinAddresses(cfg.Servers), terms, f.play.people())
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?",
+			err, joinAddresses(cfg.Servers), terms, f.play.people())
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n", f.play.people(), move.Name, fetched(s))
 	if err := s.Run(c.Context(), f.play.warmup, nil); err != nil {

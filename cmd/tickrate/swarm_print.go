@@ -66,7 +66,8 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 		return nil
 	}
 	r := &runDelay{
-		LateP999: millis(g.StealCorrected.Quantile(0.999)), OnSchedule: g.OnScheduleCorrected(), Millis: millis(d.All),
+		LateP999: millis(g.StealCorrected.Quantile(0.999)), OnSchedule: g.OnScheduleCorrected(),
+		Millis: millis(d.All),
 		Bursts: d.Bursts, InBursts: millis(d.InBursts), LongestMs: millis(d.Longest),
 		LateWakes: d.LateWakes, Overslept: millis(d.Overslept),
 	}
@@ -109,10 +110,12 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d shots, %d mispredictions\n", out.Shots, out.Mispredictions)
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f "+
+		"ms at p99.9 (limit %.0f ms, %s)\n",
 		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
-		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first was stalled\n", 100*out.ByBackup)
+		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first "+
+			"was stalled\n", 100*out.ByBackup)
 	}
 	printRunDelay(w, out.RunDelay, out.Seconds)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
@@ -130,11 +133,14 @@ func printRunDelay(w io.Writer, r *runDelay, sec float64) {
 		return
 	}
 	burst := millis(swarm.Burst)
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; "+
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms "+
+		"or more, the longest %.1f; "+
 		"without that late by %.2f ms at p99.9 (%s)\n",
-		r.Millis, sec, r.InBursts, r.Bursts, burst, r.LongestMs, r.LateP999, keptOr(r.OnSchedule, "missed by itself"))
+		r.Millis, sec, r.InBursts, r.Bursts, burst, r.LongestMs, r.LateP999,
+		keptOr(r.OnSchedule, "missed by itself"))
 	if r.LateWakes > 0 {
-		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts or a hypervisor; not corrected for\n",
+		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts "+
+			"or a hypervisor; not corrected for\n",
 			r.LateWakes, burst, r.Overslept)
 	}
 	if r.Stolen != nil && *r.Stolen > 0 {

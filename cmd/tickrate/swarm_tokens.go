@@ -28,9 +28,13 @@ type swarmTokens struct {
 // register adds the flags of the tokens' source to c.
 func (f *swarmTokens) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; may be repeated: player n plays on lobby n modulo their count")
-	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"}, "HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
-	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+serverapi.TokenVariable)
+	fl.StringArrayVar(&f.servers, "server", nil,
+		"UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes "+
+			"them; may be repeated: player n plays on lobby n modulo their count")
+	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"},
+		"HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
+	fl.StringVar(&f.httpToken, "http-token", "",
+		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -60,7 +64,9 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 		return f.minted(c, named, spectators)
 	}
 	if len(named) > 0 && len(named) != len(f.http) {
-		return nil, usage.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http))
+		return nil,
+			usage.Errorf("--server %d times and --http %d times: expected one of each for each lobby",
+				len(named), len(f.http))
 	}
 	for i, addr := range f.http {
 		t, err := requestTokens(c.Context(), addr, secret, spectators)
@@ -76,7 +82,8 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 }
 
 // minted are sources of tokens made here.
-func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectators bool) (all []*tokenSource, err error) {
+func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort,
+	spectators bool) (all []*tokenSource, err error) {
 	key, err := f.key.read(false, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
@@ -86,8 +93,9 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 	}
 	for _, at := range named {
 		mint := netcode.Mint{
-			ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
-			Servers: []netip.AddrPort{at},
+			ProtocolID:     uint64(f.protocol),
+			TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
+			Servers:        []netip.AddrPort{at},
 		}
 		t, err := mintTokens(key, marked(mint, spectators))
 		if err != nil {

@@ -69,7 +69,8 @@ func (r *Room) server(now time.Duration, text string) Message {
 
 // Post takes the line of the player in slot from. It returns the message and appends the slots that
 // get it: none if the slot is empty, or if the player says too much and has been told so.
-func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, to []int32) (Message, []int32) {
+func (r *Room) Post(now time.Duration, players []Player, from int, line []byte,
+	to []int32) (Message, []int32) {
 	if from < 0 || from >= len(players) || from >= len(r.speakers) || players[from].ID == 0 {
 		return Message{}, to
 	}

@@ -201,8 +201,9 @@ func (h *Host) publishScore(now time.Duration) {
 			name = "player " + strconv.Itoa(v.Slot)
 		}
 		s.players = append(s.players, scoreRow{
-			name: name, seconds: int32((now - v.Conn.Since) / time.Second), pingMillis: int32(v.Conn.RTT / time.Millisecond),
-			kills: v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
+			name: name, seconds: int32((now - v.Conn.Since) / time.Second),
+			pingMillis: int32(v.Conn.RTT / time.Millisecond),
+			kills:      v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
 		})
 	}
 	h.query.score.Store(s)

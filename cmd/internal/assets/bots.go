@@ -19,7 +19,8 @@ type BotSource struct {
 // BotFlags adds the flags that choose the bots: --seed and --trace.
 func BotFlags(c *cobra.Command, seed *uint64, traces *[]string) {
 	c.Flags().Uint64Var(seed, "seed", 1, "`seed` of the match, the players and the links")
-	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
+	c.Flags().StringArrayVar(traces, "trace", nil,
+		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 }
 
 // MoreTraces takes the arguments after the flags as further files of --trace, as a shell's wildcard

@@ -57,7 +57,8 @@ func Bits(ctx context.Context, out io.Writer, o BitsOptions) error {
 // play plays a lobby in virtual time and returns its summary.
 func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 	if o.Players < 1 || o.Players > 1000 || o.Duration < time.Second || o.Duration > 10*time.Minute {
-		return l, usage.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", o.Players, o.Duration)
+		return l, usage.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m",
+			o.Players, o.Duration)
 	}
 	cfg := server.Config{ArenaName: assets.MapName(o.Map), Players: o.Players, Kbps: o.Kbps, SampleEvery: 1,
 		Rules: sim.Rules{Seed: o.Seed, Mix: true}}
@@ -71,8 +72,10 @@ func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 	if cfg.Arena, err = assets.MapOf(pack, o.Map); err != nil {
 		return l, err
 	}
-	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: o.Players, Seed: o.Seed, Decode: client.DecodeOwn,
-		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}})
+	b, err := lobbysim.New(lobbysim.Config{
+		Lobby: cfg, Clients: o.Players, Seed: o.Seed, Decode: client.DecodeOwn,
+		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond},
+	})
 	if err != nil {
 		return l, usage.Error(err)
 	}
@@ -91,21 +94,26 @@ func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 // printBits writes a byte account as tables: sections; cells, the largest first; players and
 // objects by reason.
 func printBits(out io.Writer, b *httpapi.Bandwidth) error {
-	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
+	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to "+
+		"the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "section\tbytes\tshare %\tbytes/datagram\t")
 	for _, s := range b.Sections {
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t\n", s.Section, s.Bytes, share(s.Bytes, b.Bytes), float64(s.Bytes)/float64(max(1, b.Datagrams)))
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t\n", s.Section, s.Bytes,
+			share(s.Bytes, b.Bytes), float64(s.Bytes)/float64(max(1, b.Datagrams)))
 	}
-	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes), float64(b.Bytes)/float64(max(1, b.Datagrams)))
+	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes),
+		float64(b.Bytes)/float64(max(1, b.Datagrams)))
 	cells, sum := slices.Clone(b.Cells), uint64(0)
 	slices.SortStableFunc(cells, func(x, y metrics.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
 	fmt.Fprintln(w, "component\tfield\treason\tbits\tshare %\tbits/datagram\t")
 	for _, c := range cells {
 		sum += c.Bits
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.2f\t%.2f\t\n", c.Component, c.Field, c.Reason, c.Bits, share(c.Bits, 8*b.SampledBytes), float64(c.Bits)/float64(max(1, b.Sampled)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.2f\t%.2f\t\n", c.Component, c.Field,
+			c.Reason, c.Bits, share(c.Bits, 8*b.SampledBytes), float64(c.Bits)/float64(max(1, b.Sampled)))
 	}
-	fmt.Fprintf(w, "all\t\t\t%d\t%.2f\t%.2f\t\n\n", sum, share(sum, 8*b.SampledBytes), float64(sum)/float64(max(1, b.Sampled)))
+	fmt.Fprintf(w, "all\t\t\t%d\t%.2f\t%.2f\t\n\n", sum, share(sum, 8*b.SampledBytes),
+		float64(sum)/float64(max(1, b.Sampled)))
 	all := uint64(0)
 	for _, n := range b.Players {
 		all += n.Count
@@ -128,7 +136,8 @@ func printBits(out io.Writer, b *httpapi.Bandwidth) error {
 		return err
 	}
 	if sum != 8*b.SampledBytes {
-		return fmt.Errorf("the cells have %d bits and the datagrams %d: please report this", sum, 8*b.SampledBytes)
+		return fmt.Errorf("the cells have %d bits and the datagrams %d: please report this",
+			sum, 8*b.SampledBytes)
 	}
 	return nil
 }

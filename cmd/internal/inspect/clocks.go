@@ -68,7 +68,8 @@ func (o *ClocksOptions) play() (samples []report.Clocks, resets uint64, err erro
 	}
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: 4, Seed: o.Seed, Link: path(o.From),
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8, Rules: sim.Rules{Seed: o.Seed}},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8,
+			Rules: sim.Rules{Seed: o.Seed}},
 	})
 	if err != nil {
 		return nil, 0, err

@@ -159,7 +159,8 @@ func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rat
 
 // replay plays a recording and returns its matching records: those before damage or a difference,
 // too.
-func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord, rate int, err error) {
+func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord,
+	rate int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, usage.Errorf("recording: %w", err)
@@ -216,7 +217,8 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 		if len(shots) == 0 {
 			return errors.New("--svg: no shot to draw")
 		}
-		if err := os.WriteFile(f.SVG, shotsvg.Append(nil, &shots[len(shots)-1], ShotName), 0o644); err != nil {
+		if err := os.WriteFile(f.SVG, shotsvg.Append(nil, &shots[len(shots)-1], ShotName),
+			0o644); err != nil {
 			return err
 		}
 	}
@@ -230,16 +232,20 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "shot\ttick\tshooter\tverdict\ttarget\tbone\tat m\tmiss m\tclaimed view\tage ms\tclamp\tmoved ms\tcandidates\tposes\tns")
+	fmt.Fprintln(t, "shot\ttick\tshooter\tverdict\ttarget\tbone\tat m\tmiss m\tclaimed view\tage "+
+		"ms\tclamp\tmoved ms\tcandidates\tposes\tns")
 	period := 1000 / float64(max(rate, 1))
 	for i := range shots {
 		r := &shots[i]
 		target, bone, at, miss := "-", "-", "-", "-"
 		if r.Subject != 0 {
-			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
+			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(),
+				fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
-		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, ShotName(r.Shooter), r.Verdict, target, bone, at, miss,
-			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n",
+			r.Number, r.Tick, ShotName(r.Shooter), r.Verdict, target, bone, at, miss,
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason,
+			float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err

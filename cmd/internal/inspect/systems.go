@@ -15,7 +15,8 @@ func Systems(out io.Writer, table []sim.System) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tsystem\tside\treads\twrites\tdoes")
 	for i, s := range table {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, s.Name, s.Side, names(s.Reads), names(s.Writes), s.Purpose)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, s.Name, s.Side, names(s.Reads),
+			names(s.Writes), s.Purpose)
 	}
 	fmt.Fprintln(w, "\n\tdatum\tsort\t\t\tis")
 	for _, d := range sim.Data() {

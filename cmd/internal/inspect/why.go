@@ -71,7 +71,8 @@ func printExplanations(out io.Writer, all []server.Explanation) error {
 	slices.SortStableFunc(all, func(x, y server.Explanation) int {
 		return cmp.Or(cmp.Compare(sent(x), sent(y)), cmp.Compare(x.Metres, y.Metres))
 	})
-	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
+	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n",
+		all[0].Client, all[0].Tick, all[0].Age)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "entity\tmetres\treason")
 	for i := range all {

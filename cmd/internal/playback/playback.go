@@ -114,7 +114,8 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
+	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate),
+		Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
 	begun := time.Now()
 	err = out.play(ctx, &o, r, p)
 	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
@@ -188,7 +189,8 @@ func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *repl
 }
 
 // chunk plays a chunk and reports whether the last tick of the options was played.
-func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player, chunk *replay.Chunk) (over bool, err error) {
+func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player,
+	chunk *replay.Chunk) (over bool, err error) {
 	if err := p.Load(chunk); err != nil {
 		return false, err
 	}
@@ -218,7 +220,8 @@ func (o *Result) tick(f *Options, m *sim.Match) {
 	o.aim.Tick(m)
 	for _, e := range m.Outcome().Events {
 		if e.Kind == sim.EventKill {
-			o.Kills = append(o.Kills, Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
+			o.Kills = append(o.Kills,
+				Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
 		}
 	}
 }
@@ -233,7 +236,8 @@ func (o *Result) score(m *sim.Match) {
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
 		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
-			o.Players = append(o.Players, PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
+			o.Players = append(o.Players,
+				PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
 	}
 }
@@ -265,13 +269,15 @@ func (o *Result) print(w io.Writer, f *Options) {
 			if k.Head {
 				how += ", head"
 			}
-			fmt.Fprintf(w, "%10s  tick %-7d %s killed %s (%s)\n", o.clock(k.Tick), k.Tick, k.Killer, k.Victim, how)
+			fmt.Fprintf(w, "%10s  tick %-7d %s killed %s (%s)\n", o.clock(k.Tick),
+				k.Tick, k.Killer, k.Victim, how)
 		}
 		fmt.Fprintf(w, "%s at %s, score %v\n", o.Phase, o.clock(o.To), o.Scores)
 		for _, p := range o.Players {
 			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths", p.ID, p.Team, p.Kills, p.Deaths)
 			if a := p.Aim; a != nil {
-				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
+				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms "+
+					"in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
 			}
 			fmt.Fprintln(w)
 		}
@@ -280,5 +286,6 @@ func (o *Result) print(w io.Writer, f *Options) {
 	if !o.Same {
 		verdict = "the same up to here"
 	}
-	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n", o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
+	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n",
+		o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
 }

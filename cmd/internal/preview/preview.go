@@ -155,7 +155,8 @@ func (p *match) scoreBoard() {
 	m := p.Lobby.Match()
 	at := m.RoundStatus()
 	w := p.out
-	fmt.Fprintf(w, "\n%s, round %d, %s: %d to %d", m.Rules().Game.Mode.Name, at.Round+1, [...]string{"countdown", "active", "over"}[at.Phase], at.Score[0], at.Score[1])
+	fmt.Fprintf(w, "\n%s, round %d, %s: %d to %d", m.Rules().Game.Mode.Name,
+		at.Round+1, [...]string{"countdown", "active", "over"}[at.Phase], at.Score[0], at.Score[1])
 	if at.Points > 0 {
 		fmt.Fprintf(w, ", %d of %d points captured", at.Point, at.Points)
 	}
@@ -167,7 +168,8 @@ func (p *match) scoreBoard() {
 		}
 	}
 	slices.SortFunc(rows, func(a, b client.Player) int {
-		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(p.kills[b.ID], p.kills[a.ID]), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(p.kills[b.ID], p.kills[a.ID]),
+			cmp.Compare(a.ID, b.ID))
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "team\tplayer\thero\tkills\tdeaths")
@@ -176,7 +178,8 @@ func (p *match) scoreBoard() {
 		if v == nil {
 			continue
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\n", player.Team+1, player.Name, m.Rules().Game.Heroes[v.Hero].Name, p.kills[player.ID], v.Deaths)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\n", player.Team+1, player.Name,
+			m.Rules().Game.Heroes[v.Hero].Name, p.kills[player.ID], v.Deaths)
 	}
 	_ = t.Flush()
 }
@@ -206,6 +209,7 @@ func (p *match) compared(lossless bool) error {
 		return fmt.Errorf("%w: %d rows are missing", ErrDiffers, a.Missing)
 	}
 	fmt.Fprintln(w, "all agree")
-	fmt.Fprintf(w, "%d mispredictions, %d rows lost on links or not sent to joining clients yet\n", mispredictions, a.Missing)
+	fmt.Fprintf(w, "%d mispredictions, %d rows lost on links or not sent to joining clients yet\n",
+		mispredictions, a.Missing)
 	return nil
 }

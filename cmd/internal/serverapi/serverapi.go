@@ -48,7 +48,8 @@ func Get(ctx context.Context, base, path, secret string, answer any) error {
 		return fmt.Errorf("ask the server: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server says %s: %s", resp.Status, strings.TrimSpace(string(body[:min(len(body), 200)])))
+		return fmt.Errorf("the server says %s: %s", resp.Status,
+			strings.TrimSpace(string(body[:min(len(body), 200)])))
 	}
 	if err := json.Unmarshal(body, answer); err != nil {
 		return errors.Join(ErrVersion, err)
