@@ -1,3 +1,6 @@
+// The command codec eval: trains the codecs on traces, runs them on another, and prints size and
+// time. The measuring itself is in bench/codeceval.
+
 package main
 
 import (
@@ -9,21 +12,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/codeceval"
 	"github.com/tickrate/tickrate/bench/itr"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // evalFlags are the flags of codec eval.
 type evalFlags struct {
-	train  []string
-	test   string
-	delay  int
-	pose   string
-	hz     int
-	codecs []string
-	step   int
+	train  []string // files of traces
+	test   string   // file of the trace to judge by
+	delay  int      // age of the acknowledged snapshot, in snapshots; 0 for 100 ms
+	pose   string   // quantization steps of recorded human play, as itr.ParsePose reads them
+	hz     int      // snapshots a second of recorded human play
+	codecs []string // names in codeceval.Names
+	step   int      // codes every step-th snapshot
 	json   bool
 }
 
@@ -57,14 +59,14 @@ poses when --pose says how fine.`,
 	return c
 }
 
-// evaluation is what codec eval prints with --json.
+// evaluation is the output of codec eval --json.
 type evaluation struct {
-	Train    []string                   `json:"train"`
+	Train    []string                   `json:"train"` // files
 	Test     string                     `json:"test"`
-	Delay    int                        `json:"delay"`
-	Entities int                        `json:"entities"`
-	Fields   int                        `json:"fields"`
-	Codecs   map[string]codeceval.Score `json:"codecs"`
+	Delay    int                        `json:"delay"`    // snapshots
+	Entities int                        `json:"entities"` // rows of a snapshot
+	Fields   int                        `json:"fields"`   // columns of a row
+	Codecs   map[string]codeceval.Score `json:"codecs"`   // by name
 }
 
 // evaluate runs the codecs of f on its trace and prints sizes and times, as a table or as JSON.
@@ -99,9 +101,9 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err := codeceval.Comparable(train[0], test); err != nil {
 		return err
 	}
-	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities,
-		Fields: len(test.Fields),
-		Codecs: map[string]codeceval.Score{}}
+	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay,
+		Entities: test.Entities, Fields: len(test.Fields), Codecs: map[string]codeceval.Score{}}
+	// The models learn at the delay at which they are judged.
 	if out.Delay == 0 {
 		out.Delay = codeceval.DefaultDelay(test)
 	}
@@ -127,7 +129,8 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	return printEvaluation(c, out, f.codecs)
 }
 
-// open reads a trace of either kind.
+// open reads a trace: an entity-state trace (.itr), or recorded human play (.csv, .csv.gz), which
+// it samples at f.hz and rounds to the steps of f.pose.
 func (f evalFlags) open(path string) (*itr.Trace, error) {
 	if !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".csv.gz") {
 		return itr.Open(path)
@@ -145,7 +148,7 @@ func (f evalFlags) open(path string) (*itr.Trace, error) {
 	return itr.OpenPose(path, p)
 }
 
-// printEvaluation prints out as a table with a line for each name.
+// printEvaluation prints the scores as a table with a line for each codec in names.
 func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d entities of %d fields, acknowledged %d snapshots late, trained on %s\n\n",

@@ -1,3 +1,6 @@
+// The command impair: a UDP proxy that delays, drops, duplicates and damages datagrams by a
+// profile. The relay and the profiles are in netio/impair.
+
 package main
 
 import (
@@ -11,20 +14,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
 // impairFlags are the flags of impair.
 type impairFlags struct {
-	listen, to, up, down string
-	clients              int
-	duration             time.Duration
-	seed                 uint64
-	list                 bool
+	listen   string        // UDP host:port that clients send to
+	to       string        // UDP host:port of the server
+	up, down string        // profiles of each direction; down is empty for that of up
+	clients  int           // most clients at a time
+	duration time.Duration // 0 for no limit
+	seed     uint64        // of the random decisions of every link
+	list     bool          // prints the named profiles and exits
 }
 
-// newImpair returns the command that impairs the datagrams between clients and a server.
+// newImpair returns the command that relays datagrams between clients and a server and impairs them
+// on the way.
 func newImpair() *cobra.Command {
 	var f impairFlags
 	c := &cobra.Command{
@@ -64,7 +69,7 @@ rates bytes a second, such as 125k.`,
 	return c
 }
 
-// listProfiles prints a table.
+// listProfiles prints the named profiles as a table.
 func listProfiles(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PROFILE\tEACH WAY\tABOUT")
@@ -78,7 +83,7 @@ func listProfiles(w io.Writer) error {
 	return t.Flush()
 }
 
-// config turns flags into a configuration. All its errors are of use.
+// config turns flags into a configuration. All its errors are errors of use, not marked yet.
 func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	switch {
 	case f.to == "":
@@ -94,6 +99,7 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	if _, err := net.ResolveUDPAddr("udp", f.listen); err != nil {
 		return cfg, fmt.Errorf("address to listen on: %w", err)
 	}
+	// The server's direction has the profile of the clients' unless it was given.
 	cfg = impair.ProxyConfig{Listen: f.listen, To: f.to, Seed: f.seed, Clients: f.clients}
 	if cfg.Up, err = impair.ParseProfile(f.up); err != nil {
 		return cfg, err
@@ -105,7 +111,8 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	return cfg, err
 }
 
-// runImpair relays datagrams with the impairment of f until the command's context ends.
+// runImpair relays datagrams with the impairment of f until its duration is over or the command's
+// context ends, and then prints the counts.
 func runImpair(c *cobra.Command, f impairFlags) error {
 	cfg, err := f.config()
 	if err != nil {
@@ -130,7 +137,8 @@ func runImpair(c *cobra.Command, f impairFlags) error {
 	return printCounts(w, p.Stats())
 }
 
-// printCounts prints what was counted, one line a kind; kinds that did not occur are left out.
+// printCounts prints the datagrams of each kind and direction. It leaves out kinds that did not
+// occur, but for the first two.
 func printCounts(w io.Writer, s impair.ProxyStats) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "datagrams\tup\tdown\t")

@@ -1,3 +1,6 @@
+// The command inspect and its subcommands in inspect_*.go, which only read flags: the tools are in
+// cmd/internal/inspect.
+
 package main
 
 import (
@@ -8,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// newInspect returns the command inspect, which holds the tools that explain a running server.
+// newInspect returns the command inspect, which holds the tools that explain a running server, a
+// recording or a simulated match. systems needs none of them: it reads a table of this build.
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",

@@ -1,3 +1,5 @@
+// The command inspect bits: the byte account of a running or simulated lobby.
+
 package main
 
 import (
@@ -11,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// newInspectBits returns the command that prints the byte account of a lobby.
+// newInspectBits returns the command that prints the byte account of a lobby, to the bit: by
+// section, component, field and reason.
 func newInspectBits() *cobra.Command {
 	var o inspect.BitsOptions
 	c := &cobra.Command{

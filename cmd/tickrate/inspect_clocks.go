@@ -1,3 +1,5 @@
+// The command inspect clocks: a drawing of a client's clocks while the round-trip time changes.
+
 package main
 
 import (
@@ -9,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newInspectClocks returns the command that draws the clocks of a client in a simulated lobby.
+// newInspectClocks returns the command that draws the three clocks of a client in a simulated
+// lobby: predicted, server and render.
 func newInspectClocks() *cobra.Command {
 	var o inspect.ClocksOptions
 	c := &cobra.Command{

@@ -1,3 +1,5 @@
+// The command inspect shots: shot records of a server, a recording or a simulated match.
+
 package main
 
 import (
@@ -14,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// newInspectShots returns the command that prints shot records and draws them.
+// newInspectShots returns the command that prints shot records and draws the last of them. Its
+// flags filter records; those whose help begins "of preview" describe the simulated match.
 func newInspectShots() *cobra.Command {
 	o := inspect.ShotOptions{Preview: preview.Options{Mode: "deathmatch", Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{
@@ -44,6 +47,7 @@ where it was by then.
 			return inspect.Shots(c.Context(), c.OutOrStdout(), source, o)
 		},
 	}
+	// Filters of records.
 	fl := c.Flags()
 	fl.StringVar(&o.Shooter, "shooter", "", "only shots of this player, by net `id` (3.1)")
 	fl.StringVar(&o.Victim, "victim", "",
@@ -57,8 +61,10 @@ where it was by then.
 	fl.Uint32Var(&o.To, "to", 0, "only shots of this `tick` and before; 0 for no limit")
 	fl.Uint64Var(&o.Number, "number", 0, "only the shot with this `number`; 0 for all")
 	fl.IntVar(&o.Last, "last", 50, "only the last `n` shots; 0 for all")
+	// Output.
 	fl.BoolVar(&o.JSON, "json", false, "print a line of JSON for each shot, with every field")
 	fl.StringVar(&o.SVG, "svg", "", "draw the last of the shots into this `file`; default none")
+	// Sources: a server, a recording, a simulated match.
 	fl.StringVar(&o.Secret, "http-token", "",
 		"`secret` of the server's HTTP port, if it has one; also "+serverapi.TokenVariable)
 	fl.StringVar(&o.Map, "map-file", "",

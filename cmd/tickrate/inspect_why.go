@@ -1,3 +1,5 @@
+// The command inspect why: the reason why a client is not sent an entity.
+
 package main
 
 import (
@@ -8,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newInspectWhy returns the command that tells why a client does not see an entity.
+// newInspectWhy returns the command that asks a running server why a client does not see an entity.
 func newInspectWhy() *cobra.Command {
 	var o inspect.WhyOptions
 	c := &cobra.Command{

@@ -182,11 +182,11 @@ func TestKeyFile(t *testing.T) {
 	var say bytes.Buffer
 	k := keyFlags{file: path}
 	t.Setenv(keyVariable, "")
-	if _, err := k.read(false, &say); err == nil || !strings.Contains(err.Error(), path) ||
+	if _, err := k.read(failWithoutKey, &say); err == nil || !strings.Contains(err.Error(), path) ||
 		!strings.Contains(err.Error(), "tickrate serve makes one") {
 		t.Errorf("no file: %v", err)
 	}
-	first, err := k.read(true, &say)
+	first, err := k.read(makeKey, &say)
 	if err != nil || !strings.Contains(say.String(), "made a new private key: "+path) {
 		t.Fatalf("%v, %q", err, &say)
 	}
@@ -201,27 +201,27 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("%v, %v: more than the key is left", left, err)
 	}
 	say.Reset()
-	if again, err := k.read(true, &say); err != nil || again != first || say.Len() != 0 {
+	if again, err := k.read(makeKey, &say); err != nil || again != first || say.Len() != 0 {
 		t.Errorf("the second run: %v, %q, the same key: %v", err, &say, again == first)
 	}
 	if err := makeKeyFile(path, &say); err != nil || say.Len() != 0 { // somebody else was faster
 		t.Errorf("%v, %q", err, &say)
 	}
-	if again, err := k.read(true, &say); err != nil || again != first {
+	if again, err := k.read(makeKey, &say); err != nil || again != first {
 		t.Errorf("the key was overwritten: %v", err)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.read(true, &say); err != nil || !strings.Contains(say.String(), "chmod 600 "+path) ||
+	if _, err := k.read(makeKey, &say); err != nil || !strings.Contains(say.String(), "chmod 600 "+path) ||
 		strings.Count(say.String(), "\n") != 1 {
 		t.Errorf("%v, %q", err, &say)
 	}
 	other := keyFlags{file: filepath.Join(dir, "b.key")}
-	if second, err := other.read(true, io.Discard); err != nil || second == first {
+	if second, err := other.read(makeKey, io.Discard); err != nil || second == first {
 		t.Errorf("two keys are one, or %v", err)
 	}
-	if _, err := (&keyFlags{file: filepath.Join(dir, "no", "c.key")}).read(true, io.Discard); err == nil ||
+	if _, err := (&keyFlags{file: filepath.Join(dir, "no", "c.key")}).read(makeKey, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), filepath.Join(dir, "no")) {
 		t.Errorf("no folder: %v", err)
 	}
@@ -244,7 +244,7 @@ func TestKeyPrecedence(t *testing.T) {
 		t.Setenv(keyVariable, c.env)
 		var say bytes.Buffer
 		k := keyFlags{file: path, hex: c.flag, hexSet: c.flag != "", fileSet: c.fileSet}
-		key, err := k.read(false, &say)
+		key, err := k.read(failWithoutKey, &say)
 		if err != nil || key != (netcode.Key(bytes.Repeat([]byte{c.want}, netcode.KeySize))) ||
 			(c.said == "") != (say.Len() == 0) || !strings.Contains(say.String(), c.said) {
 			t.Errorf("%d: key of 0x%x, %v, %q", i, key[0], err, &say)

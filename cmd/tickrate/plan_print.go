@@ -1,3 +1,5 @@
+// The summary of a plan on the terminal. The report in its folder has everything.
+
 package main
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench/search"
 )
 
-// printPlan says what a report says, in short.
+// printPlan prints the summary of the report in the folder dir.
 func printPlan(w io.Writer, dir string, p report.Plan) {
 	printKnee(w, p)
 	if p.Units != nil {
@@ -25,6 +27,7 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")
 	}
+	// The absolute path can be pasted into a browser.
 	at, err := filepath.Abs(filepath.Join(dir, report.PageFile))
 	if err != nil {
 		at = filepath.Join(dir, report.PageFile)
@@ -32,7 +35,8 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
-// printKnee prints the knee, why it is there, and how it repeated.
+// printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
+// repeated.
 func printKnee(w io.Writer, p report.Plan) {
 	name, bound := "knee", ""
 	if p.Knee.Swarm {
@@ -49,6 +53,7 @@ func printKnee(w io.Writer, p report.Plan) {
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}
+	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
 		if _, percent, ok := s.Encryption(); ok {
 			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %d players\n", percent, s.Players)
@@ -58,17 +63,17 @@ func printKnee(w io.Writer, p report.Plan) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f "+
-		"± %.1f kbit/s a client (95 %%)\n",
-		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean,
-		r.Cores.HalfWidth, r.KbpsDown.Mean,
-		r.KbpsDown.HalfWidth)
+	fmt.Fprintf(w, "  measured %s, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, "+
+		"%.1f ± %.1f kbit/s a client (95 %%)\n", several(r.Steps, "time"), r.Held,
+		r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth,
+		r.KbpsDown.Mean, r.KbpsDown.HalfWidth)
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(w, "  %s\n", doubt)
 	}
 }
 
-// printUnits prints what the running server paid for each unit of work.
+// printUnits prints the CPU time that the running server spent on each unit of work, such as a
+// datagram or a command.
 func printUnits(w io.Writer, units []measure.UnitCost) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
@@ -77,7 +82,7 @@ func printUnits(w io.Writer, units []measure.UnitCost) {
 	}
 }
 
-// printCodecs prints a line for each codec.
+// printCodecs prints bytes and CPU time of each codec, in percent of the first.
 func printCodecs(w io.Writer, all *measure.Codecs) {
 	fmt.Fprintf(w, "codecs, one simulated lobby of %d players:\n", all.Players)
 	for i, c := range all.Each {

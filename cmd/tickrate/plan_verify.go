@@ -1,3 +1,5 @@
+// The command plan verify: a prediction beside a live run of the same scenario on the same machine.
+
 package main
 
 import (
@@ -7,23 +9,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // verifyFlags are the flags of plan verify.
 type verifyFlags struct {
 	scenarioFlags
-	size, repeats int
-	json          bool
+	size    int // players of a lobby, or lobbies; 0 for the scenario's
+	repeats int // matches to simulate
+	json    bool
 }
 
-// newVerify makes the command plan verify.
+// newVerify returns the command plan verify, which tests predictions against a live run.
 func newVerify() *cobra.Command {
 	var f verifyFlags
 	c := &cobra.Command{
@@ -36,12 +37,13 @@ predicted beside measured.`,
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}
 	f.register(c)
-	sizeFlag(c, &f.size, &f.repeats)
+	sizeFlags(c, &f.size, &f.repeats)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
-// verify predicts the opening, then measures it live at the same size.
+// verify predicts the opening of the scenario, then measures it live at the same size. A missed
+// prediction is printed and is no error.
 func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
 		return usage.Error(err)
@@ -51,6 +53,7 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
+	// A live step measures the opening of a match, so only that is predicted.
 	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true,
 		Commit: version})
 	if err != nil {
@@ -75,7 +78,8 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	return nil
 }
 
-// printVerdicts prints predicted beside measured, whatever the error is.
+// printVerdicts prints each predicted value beside the measured one, with the error and the bound
+// that it should stay within, and then the stages that take at least 2 % of a tick.
 func printVerdicts(w io.Writer, p simbench.Prediction, live measure.Step, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s, predicted from %s, measured live for %.1f s\n", s.Name,
@@ -89,6 +93,7 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live measure.Step, all []
 		fmt.Fprintf(w, "  %-44s predicted %10.4g ± %.2g, measured %10.4g %s: %+.1f %% (%s %.0f %%)\n", v.Of,
 			v.Predicted, v.StdErr, v.Measured, v.Unit, 100*v.Error(), within, 100*v.Wanted)
 	}
+	// Stages below 2 % of the tick are noise on both sides.
 	fmt.Fprintln(w, "  by stage, µs a tick:")
 	for _, st := range p.Windows[0].Stages {
 		for _, m := range live.StageCPUMicros {

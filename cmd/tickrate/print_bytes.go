@@ -1,3 +1,5 @@
+// The byte account of clients as text, for plan and swarm.
+
 package main
 
 import (
@@ -8,14 +10,15 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// most is how many fields of a component are named, and leastPercent which of them are worth it.
+// Fields and reasons that are named for a component: at most maxNamed, each at least minPercent of
+// all bytes.
 const (
-	most         = 5
-	leastPercent = 0.1
+	maxNamed   = 5
+	minPercent = 0.1
 )
 
-// printBytes says where the bytes went that clients received: a line a component, with its largest
-// fields and reasons.
+// printBytes prints the bytes that clients received by component, with the largest fields and
+// reasons of each, and the overhead of UDP and IP beneath.
 func printBytes(w io.Writer, players int, b *measure.Bytes) {
 	proof := "every bit accounted for"
 	if err := b.Check(); err != nil {
@@ -30,7 +33,7 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
-// largest names what most bytes of a component are for.
+// largest lists the largest fields and reasons of a component, with their percentages.
 func largest(b *measure.Bytes, component string) string {
 	var said []string
 	for _, s := range b.By(func(c measure.Cell) string {
@@ -39,7 +42,7 @@ func largest(b *measure.Bytes, component string) string {
 		}
 		return strings.TrimLeft(c.Name()[len(component):], ". ")
 	}) {
-		if len(said) == most || s.Percent < leastPercent {
+		if len(said) == maxNamed || s.Percent < minPercent {
 			break
 		}
 		said = append(said, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))

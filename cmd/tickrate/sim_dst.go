@@ -1,3 +1,6 @@
+// The command sim dst: deterministic simulation tests of one seed, a range, or as many as fit into
+// a time. The simulator is bench/dst.
+
 package main
 
 import (
@@ -7,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/dst"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newDST returns the command that plays simulated lobbies with attackers and faults.
+// newDST returns the command that simulates lobbies with attackers and faults and checks invariants
+// after every tick.
 func newDST() *cobra.Command {
 	var c dst.Case
 	var seeds, without string
@@ -49,7 +52,10 @@ runs of one seed print the same hash.
 			if one := flags.Changed("seed"); one && (many || timed) || many && timed {
 				return usage.Errorf("--seed, --seeds and --for: expected one of them")
 			} else if one || !many && !timed {
-				return playOne(cmd, c, shrink, list)
+				if list {
+					return listFaults(cmd, c)
+				}
+				return playOne(cmd, c, shrink)
 			}
 			if c.Until != 0 || c.Clients != 0 || c.Without != nil || list {
 				return usage.Errorf("--until, --clients, --without and --list need --seed")
@@ -58,7 +64,7 @@ runs of one seed print the same hash.
 			if err != nil {
 				return usage.Error(err)
 			}
-			if timed {
+			if timed { // seeds that earlier runs have not played
 				from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
 			}
 			return playMany(cmd, from, to, forTime, shrink)
@@ -78,7 +84,7 @@ runs of one seed print the same hash.
 	return cmd
 }
 
-// span reads A..B.
+// span parses a range of seeds, A..B, both included. An empty text is 0, 0.
 func span(text string) (from, to uint64, err error) {
 	if text == "" {
 		return 0, 0, nil
@@ -90,17 +96,22 @@ func span(text string) (from, to uint64, err error) {
 	return from, to, nil
 }
 
-// playOne plays the case c, or prints its faults if list is set.
-func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
+// listFaults prints the faults of a case, a line each with its number.
+func listFaults(cmd *cobra.Command, c dst.Case) error {
 	if err := c.Check(); err != nil {
 		return usage.Error(err)
 	}
-	out := cmd.OutOrStdout()
-	if list {
-		for _, line := range dst.Faults(c) {
-			fmt.Fprintln(out, line)
-		}
-		return nil
+	for _, line := range dst.Faults(c) {
+		fmt.Fprintln(cmd.OutOrStdout(), line)
+	}
+	return nil
+}
+
+// playOne plays a case and prints the hash of its final state. The error of a violation is reduced
+// to a smaller case first, in at most shrink runs.
+func playOne(cmd *cobra.Command, c dst.Case, shrink int) error {
+	if err := c.Check(); err != nil {
+		return usage.Error(err)
 	}
 	began := time.Now()
 	r, err := dst.Run(c)
@@ -110,18 +121,19 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if r.Violation != nil {
 		return dst.Shrink(r.Violation, shrink)
 	}
-	fmt.Fprintf(out, "%v: no violation, final state %016x, %s\n", c, r.Hash,
+	fmt.Fprintf(cmd.OutOrStdout(), "%v: no violation, final state %016x, %s\n", c, r.Hash,
 		speed(c.Duration(), time.Since(began)))
 	return nil
 }
 
-// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real
-// time only.
+// speed formats the ratio of virtual to real time. The repeats of a seed that dst compares count as
+// real time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
-// playMany plays the seeds from..to, until most has passed, and prints each violation.
+// playMany plays the seeds from..to, until most has passed (0 for no limit) or the command's
+// context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
 func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
 	began, said, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {
@@ -130,10 +142,11 @@ func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink in
 			return err
 		}
 		n++
-		if r.Violation != nil {
+		if r.Violation != nil { // go on: other seeds may break other invariants
 			broken++
 			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, shrink).Error())
 		}
+		// The last seed of a time limit is played to its end.
 		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
 		if over || time.Since(said) > 10*time.Second {
 			said = time.Now()

@@ -1,3 +1,5 @@
+// The command sim preview: flags of a preview, which cmd/internal/preview runs.
+
 package main
 
 import (
@@ -11,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// newPreview returns the command that plays a match in one process and compares all worlds.
+// newPreview returns the command that plays a match in one process and compares the world of each
+// client with the server's.
 func newPreview() *cobra.Command {
 	var o preview.Options
 	c := &cobra.Command{

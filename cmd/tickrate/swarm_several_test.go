@@ -55,7 +55,7 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		}
 	}
 	code, _, errs := result(t, append([]string{"swarm", "--server", at[0].UDP}, http...)...)
-	if code != 2 || !strings.Contains(errs, "--server 1 times and --http 2 times") {
+	if code != 2 || !strings.Contains(errs, "1 value of --server and 2 values of --http") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 }

@@ -278,5 +278,5 @@ func alive(t *testing.T, all []*wanderer, want netcode.State) {
 
 // tokensOverHTTP asks a server for the tokens of players.
 func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
-	return requestTokens(ctx, addr, secret, false)
+	return requestTokens(ctx, tokenRequest{addr, secret, asPlayer})
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Systems writes a table of systems and data, and returns an error if systems conflict.
+// Systems writes the systems of a tick in their order, with what each reads and writes, and the
+// data that they share. It returns an error that names every conflict, such as data that is read
+// before it is written.
 func Systems(out io.Writer, table []sim.System) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tsystem\tside\treads\twrites\tdoes")
@@ -33,6 +35,7 @@ func Systems(out io.Writer, table []sim.System) error {
 	return nil
 }
 
+// names formats data as words.
 func names(data []sim.Datum) string {
 	words := make([]string, len(data))
 	for i, d := range data {
