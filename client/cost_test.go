@@ -25,10 +25,10 @@ func full(*Config) {}
 // recording is what one client received and when it moved, for replay by another of the same
 // configuration.
 type recording struct {
-	cfg    Config
-	play   []recordedDatagram
-	packs  [][]byte    // what was sealed in the datagrams, newest last
-	server *testServer // in its last state, for sealing
+	cfg     Config
+	play    []recordedDatagram
+	packets [][]byte    // what was sealed in the datagrams, newest last
+	server  *testServer // in its last state, for sealing
 }
 
 // recordedDatagram is a frame: what arrived before it, and its instant.
@@ -46,7 +46,7 @@ func record(t testing.TB, players int, level func(*Config), d time.Duration, pat
 	level(&cfg)
 	s := l.addClient(cfg, path)
 	tp := &recording{cfg: cfg, server: l}
-	l.onPacket = func(pack []byte) { tp.packs = append(tp.packs, slices.Clone(pack)) }
+	l.onPacket = func(pkt []byte) { tp.packets = append(tp.packets, slices.Clone(pkt)) }
 	var frame recordedDatagram
 	s.onDatagram = func(now time.Duration, data []byte) {
 		frame.heard = append(frame.heard, slices.Clone(data))

@@ -60,7 +60,7 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		g := l.conns[0]
 		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) /
 			time.Second); g.peer.InFlight() > late {
-			t.Errorf("%d: %d packages that the client has not acknowledged", i, g.peer.InFlight())
+			t.Errorf("%d: %d packets that the client has not acknowledged", i, g.peer.InFlight())
 		}
 		if c.path.loss == 0 && (st.Loss != 0 || g.tracker.Baseline(0) == 0) {
 			t.Errorf("%d: loss %v on a clean path, base %d", i, st.Loss, g.tracker.Baseline(0))

@@ -170,7 +170,7 @@ func hostileMaps() map[string][]byte {
 }
 
 // Whatever a server sends in place of what was asked for: the client is out, says why, counts the
-// package, has opened nothing, and has allocated no more than it promises.
+// packet, has opened nothing, and has allocated no more than it promises.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *testServer, what protocol.Content) []byte

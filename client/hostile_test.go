@@ -17,8 +17,8 @@ import (
 // The ways in which a fuzzer's bytes reach the client.
 const (
 	asDatagram = iota // as they are
-	asPackage         // sealed with the session's keys
-	asSections        // sealed, and behind the header of a good package
+	asPacket          // sealed with the session's keys
+	asSections        // sealed, and behind the header of a good packet
 	asWays
 )
 
@@ -32,9 +32,9 @@ func FuzzReceive(f *testing.F) {
 			f.Add(data, uint8(asDatagram), uint8(0), uint16(0))
 		}
 	}
-	for _, pack := range tp.packs[len(tp.packs)-10:] {
-		f.Add(pack, uint8(asPackage), uint8(7), uint16(40))
-		f.Add(pack[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
+	for _, pkt := range tp.packets[len(tp.packets)-10:] {
+		f.Add(pkt, uint8(asPacket), uint8(7), uint16(40))
+		f.Add(pkt[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
 	}
 	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0},
 		uint8(asSections), uint8(0), uint16(0))
@@ -47,12 +47,12 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// sealed is a package in a datagram that the client opens.
-func (tp *recording) sealed(t testing.TB, pack []byte) []byte {
+// sealed returns a packet in a datagram that the client opens.
+func (tp *recording) sealed(t testing.TB, pkt []byte) []byte {
 	t.Helper()
-	data, err := tp.server.netcode.Seal(tp.server.now, 0, pack, nil)
-	if len(pack) < 1 || len(pack) > netcode.MaxPayload {
-		return pack
+	data, err := tp.server.netcode.Seal(tp.server.now, 0, pkt, nil)
+	if len(pkt) < 1 || len(pkt) > netcode.MaxPayload {
+		return pkt
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 		data[int(at)%len(data)] ^= flip
 	}
 	switch way % asWays {
-	case asPackage:
+	case asPacket:
 		data = p.tape.sealed(t, data)
 	case asSections:
 		h := packet.Header{Sequence: 2000, SentAt: 1}
@@ -118,7 +118,7 @@ func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and
+// TestHostileBytes is the fuzzer's shorter sister: packets of a server that seals them well and
 // damages what is behind the header.
 func TestHostileBytes(t *testing.T) {
 	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
@@ -128,7 +128,7 @@ func TestHostileBytes(t *testing.T) {
 	c := p.seat.client
 	now := tp.play[len(tp.play)-1].now
 	seq := uint16(1000)
-	bodies := tp.packs[len(tp.packs)-30:]
+	bodies := tp.packets[len(tp.packets)-30:]
 	for n := range 20000 {
 		seq++
 		body := slices.Clone(bodies[rng.IntN(len(bodies))][packet.HeaderSize:])
@@ -179,7 +179,7 @@ func TestDamagedDatagrams(t *testing.T) {
 	now := tp.play[len(tp.play)-1].now
 	before := c.Stats()
 	for range 5000 {
-		data := tp.sealed(t, tp.packs[rng.IntN(len(tp.packs))])
+		data := tp.sealed(t, tp.packets[rng.IntN(len(tp.packets))])
 		switch rng.IntN(3) {
 		case 0:
 			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
@@ -260,7 +260,7 @@ func TestGreetings(t *testing.T) {
 		}
 		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want ||
 			st.Packets.Drops[c.drop] != want || st.Events != c.events {
-			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packets)
+			t.Errorf("%d: %d events, packets %+v", i, st.Events, st.Packets)
 		}
 		if state != Joined {
 			l.over(t, s, i)
@@ -281,7 +281,7 @@ func (l *testServer) welcomeAt(tick uint32) protocol.Welcome {
 	return w
 }
 
-// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events:
+// TestNothingBeforeWelcome: before a client is in, packets mean nothing but their events:
 // snapshots and notes are not taken.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 31})
@@ -290,13 +290,13 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	l.run(500 * time.Millisecond)
 	g := l.conns[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
-	pack, _ := g.peer.Append(l.now, nil)
+	pkt, _ := g.peer.Append(l.now, nil)
 	if err := g.peer.QueueUnreliable(kill.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	l.send(g, g.peer.AppendUnreliable(pack, 200))
-	pack, _ = g.peer.Append(l.now, nil)
-	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
+	l.send(g, g.peer.AppendUnreliable(pkt, 200))
+	pkt, _ = g.peer.Append(l.now, nil)
+	l.send(g, append(pkt, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
 	if state, _ := s.client.State(); state != Connecting || st.Events != 0 ||
@@ -377,7 +377,7 @@ func (l *testServer) challenges(s *testClient, n int) (all [][]byte) {
 	return all
 }
 
-// TestManyEvents: a server may queue as many events as it likes, and fill every package with them.
+// TestManyEvents: a server may queue any number of messages, and fill every packet with them.
 func TestManyEvents(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 33})
 	s := l.addClient(l.config(), link{})
@@ -389,8 +389,8 @@ func TestManyEvents(t *testing.T) {
 		for g.peer.QueueReliable(kill) == nil {
 			queued++
 		}
-		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendReliable(pack, packet.MaxSectionBytes))
+		pkt, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendReliable(pkt, packet.MaxSectionBytes))
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()

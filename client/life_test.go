@@ -294,7 +294,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// closing is a package, sealed, in which the server ends a guest's session.
+// closing returns a sealed packet in which the server ends a client's session.
 func (l *testServer) closing(g *serverConn, why packet.Reason) []byte {
 	pack, _ := g.peer.Append(l.now, nil)
 	sealed, err := l.netcode.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
@@ -317,7 +317,7 @@ func TestServerEndsIt(t *testing.T) {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	if err := s.client.Receive(l.now, again); err != packet.DropClosed {
-		t.Errorf("a package after the end: %v", err)
+		t.Errorf("a packet after the end: %v", err)
 	}
 	for now := l.now; now < l.now+time.Second; now += 10 * time.Millisecond {
 		if n := s.client.Outgoing(now).Len(); n != 0 {
@@ -368,7 +368,7 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestServerEndsItWithoutAWord: disconnects of the gate alone.
+// TestServerEndsItWithoutAWord: disconnects of netcode alone.
 func TestServerEndsItWithoutAWord(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	s := l.addClient(l.config(), link{})

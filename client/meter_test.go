@@ -72,7 +72,7 @@ func TestMeterAddsUp(t *testing.T) {
 	}
 }
 
-// On a clean link the client's account is what the server would have said of the packages as it
+// On a clean link the client's account is what the server would have said of the packets as it
 // built them.
 func TestAccountIsTheServers(t *testing.T) {
 	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)},
@@ -83,13 +83,13 @@ func TestAccountIsTheServers(t *testing.T) {
 	s.client.Meter = a
 	public, owner, parts := snapshot.NewMeter(netstate.Public),
 		snapshot.NewMeter(netstate.Owner), packet.Meter{}
-	packs := 0
-	l.onPacket = func(pack []byte) {
-		rest, err := parts.Packet(pack)
+	packets := 0
+	l.onPacket = func(pkt []byte) {
+		rest, err := parts.Packet(pkt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		packs++
+		packets++
 		if len(rest) == 0 {
 			return
 		}
@@ -105,8 +105,8 @@ func TestAccountIsTheServers(t *testing.T) {
 		}
 	}
 	l.run(5 * time.Second)
-	if packs < 100 {
-		t.Fatalf("only %d packages", packs)
+	if packets < 100 {
+		t.Fatalf("only %d packets", packets)
 	}
 	if parts != a.packet {
 		t.Errorf("parts %v, the server says %v", a.packet, parts)
@@ -129,10 +129,10 @@ func TestAccountOfPadding(t *testing.T) {
 	p.skip(len(tp.play))
 	p.seat.client.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
-	last := tp.packs[len(tp.packs)-1]
-	pack := append(h.Append(nil), last[packet.HeaderSize:]...)
-	pack = append(pack, snapshot.Padding, snapshot.Padding, snapshot.Padding)
-	data := tp.sealed(t, pack)
+	last := tp.packets[len(tp.packets)-1]
+	pkt := append(h.Append(nil), last[packet.HeaderSize:]...)
+	pkt = append(pkt, snapshot.Padding, snapshot.Padding, snapshot.Padding)
+	data := tp.sealed(t, pkt)
 	if err := p.seat.client.Receive(tp.play[len(tp.play)-1].now, data); err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +161,9 @@ func TestMeterOfNoBaseline(t *testing.T) {
 	h := packet.Header{Sequence: 2000, SentAt: 1}
 	now := c.Newest() + 3
 	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
-	pack := append(h.Append(nil), byte(packet.SectionSnapshot))
-	pack = append(netstate.Header{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
-	data := tp.sealed(t, pack)
+	pkt := append(h.Append(nil), byte(packet.SectionSnapshot))
+	pkt = append(netstate.Header{Tick: now, Owner: true}.Append(pkt), age, 0, 0, 0, 0, 0, 0)
+	data := tp.sealed(t, pkt)
 	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
 		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)
 	}

@@ -55,7 +55,7 @@ type testServer struct {
 	greet func(w *protocol.Welcome) [][]byte
 	// takes a request for content; default it fails the test
 	onRequest func(g *serverConn, what protocol.Content)
-	onPacket  func(pack []byte) // sees every package before it is sealed
+	onPacket  func(pkt []byte) // sees every packet before it is sealed
 }
 
 // serverConn is the server's side of a client.
@@ -329,7 +329,7 @@ func (s *testClient) step(now time.Duration, send func([]byte)) {
 func (l *testServer) check(s *testClient) {
 	c := s.client
 	if st := c.Stats(); !accounted(&st) {
-		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packets)
+		l.t.Fatalf("%v: datagrams %+v, packets %+v", l.now, st.Datagrams, st.Packets)
 	}
 	if t := c.predict.Newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
@@ -357,7 +357,7 @@ func (l *testServer) check(s *testClient) {
 	l.compare(c)
 }
 
-// accounted says whether every datagram and every package was counted once.
+// accounted says whether every datagram and every packet was counted once.
 func accounted(s *Stats) bool {
 	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() &&
 		s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
@@ -427,12 +427,12 @@ func (l *testServer) flushOutbox() {
 	l.outbox.Reset()
 }
 
-// send seals a package for a guest and puts it on its link.
-func (l *testServer) send(g *serverConn, pack []byte) {
+// send seals a packet for a guest and puts it on its link.
+func (l *testServer) send(g *serverConn, pkt []byte) {
 	if l.onPacket != nil {
-		l.onPacket(pack)
+		l.onPacket(pkt)
 	}
-	if err := l.netcode.Send(l.now, g.client, pack, &l.outbox); err != nil {
+	if err := l.netcode.Send(l.now, g.client, pkt, &l.outbox); err != nil {
 		l.t.Fatal(err)
 	}
 	l.flushOutbox()
@@ -482,8 +482,8 @@ func (l *testServer) sendMismatch(g *serverConn) {
 // disconnect ends a client's session with a reason.
 func (l *testServer) disconnect(g *serverConn) {
 	for range packet.CloseRepeats {
-		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendClose(pack, g.mismatch))
+		pkt, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendClose(pkt, g.mismatch))
 	}
 	if err := l.netcode.Disconnect(l.now, g.client, &l.outbox); err != nil {
 		l.t.Fatal(err)
@@ -612,11 +612,11 @@ func (l *testServer) tick() {
 		case g.mismatchSent && g.peer.ReliablePending() == 0:
 			l.disconnect(g)
 		case !g.ready && g.peer.ReliableDue(l.now):
-			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendReliable(pack, 512))
+			pkt, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendReliable(pkt, 512))
 		case !g.ready && g.peer.FragmentDue(l.now):
-			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
+			pkt, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendFragment(pkt, packet.FragmentSectionSize))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}

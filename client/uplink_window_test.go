@@ -8,9 +8,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// TestRow44EveryInputSinceTheAck: each package brings all commands that the server is not known to
+// TestRow44EveryInputSinceTheAck: each packet brings all commands that the server is not known to
 // have, without a gap, at most sim.MaxWindow: a silence of up to the buffer's length costs no tick,
-// however many packages were lost in it.
+// however many packets were lost in it.
 func TestRow44EveryInputSinceTheAck(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 441, extras: 1})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})

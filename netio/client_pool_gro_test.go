@@ -56,7 +56,7 @@ func TestPoolPollsSomeAndLaterTheRest(t *testing.T) {
 	}
 	seen := map[int]int{}
 	most, polls := 0, 0
-	for end := time.Now().Add(patience); len(seen) < clients && time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); len(seen) < clients && time.Now().Before(end); {
 		n, more := f.Poll(7, func(i int, data []byte) {
 			seen[i]++
 			if int(data[0]) != i {

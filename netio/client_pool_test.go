@@ -11,7 +11,7 @@ import (
 // poll collects until want datagrams have come, and then for a moment more.
 func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (got int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); time.Now().Before(end); {
 		n := pollAll(f, fn)
 		if got += n; n == 0 {
 			if got >= want {

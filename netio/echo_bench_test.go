@@ -156,7 +156,7 @@ func generate(b *testing.B, at netip.AddrPort) {
 				b.Fatal(errno)
 			}
 		}
-		patient := time.Now().Add(patience)
+		patient := time.Now().Add(receiveTimeout)
 		for i := range echoDepth * echoClients {
 			fd := clients[i%echoClients]
 			for {

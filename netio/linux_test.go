@@ -334,7 +334,7 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 		}); got != 1 {
 			t.Fatalf("%d datagrams", got)
 		}
-		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody &&
+		for end := time.Now().Add(receiveTimeout); c.drain.holder.Load() != heldByNobody &&
 			time.Now().Before(end); {
 			time.Sleep(100 * time.Microsecond)
 		}

@@ -54,14 +54,14 @@ func mustPool(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 	return f
 }
 
-// patience bounds every wait for a datagram on loopback.
-const patience = 3 * time.Second
+// receiveTimeout bounds every wait for a datagram on loopback.
+const receiveTimeout = 3 * time.Second
 
 // receive collects until want datagrams have come, and then for a moment more, that a surplus may
 // show.
 func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); time.Now().Before(end); {
 		n, err := c.Receive(b)
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got in
 // settle waits until the socket has taken in everything that was sent.
 func settle(t testing.TB, c Conn, in uint64) Stats {
 	t.Helper()
-	for end := time.Now().Add(patience); c.Stats().DatagramsIn < in && time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); c.Stats().DatagramsIn < in && time.Now().Before(end); {
 		time.Sleep(200 * time.Microsecond)
 	}
 	return c.Stats()

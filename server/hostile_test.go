@@ -30,9 +30,9 @@ const (
 
 // scene is a lobby with a control client and an attacker, at the moment of the attack.
 func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
-	gate := manyPackages()
-	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
-	l = newTestLobby(t, Config{Players: 3, Netcode: gate})
+	netcodeCfg := withoutFloodLimit()
+	netcodeCfg.MaxTokens, netcodeCfg.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
+	l = newTestLobby(t, Config{Players: 3, Netcode: netcodeCfg})
 	control, who = l.joinedClient(), l.newClient("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
@@ -164,7 +164,7 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: manyPackages()}),
+	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: withoutFloodLimit()}),
 		rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joinedClient(), h.newClient("")
 	for range 4 {
@@ -246,9 +246,9 @@ func (h *hostile) fire() {
 	h.made++
 	h.alive(c)
 	switch k := h.rng.IntN(16); {
-	case k < 8: // a package whose sections are damaged
+	case k < 8: // a packet whose sections are damaged
 		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), packet.HeaderSize))))
-	case k < 10: // a package that is damaged anywhere
+	case k < 10: // a packet that is damaged anywhere
 		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), 0))))
 	case k < 11: // a good one with a random header
 		p := c.packet(h.body(c)...)
@@ -274,7 +274,7 @@ func (h *hostile) fire() {
 	}
 }
 
-// short is a package that can be sealed.
+// short cuts a packet to a length that can be sealed.
 func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
@@ -307,9 +307,9 @@ func (h *hostile) volley(n int) {
 // careless hears what has come without minding what it is.
 func (h *hostile) careless(c *testClient) {
 	for _, d := range c.received() {
-		if pack, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil &&
-			pack != nil && c.peer != nil {
-			if rest, err := c.peer.Receive(h.now, pack); err == nil {
+		if pkt, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil &&
+			pkt != nil && c.peer != nil {
+			if rest, err := c.peer.Receive(h.now, pkt); err == nil {
 				_, _ = c.peer.Sections(rest)
 				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
 				}

@@ -255,7 +255,7 @@ func (c *testClient) respond() []byte {
 }
 
 // In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at
-// the gate: that one is not harmed by the dismissal.
+// the netcode server: that one is not harmed by the dismissal.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newTestLobby(t, Config{Players: 2})
@@ -293,7 +293,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		b.ready()
 		b.checkUnharmed()
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 {
-			t.Errorf("%d players, %d guests", l.lobby.match.World.Len(), len(l.lobby.live))
+			t.Errorf("%d players, %d connections", l.lobby.match.World.Len(), len(l.lobby.live))
 		}
 	}
 }

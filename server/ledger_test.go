@@ -91,7 +91,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		}
 	}
 	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
-		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
+		t.Errorf("in three seconds of frames of three ticks %d samples of 7 connections", got)
 	}
 	l.SetLoadLevel(overload.LowDetail)
 	play(2)

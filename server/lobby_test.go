@@ -69,7 +69,7 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Errorf("no arena name: %v", err)
 	}
 	if l, err := NewLobby(Config{Arena: ground(), ArenaName: "arena-16"}); err == nil || l != nil {
-		t.Errorf("a gate without a key: %v", err)
+		t.Errorf("a netcode server without a key: %v", err)
 	}
 }
 
@@ -170,24 +170,24 @@ func TestWelcomeUntilAcked(t *testing.T) {
 		control.play()
 		l.tick()
 		for _, d := range c.received() {
-			pack, err := c.netcode.Receive(l.now, testAddr, d, &c.outbox)
+			pkt, err := c.netcode.Receive(l.now, testAddr, d, &c.outbox)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionReliable {
-				t.Fatalf("before the Ready came %x", pack)
+			if pkt != nil && packet.SectionOf(pkt[packet.HeaderSize:]) != packet.SectionReliable {
+				t.Fatalf("before the Ready came %x", pkt)
 			}
-			if pack != nil {
+			if pkt != nil {
 				said++
 			}
-			if said > 4 && len(c.messages) < 4 && pack != nil {
-				c.receivePacket(pack)
+			if said > 4 && len(c.messages) < 4 && pkt != nil {
+				c.receivePacket(pkt)
 			}
 		}
 	}
 	if said < 14 || said > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) ||
 		g.session.peer.ReliablePending() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued",
+		t.Fatalf("%d packets in two seconds, each with half of the messages; heard %x, %d queued",
 			said, c.messages, g.session.peer.ReliablePending())
 	}
 	c.controlPackets = 0
@@ -200,7 +200,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 		}
 	}
 	if g.session.peer.ReliablePending() != 0 || len(c.messages) != 4 || c.controlPackets != 0 {
-		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.controlPackets)
+		t.Errorf("%d still queued, %d packets more", g.session.peer.ReliablePending(), c.controlPackets)
 	}
 	c.ready()
 	c.sendSections()
@@ -320,7 +320,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	l.tick()
 	c.receive()
 	if c.id() != old || len(l.lobby.live) != 1 || l.lobby.match.World.Len() != 1 {
-		t.Errorf("%v, was %v; %d guests, %d players", c.id(), old, len(l.lobby.live),
+		t.Errorf("%v, was %v; %d connections, %d players", c.id(), old, len(l.lobby.live),
 			l.lobby.match.World.Len())
 	}
 	p, _ := peer.Append(l.now, nil)
@@ -387,7 +387,7 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 		silent.sendSections()
 		l.tick()
 		if l.refused(netcode.DropUnknown) != 1 {
-			t.Errorf("its late package: %v", l.tally())
+			t.Errorf("its late packet: %v", l.tally())
 		}
 		quiet.receive()
 		quiet.checkUnharmed()

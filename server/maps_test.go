@@ -206,7 +206,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		}
 	}
 	if noted != n {
-		t.Fatalf("of %d guests %d had fights and thin lines", n, noted)
+		t.Fatalf("of %d connections %d were in combat and below demand", n, noted)
 	}
 	if err := b.lobby.InstallMap(b.now, LoadedMap{Arena: ground(), Name: "arena-16"}); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		if len(c.repl.view.combat) != 4 || len(c.repl.schedule.sentAt) != 128 ||
 			slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.schedule.sentAt) != 0 ||
 			slices.Max(c.repl.schedule.visible) != 0 || c.repl.schedule.meanBits != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.schedule)
+			t.Errorf("connection %d keeps combat %x and schedule %+v", i, c.repl.view.combat, c.repl.schedule)
 		}
 	}
 	b.play(3)
@@ -224,7 +224,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		c := &b.lobby.conns[p.ID().Index()]
 		if now := (kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0],
 			&c.repl.schedule.sentAt[0]}); now != was[i] || !c.session.ready || c.repl.schedule.meanBits == 0 {
-			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v",
+			t.Errorf("connection %d, ready %v, has other memory: %+v, before %+v",
 				i, c.session.ready, now, was[i])
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses
 // its place: the events, commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newTestLobby(t, Config{Netcode: manyPackages()})
+	l := newTestLobby(t, Config{Netcode: withoutFloodLimit()})
 	c := l.joinedClient()
 	c.play()
 	l.tick()
@@ -69,8 +69,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	}
 }
 
-// manyPackages is a gate that does not mind how many packages a session sends.
-func manyPackages() netcode.ServerConfig {
+// withoutFloodLimit is a netcode configuration that no session of a test exceeds.
+func withoutFloodLimit() netcode.ServerConfig {
 	g := testNetcodeConfig()
 	g.PacketsPerSecond = 1_000_000
 	return g
@@ -95,7 +95,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		r := l.goodReady()
 		c.change(&r)
 		who.queueReliable(r.Append(nil))
-		who.queueReliable(r.Append(nil)) // in the same package: said twice, dismissed once
+		who.queueReliable(r.Append(nil)) // in the same packet: sent twice, kicked once
 		control.play()
 		who.sendSections(who.commands(1)...)
 		l.tick()
@@ -129,7 +129,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		control.playTicks(2)
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
-			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(),
+			t.Errorf("%d: %d players, %d connections, %d sessions", i, l.lobby.match.World.Len(),
 				len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
@@ -166,7 +166,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 // for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
-	b := newClientLobby(t, clients, Config{Players: clients, Netcode: manyPackages()})
+	b := newClientLobby(t, clients, Config{Players: clients, Netcode: withoutFloodLimit()})
 	k := link{rand.New(rand.NewPCG(3, 3)), .3}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -246,7 +246,7 @@ func (b *clientLobby) lossy(k *link) {
 	b.tick()
 	for n, p := range b.players {
 		for _, d := range b.endpoints[n].received() {
-			if !k.lost() { // a package may overtake the word that we are in; then its event comes again
+			if !k.lost() { // a packet may overtake the server's acceptance; its message is then sent again
 				if err := p.Receive(b.now, d); err != nil && err != netcode.DropState {
 					b.t.Fatalf("client %d: %v", n, err)
 				}
@@ -436,7 +436,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
 		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
 	}
-	if n := b.count(metrics.Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and the gate's keep-alives
+	if n := b.count(metrics.Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and keep-alives of netcode
 		t.Errorf("%d datagrams into ten seconds of silence", n)
 	}
 	k.loss = 0

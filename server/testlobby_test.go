@@ -85,10 +85,10 @@ func newTestLobby(t testing.TB, cfg Config) *testLobby {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
-		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey,
-			gate.Addresses, gate.Entropy
-		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
+	if netcodeCfg := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = netcodeCfg.PrivateKey,
+			netcodeCfg.Addresses, netcodeCfg.Entropy
+		cfg.Netcode.AllowTokenReuse = netcodeCfg.AllowTokenReuse
 	}
 	l := &testLobby{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -133,15 +133,15 @@ func (l *testLobby) checkBalance() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.netcode.Counters()
+	datagrams := l.lobby.netcode.Counters()
 	switch {
-	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
-		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v",
-			l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 ||
+	case rx != sum || rx != l.conn.Stats().Delivered || rx != datagrams.Received:
+		l.t.Fatalf("%d datagrams delivered, %d received, %d at the netcode server, %d accounted for: %+v",
+			l.conn.Stats().Delivered, rx, datagrams.Received, sum, a)
+	case l.count(metrics.UnbalancedTicks) != 0 || datagrams.Amplification != 0 ||
 		l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
-		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent",
-			l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packets unsent",
+			l.count(metrics.UnbalancedTicks), datagrams.Amplification, l.count(metrics.SealFailed))
 	}
 }
 
@@ -230,8 +230,8 @@ type testClient struct {
 	peer           *packet.Peer
 	welcome        protocol.Welcome
 	messages       [][]byte // all that came, the Welcome first
-	controlPackets int      // packages without a snapshot
-	closes         int      // packages that close the session
+	controlPackets int      // packets without a snapshot
+	closes         int      // packets that close the session
 	bytes          int      // of datagrams that came
 	lost           func() bool
 	transfer       []byte // the last that came whole
@@ -332,17 +332,17 @@ func (c *testClient) flushOutbox() {
 func (c *testClient) receive() (snapshots [][]byte) {
 	c.host.t.Helper()
 	for _, d := range c.received() {
-		pack, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox)
+		pkt, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox)
 		if err == netcode.DropState {
 			continue
 		}
 		if err != nil {
 			c.host.t.Fatalf("%x: %v, %v", d[:min(len(d), 40)], err, c.netcode.State())
 		}
-		if pack == nil {
+		if pkt == nil {
 			continue
 		}
-		if s := c.receivePacket(pack); s != nil {
+		if s := c.receivePacket(pkt); s != nil {
 			snapshots = append(snapshots, s)
 		}
 	}
@@ -351,7 +351,7 @@ func (c *testClient) receive() (snapshots [][]byte) {
 }
 
 // receivePacket processes a packet and returns its snapshot, nil without one.
-func (c *testClient) receivePacket(pack []byte) []byte {
+func (c *testClient) receivePacket(pkt []byte) []byte {
 	t := c.host.t
 	t.Helper()
 	if c.peer == nil {
@@ -361,12 +361,12 @@ func (c *testClient) receivePacket(pack []byte) []byte {
 		c.closes++
 		return nil
 	}
-	rest, err := c.peer.Receive(c.host.now, pack)
+	rest, err := c.peer.Receive(c.host.now, pkt)
 	if err == nil {
 		rest, err = c.peer.Sections(rest)
 	}
 	if err != nil {
-		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
+		t.Fatalf("%x: %v", pkt[:min(len(pkt), 40)], err)
 	}
 	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
 		if c.messages = append(c.messages, bytes.Clone(e)); len(c.messages) == 1 {
@@ -462,9 +462,9 @@ func (c *testClient) packet(sections ...byte) []byte {
 }
 
 // seal returns a packet as a datagram.
-func (c *testClient) seal(pack []byte) []byte {
+func (c *testClient) seal(pkt []byte) []byte {
 	c.host.t.Helper()
-	d, err := c.netcode.Seal(c.host.now, pack, nil)
+	d, err := c.netcode.Seal(c.host.now, pkt, nil)
 	if err != nil {
 		c.host.t.Fatal(err)
 	}

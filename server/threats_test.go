@@ -59,9 +59,9 @@ func forged(d []byte) []byte {
 // Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are
 // served before them.
 func TestThreat07RequestFlood(t *testing.T) {
-	gate := testNetcodeConfig()
-	gate.HandshakesPerSecond = 240
-	l := newTestLobby(t, Config{Players: 3, Netcode: gate})
+	netcodeCfg := testNetcodeConfig()
+	netcodeCfg.HandshakesPerSecond = 240
+	l := newTestLobby(t, Config{Players: 3, Netcode: netcodeCfg})
 	control, c := l.joinedClient(), l.joinedClient()
 	control.checkUnharmed()
 	c.receive()
@@ -113,9 +113,9 @@ func TestThreat07RequestFlood(t *testing.T) {
 
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
-	gate := testNetcodeConfig()
-	gate.HandshakesPerSecond = 240
-	l := newTestLobby(t, Config{Netcode: gate})
+	netcodeCfg := testNetcodeConfig()
+	netcodeCfg.HandshakesPerSecond = 240
+	l := newTestLobby(t, Config{Netcode: netcodeCfg})
 	control, known, stranger := l.joinedClient(), l.joinedClient(), l.newClient("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
@@ -406,8 +406,8 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 }
 
 // controlAndClient returns a lobby with a client and a moving control client to compare it with.
-func controlAndClient(t *testing.T, gate netcode.ServerConfig) (l *testLobby, control, c *testClient) {
-	l = newTestLobby(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
+func controlAndClient(t *testing.T, netcodeCfg netcode.ServerConfig) (l *testLobby, control, c *testClient) {
+	l = newTestLobby(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: netcodeCfg})
 	control, c = l.joinedClient(), l.joinedClient()
 	control.sendSections()
 	c.sendSections()
@@ -417,8 +417,8 @@ func controlAndClient(t *testing.T, gate netcode.ServerConfig) (l *testLobby, co
 
 // Bursts of commands for many ticks move a player no further than commands in time do.
 func TestThreat19CommandFlood(t *testing.T) {
-	honest, hc, h := controlAndClient(t, manyPackages())
-	hack, kc, k := controlAndClient(t, manyPackages())
+	honest, hc, h := controlAndClient(t, withoutFloodLimit())
+	hack, kc, k := controlAndClient(t, withoutFloodLimit())
 	before := k.commandCounts()
 	for range 120 {
 		hc.play()
@@ -454,8 +454,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 // Commands that come twice, late and out of order are used once each; another command for a tick
 // that has one, or is over, is refused.
 func TestThreat20DuplicateInputs(t *testing.T) {
-	clean, ac, a := controlAndClient(t, manyPackages())
-	noisy, bc, b := controlAndClient(t, manyPackages())
+	clean, ac, a := controlAndClient(t, withoutFloodLimit())
+	noisy, bc, b := controlAndClient(t, withoutFloodLimit())
 	rng := rand.New(rand.NewPCG(4, 4))
 	wish := func(at tick.Tick) sim.Command {
 		return sim.Command{Tick: at, Yaw: geom.Angle(at * 300), MoveMag: 255,
@@ -721,7 +721,7 @@ func TestThreat24LagSwitch(t *testing.T) {
 func TestThreat25Unseen(t *testing.T) {
 	for _, acks := range []bool{false, true} {
 		l, control, c := controlAndClient(t, testNetcodeConfig())
-		pack := func(sections []byte) []byte { // of a header that acks nothing
+		pkt := func(sections []byte) []byte { // of a header that acks nothing
 			p := c.packet(sections...)
 			if !acks {
 				h, rest, err := packet.ParseHeader(p)
@@ -739,7 +739,7 @@ func TestThreat25Unseen(t *testing.T) {
 			next := l.lobby.match.Tick() + 1
 			c.receive()
 			c.send(
-				c.seal(pack(section(sim.Command{Tick: next, Buttons: sim.Fire,
+				c.seal(pkt(section(sim.Command{Tick: next, Buttons: sim.Fire,
 					View: tick.View{From: next - 4, To: next - 4}}))))
 			control.play()
 			l.tick()
@@ -758,7 +758,7 @@ func TestThreat25Unseen(t *testing.T) {
 	}
 }
 
-// An ack of what was never sent is refused with its package; baselines stay what they were.
+// An ack of what was never sent is refused with its packet; baselines stay what they were.
 func TestThreat28ForgedAcks(t *testing.T) {
 	l, control, c := controlAndClient(t, testNetcodeConfig())
 	for range 60 {
@@ -842,7 +842,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 		}
 	}
 
-	// Packages without snapshots acknowledged, and those with them not, keep the choke open; a
+	// Packets without snapshots acknowledged, and those with them not, keep the choke open; a
 	// fresh start is asked for always.
 	l, control, c := controlAndClient(t, testNetcodeConfig())
 	snapshots := 0
@@ -865,7 +865,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 
 // Clients have no fragments: whatever they say they begin, nothing is kept of it.
 func TestThreat30Fragments(t *testing.T) {
-	l, control, c := controlAndClient(t, manyPackages())
+	l, control, c := controlAndClient(t, withoutFloodLimit())
 	n := 0
 	for size := uint32(1); size != 0; size <<= 1 {
 		c.receive()
@@ -894,7 +894,7 @@ func TestThreat30Fragments(t *testing.T) {
 // A window of commands that ends early, at whichever byte, or is said to hold more than it does,
 // has no effect at all.
 func TestThreat31OverRead(t *testing.T) {
-	l, control, c := controlAndClient(t, manyPackages())
+	l, control, c := controlAndClient(t, withoutFloodLimit())
 	var cmds []sim.Command
 	for i := range tick.Tick(16) {
 		cmds = append(cmds, sim.Command{Tick: 1000 + i, Yaw: geom.Angle(i * 77),

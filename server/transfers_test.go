@@ -113,7 +113,7 @@ func TestContentIsSent(t *testing.T) {
 // Repeated requests, requests for missing content and requests after the Ready cost one transfer of
 // each content per session. The connection stays open.
 func TestHostileFetches(t *testing.T) {
-	l := newTestLobby(t, Config{Netcode: manyPackages()})
+	l := newTestLobby(t, Config{Netcode: withoutFloodLimit()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel},
 		protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
@@ -175,8 +175,8 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 			return true
 		}, readyWithin + 2*time.Second, true},
 		{"acks nothing", func(l *testLobby, c *testClient) bool { // it speaks, with the acks of before
-			pack, _ := c.peer.Append(l.now, nil)
-			c.send(c.seal(pack))
+			pkt, _ := c.peer.Append(l.now, nil)
+			c.send(c.seal(pkt))
 			return true
 		}, readyWithin + 3*time.Second, true},
 		{"leaves", func(_ *testLobby, c *testClient) bool { c.leave(); return false }, time.Second, false},
@@ -196,7 +196,7 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 		}
 		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 ||
 			(l.count(metrics.Disconnected) == 1) != c.reason {
-			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name,
+			t.Errorf("%d %s: %d connections, %d wait, %d dismissed after %v", i, c.name,
 				len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
 		}
 	}
@@ -235,7 +235,8 @@ func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
 	l := newTestLobby(t,
-		Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
+		Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps,
+			Netcode: withoutFloodLimit()})
 	l.lobby.PackContent()
 	control := l.joinedClient()
 	control.playTicks(20)

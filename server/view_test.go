@@ -51,6 +51,6 @@ func TestViewHasMispredictions(t *testing.T) {
 		}
 	}
 	if l.lobby.Stats.PacketDrops[packet.DropSection].Load() != 0 {
-		t.Error("a package was dropped")
+		t.Error("a packet was dropped")
 	}
 }

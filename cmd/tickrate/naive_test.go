@@ -94,11 +94,12 @@ func serveNaive() error {
 		return err
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
-	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID,
+	netcodeCfg := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID,
 		Addresses: []netip.AddrPort{c.LocalAddr()},
 		Entropy:   [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
 	lobby, err :=
-		server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
+		server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers,
+			Netcode: netcodeCfg})
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,8 @@ func serveNaive() error {
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
 	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
-		ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
+		ProtocolID: protocol.ProtocolID, Servers: netcodeCfg.Addresses,
+		Access: httpapi.Access{Loopback: true}}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -82,8 +82,8 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 // millis converts nanoseconds to milliseconds.
 func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 
-// summarize collects the figures of s for the output. players counts those that play: spectators are
-// in the swarm's sums but not in its means.
+// summarize collects the figures of s for the output. players counts those that play: spectators
+// are in the swarm's sums but not in its means.
 func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
 	return swarmSummary{

@@ -36,7 +36,7 @@ func run(first byte, n int) []byte {
 
 func runKey(first byte) (k Key) { copy(k[:], run(first, KeySize)); return k }
 
-// page reads the golden datagrams of PROTOCOL.md, and the packages and sections that they hold. A
+// page reads the golden datagrams of PROTOCOL.md, and the packets and sections that they hold. A
 // name stands at the margin, its bytes below it, indented: hexadecimal, or in brackets the name
 // of other bytes or up to where zeros follow.
 func page(t *testing.T) map[string][]byte {

@@ -14,9 +14,9 @@ type ingress struct {
 	counters Counters
 }
 
-func (s *ingress) handle(now time.Duration, pack []byte) {
+func (s *ingress) handle(now time.Duration, pkt []byte) {
 	s.counters.Arrived()
-	rest, err := s.peer.Receive(now, pack)
+	rest, err := s.peer.Receive(now, pkt)
 	if err == nil {
 		rest, err = s.peer.Sections(rest)
 	}

@@ -14,11 +14,11 @@ func Example() {
 	server, client := packet.NewPeer(0, packet.Config{}), packet.NewPeer(0, packet.Config{})
 
 	_ = client.QueueReliable([]byte("hello"))
-	pack, seq := client.Append(now, nil)
-	pack = client.AppendReliable(pack, packet.MaxSectionBytes)
+	pkt, seq := client.Append(now, nil)
+	pkt = client.AppendReliable(pkt, packet.MaxSectionBytes)
 	client.SetAckTag(seq, 1)
 
-	rest, err := server.Receive(now, pack)
+	rest, err := server.Receive(now, pkt)
 	if err == nil {
 		rest, err = server.Sections(rest)
 	}
@@ -26,8 +26,8 @@ func Example() {
 		fmt.Printf("%s, and %d bytes for others: %v\n", event, len(rest), err)
 	}
 
-	pack, _ = server.Append(now, nil) // every packet acknowledges
-	_, _ = client.Receive(now, pack)
+	pkt, _ = server.Append(now, nil) // every packet acknowledges
+	_, _ = client.Receive(now, pkt)
 	fmt.Println("delivered", client.Delivered(), "unacked", client.ReliablePending())
 	// Output:
 	// hello, and 0 bytes for others: <nil>

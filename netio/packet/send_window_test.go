@@ -52,7 +52,7 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 		loss, dup     float64
 		delay, jitter time.Duration
 		every, answer time.Duration // between packets, there and back
-		packages      int
+		packets       int
 	}{
 		0: {"clean", 0, 0, 20e6, 0, 16e6, 16e6, 70_000},
 		1: {"lossy", .3, .1, 40e6, 30e6, 16e6, 50e6, 70_000},
@@ -71,7 +71,7 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 			}
 			arrived, fate := map[uint64]bool{}, map[uint64]string{}
 			var sent, refused, nDelivered, nLost int
-			for now := time.Duration(0); sent < c.packages; now += time.Millisecond {
+			for now := time.Duration(0); sent < c.packets; now += time.Millisecond {
 				if now%c.every == 0 && server.CanSend(now) {
 					d, seq := server.Append(now, nil)
 					sent++
@@ -203,10 +203,10 @@ func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 // it.
 func TestRow20PacketInfoWraps(t *testing.T) {
 	server, client := pair()
-	const packages = 200_000
-	var fate [packages]byte
+	const packets = 200_000
+	var fate [packets]byte
 	var now time.Duration
-	for n := range packages {
+	for n := range packets {
 		now += 16 * time.Millisecond
 		d, seq := server.Append(now, nil)
 		if !server.SetAckTag(seq, uint64(n)) {
@@ -217,7 +217,7 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n%1000 < 100 && n < packages-1000 { // stalled: no acks
+		if n%1000 < 100 && n < packets-1000 { // stalled: no acks
 			continue
 		}
 		a, _ := client.Append(now, nil)
@@ -238,7 +238,7 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 		}
 	}
 	arrived := 0
-	for n, f := range fate[:packages-64] {
+	for n, f := range fate[:packets-64] {
 		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
 			t.Fatalf("ack tag %d: %q", n, f)
 		}
@@ -246,8 +246,8 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 			arrived++
 		}
 	}
-	if arrived < packages*8/10 {
-		t.Errorf("only %d of %d delivered", arrived, packages)
+	if arrived < packets*8/10 {
+		t.Errorf("only %d of %d delivered", arrived, packets)
 	}
 }
 

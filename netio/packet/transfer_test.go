@@ -420,13 +420,13 @@ func TestTakeTransfers(t *testing.T) {
 		t.Fatal("due without a transfer, or not with one")
 	}
 	now := time.Duration(0)
-	send := func() (pack []byte) {
+	send := func() (pkt []byte) {
 		now += 16 * time.Millisecond
-		pack, _ = server.Append(now, nil)
-		return server.AppendFragment(pack, FragmentSectionSize)
+		pkt, _ = server.Append(now, nil)
+		return server.AppendFragment(pkt, FragmentSectionSize)
 	}
-	hear := func(pack []byte) error {
-		sections, err := client.Receive(now, pack)
+	hear := func(pkt []byte) error {
+		sections, err := client.Receive(now, pkt)
 		if err == nil {
 			_, err = client.Sections(sections)
 		}

@@ -28,8 +28,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) Config {
-	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: gate},
+	netcodeCfg := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
+	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: netcodeCfg},
 		UDP: UDPConfig{Listen: "127.0.0.1:0", Backend: socket}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}}
 }
 
@@ -216,12 +216,12 @@ func (g *greeted) until(what string, happened func() bool) {
 		if err != nil {
 			continue
 		}
-		pack, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
-		if err == nil && pack != nil {
+		pkt, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
+		if err == nil && pkt != nil {
 			if g.peer == nil {
 				g.peer = packet.NewPeer(now, packet.Config{})
 			}
-			if rest, err := g.peer.Receive(now, pack); err == nil {
+			if rest, err := g.peer.Receive(now, pkt); err == nil {
 				_, _ = g.peer.Sections(rest)
 			}
 		}

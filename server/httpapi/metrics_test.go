@@ -229,7 +229,7 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	}
 	for _, name := range []string{"tickrate_client_rtt_seconds", "tickrate_input_buffer_seconds"} {
 		if n := by[name].Metric[0].Histogram.GetSampleCount(); n < 6*2 || n > 6*5 {
-			t.Errorf("%s has %d values of 6 guests in some 3 s", name, n)
+			t.Errorf("%s has %d values of 6 connections in some 3 s", name, n)
 		}
 	}
 	if bytes := by["tickrate_snapshot_bytes"].Metric[0].Histogram.GetSampleSum(); bytes < 0.5*
