@@ -14,7 +14,8 @@ type layer struct {
 	pkg   string // directory below the root
 	may   string // what its code may import
 	tests string // what its tests may import besides; testTools are open to all tests
-	// file patterns that may touch sockets, goroutines, clocks and global randomness; none for sans-I/O
+	// file patterns that may touch sockets, goroutines, clocks and global randomness; none for
+	// sans-I/O
 	shell string
 }
 

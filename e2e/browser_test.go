@@ -27,7 +27,8 @@ var (
 	schemes = []string{"light", "dark"}
 )
 
-// browser starts a headless Chromium that notes every request and complaint of the pages it opens.
+// browser starts a headless Chromium that records the requests and error messages of the pages
+// that it opens.
 func browser(t *testing.T) (ctx context.Context, seen func() (requests, complaints []string)) {
 	t.Helper()
 	if os.Getenv("TICKRATE_E2E") == "" {
@@ -103,7 +104,7 @@ func open(t *testing.T, ctx context.Context, url string, width int64, scheme str
 	}
 }
 
-// evaluate is what a script comes to.
+// evaluate returns the value of a script.
 func evaluate[T any](t *testing.T, ctx context.Context, script string) T {
 	t.Helper()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
@@ -113,7 +114,7 @@ func evaluate[T any](t *testing.T, ctx context.Context, script string) T {
 	return value
 }
 
-// shoot leaves a picture of the whole page, if pictures are asked for.
+// shoot saves a screenshot of the whole page, if screenshots are asked for.
 func shoot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	if *shots == "" {

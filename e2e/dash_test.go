@@ -29,7 +29,7 @@ const players = 32
 // at is for pictures of a server with 32 players that runs already.
 var at = flag.String("page", "", "URL of the live page of a server to look at, in place of one of our own")
 
-// lobby is the page of a host with players, or of the one that -page names.
+// lobby returns the page of a new host with players, or of the URL in -page.
 func lobby(t *testing.T) (page string) {
 	t.Helper()
 	if *at != "" {
@@ -38,8 +38,8 @@ func lobby(t *testing.T) (page string) {
 	return runHost(t, players)
 }
 
-// runHost runs a host and so many players over real sockets until the test ends. It returns the
-// address of its page.
+// runHost runs a host and players over real sockets until the test ends. It returns the address of
+// its page.
 func runHost(t *testing.T, players int) (page string) {
 	t.Helper()
 	ground, err := arena.Open("arena-64")
@@ -75,7 +75,7 @@ func runHost(t *testing.T, players int) (page string) {
 	return "http://" + h.HTTPAddr() + "/"
 }
 
-// play sends the players and has them play until ctx ends.
+// play connects the players and has them play until ctx ends.
 func play(ctx context.Context, players int, at netip.AddrPort, key netcode.Key) error {
 	if players == 0 {
 		return nil
@@ -121,8 +121,8 @@ func stuck(t *testing.T, page string) {
 	}
 }
 
-// pale lists text whose contrast is too low: less than 4.5 to 1, or 3 to 1 for large text (WCAG 2.2,
-// AA).
+// pale lists text whose contrast is too low: less than 4.5 to 1, or 3 to 1 for large text (WCAG
+// 2.2, AA).
 const pale = `(() => {
   const rgb = (c) => {
     const v = c.match(/[\d.]+/g).map(Number);
@@ -211,8 +211,8 @@ func TestDash(t *testing.T) {
 	}
 }
 
-// shows holds what the page shows to what it must be: 32 living people who move, a tick that takes
-// time, bytes that add up.
+// shows checks the values on the page: 32 moving players, a tick that takes time, and bytes that
+// add up.
 func shows(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	text := func(id string) string {
@@ -273,7 +273,7 @@ func shows(t *testing.T, ctx context.Context, name string) {
 	}
 }
 
-// A lobby with nobody in it is shown as such.
+// An empty lobby is shown as such.
 func TestDashOfNobody(t *testing.T) {
 	ctx, seen := browser(t)
 	open(t, ctx, runHost(t, 0), 380, "dark")
@@ -295,7 +295,7 @@ func TestDashOfNobody(t *testing.T) {
 	}
 }
 
-// Everything can be reached and used without a mouse, and it shows where one is.
+// Everything can be reached and used by keyboard, and the focus is visible.
 func TestDashByKeyboard(t *testing.T) {
 	ctx, _ := browser(t)
 	open(t, ctx, lobby(t), 1280, "light")

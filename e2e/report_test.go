@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/bench/report"
 )
 
-// plan is one of the made-up plans that bench/report is tested with.
+// plan returns one of the plans in the test data of bench/report.
 func plan(t *testing.T, name string) (p report.Plan) {
 	t.Helper()
 	text, err := os.ReadFile("../bench/report/testdata/" + name + ".golden.json")

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// busy is a lobby with clients that have played a number of ticks.
+// busy returns a lobby whose clients have played a number of ticks.
 func busy(t testing.TB, cfg Config, clients, ticks int) *testLobby {
 	t.Helper()
 	l := newTestLobby(t, cfg)
@@ -22,8 +22,8 @@ func busy(t testing.TB, cfg Config, clients, ticks int) *testLobby {
 	return l
 }
 
-// A summary that is just being copied is published a second later, and the tick does not wait.
-func TestPublishWaitsForNobody(t *testing.T) {
+// A summary that a reader is copying is published a second later, and the tick does not wait.
+func TestPublishDoesNotBlock(t *testing.T) {
 	l := busy(t, Config{Players: 4, SampleEvery: 1}, 2, 60)
 	l.lobby.Publish()
 	was := l.lobby.Summary()

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// A line in one event or two, as a client would say it.
-func (c *testClient) utter(tag byte, line string) {
+// sendLine sends a chat line in one message, or in two if it is long.
+func (c *testClient) sendLine(tag byte, line string) {
 	c.host.t.Helper()
 	event, rest, more := protocol.AppendLine(nil, tag, []byte(line))
 	c.queueReliable(event)
@@ -75,7 +75,7 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 			_, lines := who.receivedRoster()
 			before[who] = len(lines)
 		}
-		c.from.utter(protocol.MessageSay, c.line)
+		c.from.sendLine(protocol.MessageSay, c.line)
 		l.playTicks(100) // a line in 1.5 s
 		for n, who := range all {
 			_, lines := who.receivedRoster()
@@ -153,12 +153,12 @@ func TestRow57FloodOfLines(t *testing.T) {
 	for n := range 600 {
 		for range 20 {
 			if ann.peer.ReliablePending() < packet.MaxReliable-3 {
-				ann.utter(protocol.MessageSay, "spam")
+				ann.sendLine(protocol.MessageSay, "spam")
 				ann.queueReliable(append([]byte{protocol.MessageConsole}, make([]byte, 255)...)) // never ends
 			}
 		}
 		if n%100 == 0 {
-			ann.utter(protocol.MessageConsole, "status")
+			ann.sendLine(protocol.MessageConsole, "status")
 		}
 		l.playTicks(1)
 	}
@@ -182,16 +182,16 @@ func TestRow57FloodOfLines(t *testing.T) {
 	bob.checkUnharmed()
 }
 
-// The lobby limits the lines to everybody of all players together, and tells the sender of a
-// refused line.
-func TestCrowdSpeaks(t *testing.T) {
+// The lobby limits public lines of all players together, and tells the sender that its line was
+// refused.
+func TestPublicLinesOfAllAreLimited(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 60})
 	for range 60 {
 		l.namedClient("x")
 	}
 	l.playTicks(10)
 	for _, c := range l.clients {
-		c.utter(protocol.MessageSay, "now")
+		c.sendLine(protocol.MessageSay, "now")
 	}
 	l.playTicks(30)
 	_, lines := l.clients[0].receivedRoster()
@@ -214,14 +214,14 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken
-// to.
+// A connection that is not ready sends and receives no lines. Players kept for a reconnect receive
+// none.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	ann := l.namedClient("Ann")
 	early := l.newClient("")
 	early.connect(nil)
-	early.utter(protocol.MessageSay, "too early")
+	early.sendLine(protocol.MessageSay, "too early")
 	early.sendSections()
 	l.playTicks(10)
 	if _, lines := ann.receivedRoster(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 ||
@@ -233,7 +233,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	}
 	early.ready()
 	l.playTicks(10)
-	early.utter(protocol.MessageSay, "now")
+	early.sendLine(protocol.MessageSay, "now")
 	l.playTicks(10)
 	if _, lines := ann.receivedRoster(); len(lines) != 1 || lines[0] != "0 player 1: now" {
 		t.Errorf("%q", lines)
@@ -244,7 +244,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 		ann.play()
 		l.tick()
 	}
-	ann.utter(protocol.MessageSay, "/w player psst")
+	ann.sendLine(protocol.MessageSay, "/w player psst")
 	for range 20 {
 		ann.play()
 		l.tick()

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// The console changes the lobby while it runs; what cannot be is refused by a line that says why,
-// and nothing has changed.
+// Console lines change a running lobby. An invalid line changes nothing and is answered with the
+// reason.
 func TestConsoleOfALobby(t *testing.T) {
 	l := newTestLobby(t, Config{Name: "here"})
 	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
@@ -82,7 +82,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	if got := run("list", console.Admin); !strings.Contains(got, "10.1.1.1:1000") {
 		t.Errorf("list for an admin: %q", got)
 	}
-	ann.utter(protocol.MessageSay, "may I?")
+	ann.sendLine(protocol.MessageSay, "may I?")
 	l.playTicks(20)
 	if _, lines := bob.receivedRoster(); !slices.Equal(lines, []string{"4 : hello you"}) {
 		t.Errorf("Bob heard %q", lines)
@@ -112,9 +112,9 @@ func TestConsoleOfALobby(t *testing.T) {
 	ann.checkUnharmed()
 }
 
-// What connections ask runs between ticks, with the rank of connections; too much of it is refused,
-// told once.
-func TestGuestsAskTheConsole(t *testing.T) {
+// Console lines of connections run between ticks, with the rank of a guest. Lines beyond the limit
+// are refused, and the sender is told once.
+func TestConsoleLinesOfConnections(t *testing.T) {
 	l := newTestLobby(t, Config{Name: "here"})
 	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
 	l.playTicks(20)
@@ -127,7 +127,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 		5: {"\"", `5 : quote without an end: expected another "`},
 	} {
 		_, before := ann.receivedRoster()
-		ann.utter(protocol.MessageConsole, c.line)
+		ann.sendLine(protocol.MessageConsole, c.line)
 		l.playTicks(70)
 		if _, lines := ann.receivedRoster(); len(lines) == len(before) || lines[len(before)] != c.want {
 			t.Errorf("%d: %q, want %q", i, lines[len(before):], c.want)
@@ -136,7 +136,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	l.playTicks(400)
 	_, before := ann.receivedRoster()
 	for range 20 {
-		ann.utter(protocol.MessageConsole, "map")
+		ann.sendLine(protocol.MessageConsole, "map")
 	}
 	l.playTicks(30)
 	_, lines := ann.receivedRoster()

@@ -331,7 +331,7 @@ func TestDuels(t *testing.T) {
 			l.count(metrics.ShotsClamped), l.count(metrics.ShotsStaleView))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
-		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be arrived from that",
+		t.Errorf("honest shooters hit with %.3f of their shots: the comparison means nothing",
 			rate[honest])
 	}
 	// standard error of the difference, twice

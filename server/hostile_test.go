@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// How a fuzzer's bytes come to a lobby.
+// Ways in which the bytes of a fuzzer reach a lobby.
 const (
 	fromStranger = iota // as they are, from an address without session
 	fromGuest           // as they are, from a connection's address
@@ -28,7 +28,7 @@ const (
 	modes
 )
 
-// scene is a lobby with a control client and an attacker, at the moment of the attack.
+// scene returns a lobby with a control client and an attacker, just before the attack.
 func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
 	netcodeCfg := withoutFloodLimit()
 	netcodeCfg.MaxTokens, netcodeCfg.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
@@ -44,8 +44,8 @@ func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
 	return l, control, who
 }
 
-// weapon makes a datagram of a fuzzer's bytes.
-func (c *testClient) weapon(mode uint8, src []byte) []byte {
+// attackDatagram makes a datagram of the bytes of a fuzzer.
+func (c *testClient) attackDatagram(mode uint8, src []byte) []byte {
 	switch mode % modes {
 	case asPackage:
 		if len(src) > 0 {
@@ -63,8 +63,8 @@ func (c *testClient) weapon(mode uint8, src []byte) []byte {
 	return src
 }
 
-// aftermath plays four ticks and returns the world's hashes.
-func aftermath(l *testLobby, control *testClient) (h [4]uint64) {
+// hashesAfter plays four ticks and returns the hashes of the world.
+func hashesAfter(l *testLobby, control *testClient) (h [4]uint64) {
 	for i := range h {
 		control.play()
 		l.tick()
@@ -73,9 +73,9 @@ func aftermath(l *testLobby, control *testClient) (h [4]uint64) {
 	return h
 }
 
-// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no
-// more than 0.31 of them is answered before an address is proven; what is refused leaves the world
-// as if it had never come; and a client beside the attacker loses no command.
+// Arbitrary bytes, raw or sealed with a good key, from any address, count in exactly one counter.
+// An unverified address is sent at most 0.31 of its bytes, a refused datagram does not change the
+// world, and a control client loses no command.
 func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(fromStranger), []byte{})
 	f.Add(uint8(fromStranger), []byte{0})
@@ -106,11 +106,11 @@ func FuzzLobbyDatagram(f *testing.F) {
 		src = src[:min(len(src), packet.MaxSectionBytes-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
-			h := aftermath(l, control)
+			h := hashesAfter(l, control)
 			clean[mode] = &h
 		}
 		l, control, who := scene(t, mode)
-		datagram := who.weapon(mode, src)
+		datagram := who.attackDatagram(mode, src)
 		before, used := l.tally(), control.commandCounts().Used
 		control.play()
 		who.send(datagram)
@@ -152,7 +152,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	})
 }
 
-// hostile makes attackers' datagrams from a seed.
+// hostile makes the datagrams of attackers from a seed.
 type hostile struct {
 	*testLobby
 	rng       *rand.Rand
@@ -173,7 +173,7 @@ func newHostile(t *testing.T, seed uint64) *hostile {
 	return h
 }
 
-// alive lets an attacker that has lost its session, or has worn it out, begin another.
+// alive gives an attacker a new session if it has lost its session or nearly used it up.
 func (h *hostile) alive(c *testClient) {
 	g := c.state()
 	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
@@ -187,7 +187,7 @@ func (h *hostile) alive(c *testClient) {
 	h.tick()
 }
 
-// body is a row of sections, good ones mostly.
+// body returns a sequence of sections, most of them valid.
 func (h *hostile) body(c *testClient) (b []byte) {
 	next := h.lobby.match.Tick() + 1
 	if h.rng.IntN(8) == 0 {
@@ -217,7 +217,7 @@ func (h *hostile) body(c *testClient) (b []byte) {
 	return b
 }
 
-// damage changes up to three things in b, from at on.
+// damage changes up to three bytes of b, from index at on.
 func (h *hostile) damage(b []byte, at int) []byte {
 	for range h.rng.IntN(4) {
 		if len(b) <= at {
@@ -237,7 +237,7 @@ func (h *hostile) damage(b []byte, at int) []byte {
 	return b
 }
 
-// fire sends one more datagram.
+// fire sends one hostile datagram.
 func (h *hostile) fire() {
 	c := h.attackers[h.made%len(h.attackers)]
 	if h.made%20_000 == 0 { // before those there are expire
@@ -282,8 +282,9 @@ func (h *hostile) short(p []byte) []byte {
 	return p[:min(len(p), packet.MaxPacketSize)]
 }
 
-// volley sends n datagrams and plays a tick in which the control client's command must be used.
-func (h *hostile) volley(n int) {
+// sendHostile sends n hostile datagrams and plays a tick, in which the command of the control
+// client must be used.
+func (h *hostile) sendHostile(n int) {
 	h.t.Helper()
 	for range n {
 		h.fire()
@@ -295,7 +296,7 @@ func (h *hostile) volley(n int) {
 		h.t.Fatalf("the control client's command was not used after %d datagrams", h.made)
 	}
 	for _, c := range h.attackers {
-		h.careless(c)
+		h.receiveIgnoringErrors(c)
 	}
 	h.stranger.received()
 	if sent := h.stranger.conn.Stats().BytesOut; uint64(h.stranger.bytes)*100 > sent*31 {
@@ -304,8 +305,8 @@ func (h *hostile) volley(n int) {
 	h.bounded()
 }
 
-// careless hears what has come without minding what it is.
-func (h *hostile) careless(c *testClient) {
+// receiveIgnoringErrors receives what has arrived and ignores errors.
+func (h *hostile) receiveIgnoringErrors(c *testClient) {
 	for _, d := range c.received() {
 		if pkt, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil &&
 			pkt != nil && c.peer != nil {
@@ -351,12 +352,12 @@ func (h *hostile) bounded() {
 	}
 }
 
-// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and
-// behind their seals.
-func TestHostilePackages(t *testing.T) {
+// TestHostilePackets is a short form of the fuzz test: good datagrams with random damage, before
+// and after they are sealed.
+func TestHostilePackets(t *testing.T) {
 	h := newHostile(t, 9)
 	for range 400 {
-		h.volley(16)
+		h.sendHostile(16)
 	}
 	a := h.tally()
 	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale,
@@ -381,8 +382,8 @@ func TestHostilePackages(t *testing.T) {
 	h.control.checkUnharmed()
 }
 
-// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise,
-// from seeds of their number.
+// TestBlastLobby sends TICKRATE_BLAST hostile datagrams to a lobby, 20,000 by default. Each batch
+// has its own seed.
 func TestBlastLobby(t *testing.T) {
 	alone(t)
 	n := fullOrShort(20_000, 5_000)
@@ -396,7 +397,7 @@ func TestBlastLobby(t *testing.T) {
 	for seed := uint64(1); n > 0; seed++ {
 		h := newHostile(t, 100+seed)
 		for sent := 0; sent < min(n, each); sent += 32 {
-			h.volley(32)
+			h.sendHostile(32)
 		}
 		h.control.receive()
 		h.control.checkUnharmed()

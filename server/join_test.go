@@ -30,9 +30,9 @@ func (l *testLobby) awaitTimeouts(timedOut int, playing ...*testClient) {
 	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
-// A client that reconnects within the grace gets its old player with its score, and afterwards a
-// new one.
-func TestGrace(t *testing.T) {
+// A client that reconnects within ReconnectGrace gets its player back with its score. Later it
+// gets a new player.
+func TestReconnectGrace(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.joinedClient()
 	c.playTicks(30)
@@ -92,9 +92,9 @@ func TestGrace(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// Players kept for a reconnect give way to new clients, the one away longest first. A player that
-// was not needed is still there for its client.
-func TestAbsentKeepNobodyOut(t *testing.T) {
+// Players kept for a reconnect give way to new clients, in the order in which they timed out. The
+// others stay for their clients.
+func TestReconnectableGiveWay(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 3})
 	control := l.joinedClient()
 	first := l.joinedClient()
@@ -137,8 +137,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// A client that joins while another leaves gets that slot, and players kept for a reconnect stay.
-func TestLeaversGoBeforeTheAbsent(t *testing.T) {
+// A client that joins while another leaves gets that slot. Players kept for a reconnect stay.
+func TestLeaversGoBeforeReconnectable(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2})
 	absent := l.joinedClient()
 	absent.sendSections()
@@ -155,8 +155,8 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	}
 }
 
-// All sessions end and as many new clients join at once: each has a player within a few ticks.
-func TestAbsentMakeRoomForMany(t *testing.T) {
+// All sessions end and as many new clients join at once: each gets a player within a few ticks.
+func TestReconnectableMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newTestLobby(t, Config{Players: players})
 	for range players {
@@ -191,8 +191,8 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 	}
 }
 
-// A fresh token of a client whose session has been silent for a second takes it over, from another
-// address: the player goes on, the old session is no more.
+// A fresh token of a client whose session was silent for a second takes the session over, from
+// another address. The player stays, and the old session is gone.
 func TestTakeover(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.joinedClient()
@@ -237,7 +237,7 @@ func TestTakeover(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// respond goes on until a caller's response is due, and returns it.
+// respond plays the handshake up to the response and returns that datagram.
 func (c *testClient) respond() []byte {
 	c.host.t.Helper()
 	c.beginConnect(nil)
@@ -254,8 +254,8 @@ func (c *testClient) respond() []byte {
 	return d
 }
 
-// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at
-// the netcode server: that one is not harmed by the dismissal.
+// In one batch, a connection sends an error that ends its session, its client disconnects, and
+// another client gets its netcode slot: the new client is not affected.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newTestLobby(t, Config{Players: 2})
@@ -298,8 +298,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	}
 }
 
-// Clients that come and leave within one tick, with a player or before they have one, leave nothing
-// behind.
+// Clients that join and leave within one tick, with or without a player, leave no state behind.
 func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newTestLobby(t, Config{Players: 1})
@@ -359,10 +358,9 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// A client whose address changes keeps its session: the lobby goes on at the new address, nothing
-// more goes to the old one, and no tick is lost to a client whose commands come as far ahead as the
-// change takes.
-func TestMoved(t *testing.T) {
+// A client whose address changes keeps its session: the lobby sends to the new address only, and a
+// client whose commands lead by the duration of the change loses no tick.
+func TestAddressChange(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.newClient("")
 	c.start(l.mint(c.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: 40 * time.Millisecond})
@@ -418,7 +416,7 @@ func TestMoved(t *testing.T) {
 }
 
 // A real client whose address changes plays on, with the same player, and decodes everything.
-func TestMovedClientPlaysOn(t *testing.T) {
+func TestAddressChangeOfARealClient(t *testing.T) {
 	b := newClientLobby(t, 2, Config{})
 	b.play(3)
 	id, used := b.players[0].ID(), b.count(metrics.InputsUsed)
@@ -442,7 +440,7 @@ func TestMovedClientPlaysOn(t *testing.T) {
 	}
 }
 
-// A lobby of 4096 places gives the last of them as it gives the first.
+// The last slots of a lobby of 4096 work like the first.
 func TestMostPlayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 100 MB")
@@ -488,8 +486,8 @@ func TestMostPlayers(t *testing.T) {
 	}
 }
 
-// The accounts are looked at in every tick, and a fault in them is said.
-func TestAudit(t *testing.T) {
+// The balance of the counters is checked in every tick, and an error in it is counted.
+func TestBalanceIsChecked(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
 	c.playTicks(5)
@@ -530,7 +528,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	}
 }
 
-// allocates counts what n ticks of the lobby allocate; what happens before each is not counted.
+// allocates counts the allocations of n ticks, without those of before.
 func (l *testLobby) allocates(n int, before func()) (allocs uint64) {
 	l.t.Helper()
 	var a, b runtime.MemStats
@@ -569,8 +567,8 @@ func TestCloseTellsArrivals(t *testing.T) {
 	}
 }
 
-// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so
-// that no socket's buffer overflows.
+// A lobby that closes says goodbye to some connections at a time, so that no socket buffer
+// overflows, and each of them gets all of its packets at once.
 func TestCloseInParts(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*testClient

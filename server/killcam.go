@@ -53,21 +53,21 @@ func (c *Config) givesKillcams() bool {
 	return c.Killcam == KillcamOn
 }
 
-// killcams are what a lobby knows of its killcams.
+// killcams is the state of a lobby's killcams.
 type killcams struct {
 	viewers int       // connections that want killcams
 	made    tick.Tick // when the last was made
 	next    int       // index in live of the last one served
 }
 
-// killcamViewer is what a connection is to be shown.
+// killcamViewer is the killcam state of a connection.
 type killcamViewer struct {
 	asked  bool
-	died   bool // and has not been sent a killcam of it
+	died   bool // since its last killcam
 	bucket ratelimit.Bucket
 }
 
-// request takes a connection's wish for killcams, once in a session.
+// request handles a connection's request for killcams, once in a session.
 func (r *recording) request(now time.Duration, c *conn) {
 	if !r.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
 		r.Stats.Count[metrics.ContentRefused].Inc()

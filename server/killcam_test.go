@@ -38,8 +38,8 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 	}
 }
 
-// A session that is taken over no longer counts as one that wants killcams, so a lobby stops
-// recording for it.
+// A session that is taken over no longer counts as a killcam viewer, so the lobby stops recording
+// for it.
 func TestTakeoverForgetsKillcams(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.namedClient("Ann")

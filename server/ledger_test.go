@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// checkAccount fails unless every bit of what was sent is in the cells, of a lobby that samples
-// all; nothing was unreadable.
+// checkAccount fails unless the cells of a lobby that samples everything account for every bit
+// that was sent.
 func (l *testLobby) checkAccount() {
 	l.t.Helper()
 	n, bits := l.lobby.Bandwidth(), uint64(0)
@@ -31,7 +31,7 @@ func (l *testLobby) checkAccount() {
 
 // The bandwidth account stays exact with spectators, map changes, frames of several ticks, low
 // detail, rejected clients and an empty lobby. What it publishes is at most a second of ticks old.
-func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
+func TestBandwidthAccountIsExact(t *testing.T) {
 	a := &testMaps{t: t, later: 5}
 	b := newMapsLobby(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1,
 		SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
@@ -110,9 +110,9 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	}
 }
 
-// TestWhyOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and at low
-// detail.
-func TestWhyOfSpectatorsAndDetail(t *testing.T) {
+// TestReasonsOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and
+// for rows left out at low detail.
+func TestReasonsOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
 	n := fullOrShort(40, 28)
 	b := newClientLobby(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})

@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// What cannot be is refused by a line that names the thing and says what was expected.
+// An invalid configuration is refused with an error that names the field and what was expected.
 func TestConfigIsChecked(t *testing.T) {
 	for i, c := range []struct {
 		cfg  Config
@@ -88,7 +88,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Every counter and every reason has a name of its own.
+// Every counter and every reason has a unique name.
 func TestCountNames(t *testing.T) {
 	seen := map[string]bool{}
 	name := func(s string) {
@@ -116,7 +116,7 @@ func TestCountNames(t *testing.T) {
 	}
 }
 
-// A full server says so. Once a player has left, the same token gets a client in.
+// A full server rejects clients with a reason. Once a player has left, the same token is accepted.
 func TestFull(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2})
 	a, b := l.joinedClient(), l.joinedClient()
@@ -137,7 +137,7 @@ func TestFull(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// What the Welcome says is so.
+// The fields of the Welcome match the lobby.
 func TestWelcome(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -151,8 +151,8 @@ func TestWelcome(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever
-// happens meanwhile.
+// The Welcome is sent again until it is acknowledged, and is the first message that a client
+// receives.
 func TestWelcomeUntilAcked(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control := l.joinedClient()
@@ -212,7 +212,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A client that does not get ready in time is sent away; one that does at the last moment stays.
+// A client that is not ready in time is dismissed. One that is ready at the last moment stays.
 func TestReadyWithin(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	late, just := l.newClient(""), l.newClient("")
@@ -249,8 +249,8 @@ func TestReadyWithin(t *testing.T) {
 	just.checkUnharmed()
 }
 
-// Lost words of the handshake cost nothing: requests and responses are repeated, and one session
-// comes of them.
+// Lost datagrams of the handshake do no harm: requests and responses are repeated, and one session
+// results.
 func TestHandshakeRepeated(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.newClient("")
@@ -295,8 +295,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// The same address with another token of the same client: while the old session lives it is
-// ignored; after a second of silence the new one takes its place, and has its player.
+// A new token of a client from the address of its session is ignored while the session is alive.
+// After a second of silence it takes the session over and keeps the player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -334,8 +334,8 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// Leaving and coming back at once is another player; commands of a session that is not known to
-// have begun are refused until it has.
+// Leaving and joining again makes another player. Commands of a session that the client has not
+// confirmed are refused.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -357,7 +357,7 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 	}
 }
 
-// A session ends after its token's timeout of silence, to the tick; a word keeps it.
+// A session ends exactly after its token's timeout of silence. Any packet keeps it alive.
 func TestRow28SilentPeerRemoved(t *testing.T) {
 	for _, seconds := range []int32{1, 5, 10} {
 		l := newTestLobby(t, Config{})
@@ -501,8 +501,8 @@ func (b *clientLobby) exchange() {
 	}
 }
 
-// Real clients play three seconds at every rate: no command is missed once they are in, nothing is
-// mispredicted.
+// Real clients play three seconds at every tick rate: after the join no command is missed and
+// nothing is mispredicted.
 func TestRates(t *testing.T) {
 	for i, c := range []struct {
 		rate     tick.Rate
@@ -528,9 +528,9 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Clients whose way up is dead for five seconds get probes only; once they are heard again they
+// Clients whose uplink is dead for five seconds get probes only. Once they are heard again they
 // decode everything: baselines count send intervals, also those in which nothing was sent.
-func TestChoke(t *testing.T) {
+func TestAckStall(t *testing.T) {
 	b := newClientLobby(t, 3, Config{})
 	b.play(2)
 	sent := b.count(metrics.Sent)

@@ -43,7 +43,7 @@ func (a *testMaps) load(c MapSpec) (func() (*LoadedMap, error), error) {
 	}, nil
 }
 
-// known are the maps that the clients of these tests have.
+// known returns the Arena function of clients that have these maps.
 func known(names ...string) func(string, [32]byte) (*arena.Arena, error) {
 	return func(name string, _ [32]byte) (*arena.Arena, error) {
 		for _, n := range names {
@@ -55,7 +55,7 @@ func known(names ...string) func(string, [32]byte) (*arena.Arena, error) {
 	}
 }
 
-// newMapsLobby is a table whose clients have these maps, or fetch them.
+// newMapsLobby returns a lobby whose clients have these maps, or fetch them.
 func newMapsLobby(t *testing.T, players int, cfg Config, maps ...string) *clientLobby {
 	t.Helper()
 	b := newClientLobby(t, 0, cfg)
@@ -65,7 +65,7 @@ func newMapsLobby(t *testing.T, players int, cfg Config, maps ...string) *client
 	return b
 }
 
-// addClientWithMaps is sit for a client with maps of its own, and no game of its own.
+// addClientWithMaps is addClient for a client with maps of its own and without a game.
 func (b *clientLobby) addClientWithMaps(cfg client.Config) *client.Client {
 	b.t.Helper()
 	end := b.newClient("")
@@ -79,8 +79,8 @@ func (b *clientLobby) addClientWithMaps(cfg client.Config) *client.Client {
 	return p
 }
 
-// settled fails unless all clients play on the lobby's map, and nothing is wrong with what they
-// predict and hold.
+// settled fails unless all clients play on the lobby's map without mispredictions and with the
+// server's rows.
 func (b *clientLobby) settled(seconds int) {
 	b.t.Helper()
 	type before struct{ missed, missing uint64 }
@@ -107,9 +107,9 @@ func (b *clientLobby) settled(seconds int) {
 	b.rowsMatch(20)
 }
 
-// TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of
-// the map with clients connected. Some have the map and some fetch it; all keep their sessions and
-// names, and play on; no tick and no id is of both worlds.
+// TestRow14MapChange is row 14 of docs/features.md: the phases of the server, and a map change
+// with connected clients. Some clients have the map and some fetch it. All keep their sessions and
+// names and play on, and no tick or id belongs to both maps.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60},
@@ -181,9 +181,9 @@ func TestRow14MapChange(t *testing.T) {
 	}
 }
 
-// A connection keeps the memory of its send state across a map change, and nothing of the old map
-// stays in it.
-func TestChangeKeepsWhatWaits(t *testing.T) {
+// A connection keeps the memory of its send state over a map change, and nothing of the old map is
+// left in it.
+func TestMapChangeKeepsSendState(t *testing.T) {
 	alone(t)
 	const n = 12
 	b := newClientLobby(t, n,
@@ -230,8 +230,8 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 }
 
-// A map that cannot be played is refused with a reason, also if that shows only after it was read,
-// and nothing changes.
+// A map that cannot be played is refused with a reason, even if that shows only after loading, and
+// nothing changes.
 func TestRow14BadMap(t *testing.T) {
 	a := &testMaps{t: t, later: 2}
 	b := newClientLobby(t, 3, Config{LoadMap: a.load})
@@ -291,9 +291,9 @@ func TestRow14BadMap(t *testing.T) {
 	}
 }
 
-// Readys, requests, commands and acks of the old map are never taken for the new one, in any order.
-// A client that never gets ready is kicked with a reason.
-func TestRow14OldPackages(t *testing.T) {
+// Readys, requests, commands and acks of the old map never count for the new one, in any order. A
+// client that does not get ready is kicked with a reason.
+func TestRow14OldPackets(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c, late := l.joinedClient(), l.joinedClient()
 	c.playTicks(60)
@@ -387,7 +387,7 @@ func TestRow14OldPackages(t *testing.T) {
 
 // A disconnected player finds its slot on the new map after a map change. The map may change again
 // while the first is being fetched.
-func TestRow14AwayAndAgain(t *testing.T) {
+func TestRow14ReconnectOnANewMap(t *testing.T) {
 	b := newMapsLobby(t, 3, Config{Rules: sim.Rules{Seed: 3}}, "arena-16")
 	b.play(2)
 	slot := b.players[1].ID().Index()
@@ -426,7 +426,8 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	b.settled(2)
 }
 
-// After a round the rotation goes on to the next map, at the moment at which the next round begins.
+// After a round the rotation changes to the next map, at the moment at which the next round would
+// begin.
 func TestRow14Rotation(t *testing.T) {
 	game := sim.DefaultGame()
 	game.Mode.RoundMillis, game.Mode.PrematchMillis, game.Mode.PostmatchMillis = 3000, 1000, 2000

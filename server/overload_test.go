@@ -13,20 +13,20 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// pacedClock says when ticks are due at a timescale.
+// pacedClock is the schedule of ticks at a timescale.
 type pacedClock struct {
 	due, period time.Duration
 	timescale   uint16
 }
 
-// next is when the next tick is due.
+// next returns the time of the next tick.
 func (c *pacedClock) next() time.Duration {
 	c.due += c.period * protocol.FullTimescale / time.Duration(c.timescale)
 	return c.due
 }
 
-// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing
-// is missed, nothing mispredicted.
+// Batches of ticks with one read of the socket are equal to single ticks for clients: no command
+// is missed and nothing is mispredicted.
 func TestRow66Batches(t *testing.T) {
 	b := newClientLobby(t, 6, Config{})
 	b.play(3)
@@ -64,7 +64,7 @@ func TestRow66Batches(t *testing.T) {
 // Each load level acts on a real lobby: fewer snapshots, then half of the players in each, then no
 // spectators, no new players, and a slower match that clients follow. Recovery undoes all of it. No
 // player is kicked, and no command is dropped.
-func TestRow66RungsAct(t *testing.T) {
+func TestRow66LoadLevelsAct(t *testing.T) {
 	alone(t)
 	{
 		n, seconds := fullOrShort(60, 32), fullOrShort(4, 2)

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Malformed datagrams and packets of every kind are counted once, by their reason, get no answer
-// and change nothing.
+// Malformed datagrams and packets of every kind are counted once by reason, get no answer and
+// change nothing.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control := l.joinedClient()
@@ -226,7 +226,7 @@ func TestMalformedDatagrams(t *testing.T) {
 	}
 }
 
-// Longer datagrams than any of ours never come as far as the gate.
+// Datagrams that are longer than any valid one never reach netcode.
 func TestDatagramTooLong(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.newClient("")
@@ -244,10 +244,9 @@ func TestDatagramTooLong(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A repeated datagram is refused unopened; a repeated packet, sealed anew, and one that is
-// overtaken by more than the window, count as duplicate and stale. None of them makes a command be
-// used twice.
-func TestReplayedPackages(t *testing.T) {
+// A repeated datagram is refused unopened. A repeated packet that is sealed anew counts as
+// duplicate, and one behind the window as stale. Neither has a command used twice.
+func TestReplayedPackets(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
 	c.sendSections()
@@ -281,8 +280,8 @@ func TestReplayedPackages(t *testing.T) {
 	}
 }
 
-// A client that lost its baselines gets a snapshot that needs none, and asking often is asking
-// once.
+// A client that lost its baselines gets a snapshot without baselines. Repeated requests have the
+// effect of one.
 func TestResync(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c, other := l.joinedClient(), l.joinedClient()
@@ -353,7 +352,7 @@ func TestResyncsAreFew(t *testing.T) {
 	}
 }
 
-// A client asks to be another hero and is it when it spawns next; what no game has is ignored.
+// A requested hero is used at the next spawn. An id that the game lacks is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()

@@ -58,7 +58,7 @@ func TestRelevanceAuto(t *testing.T) {
 	}
 }
 
-// field is a map without walls. Two teams face each other on it, 8 m apart.
+// field returns a map without walls, on which two teams face each other at a distance of 8 m.
 func field(t testing.TB) *arena.Arena {
 	t.Helper()
 	var spawns []arena.Spawn
@@ -193,8 +193,8 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 	}
 }
 
-// rowsMatch fails unless the rows that clients hold of their newest snapshots are those of the
-// server's frames, and so many.
+// rowsMatch fails unless the rows of the clients' newest snapshots are those of the server's
+// frames, and at least least of them.
 func (b *clientLobby) rowsMatch(least int) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32

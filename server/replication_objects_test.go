@@ -30,8 +30,8 @@ func TestConfigOfThings(t *testing.T) {
 	}
 }
 
-// An ack tag keeps its values, in the largest lobby, too.
-func TestReceipt(t *testing.T) {
+// An ack tag keeps its values in the largest lobby.
+func TestAckTag(t *testing.T) {
 	for _, c := range []struct {
 		owner           bool
 		players, things groupRange

@@ -14,9 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// A limit that never binds changes nothing: the clients of a lobby with it and of one without hold
-// the same rows of the same ticks, and after the join burst they are sent the same bytes, in the
-// same blocks.
+// A limit that never binds changes nothing: clients with and without it hold the same rows of the
+// same ticks, and after the join burst they are sent the same bytes in the same blocks.
 func TestLooseBudgetIsNone(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -91,8 +90,8 @@ func TestLooseBudgetIsNone(t *testing.T) {
 	}
 }
 
-// sameRows fails unless the clients of two tables hold the same rows of their newest snapshots, and
-// returns their number.
+// sameRows fails unless the clients of two lobbies hold the same rows of their newest snapshots,
+// and returns the number of rows.
 func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
@@ -118,7 +117,7 @@ func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	return rows
 }
 
-// sameObjects is alike for objects.
+// sameObjects does the same for objects.
 func (b *clientLobby) sameObjects(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
@@ -171,13 +170,13 @@ type waitTracker struct {
 	rows       int              // and with one
 }
 
-func newWaitTracker(guests int) *waitTracker {
-	p := &waitTracker{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests),
-		seen: make([]map[int]uint16, guests)}
+func newWaitTracker(clients int) *waitTracker {
+	p := &waitTracker{who: make([]netid.ID, clients), last: make([]map[int]uint16, clients),
+		seen: make([]map[int]uint16, clients)}
 	return p
 }
 
-// observe takes in the snapshots of a tick, and fails where a rowSchedule differs.
+// observe reads the snapshots of a tick, and fails where a rowSchedule differs.
 func (p *waitTracker) observe(b *clientLobby) {
 	b.t.Helper()
 	l := b.lobby
@@ -224,9 +223,9 @@ func (p *waitTracker) observe(b *clientLobby) {
 	}
 }
 
-// Limits bind and cease to bind by turns, or bind always: no client is sent more than its bucket
-// gives, no visible row waits for a baseline's life, all snapshots decode to what was there, and no
-// row waits for longer because of the time before.
+// Limits bind at times, or always: no client is sent more than its bucket gives, no visible row
+// waits for the life of a baseline, all snapshots decode correctly, and no row waits longer
+// because of the time in which the limit did not bind.
 func TestBudgetBeginsToBind(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -305,13 +304,13 @@ func TestBudgetBeginsToBind(t *testing.T) {
 	}
 }
 
-// budgetState is what a client may be sent, and what it has been sent.
+// budgetState is what a client may be sent and what it was sent, in bytes.
 type budgetState struct {
 	room int
 	sent uint64
 }
 
-// budgets is what the clients with a limit may be sent in the coming tick.
+// budgets returns the state of each client with a limit, before a tick.
 func (b *clientLobby) budgets() map[int32]budgetState {
 	m, l := map[int32]budgetState{}, b.lobby
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
@@ -337,9 +336,9 @@ func (b *clientLobby) checkBudgets(rooms map[int32]budgetState) {
 	}
 }
 
-// When a limit begins to bind, waits and priorities are those of a twin that keeps its schedule in
-// each snapshot, as if none before had had room for all rows.
-func TestWakesAsIfItNeverSlept(t *testing.T) {
+// When a limit begins to bind, waits and priorities equal those of a twin that keeps its schedule
+// in every snapshot.
+func TestMaterializeEqualsTwin(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12},
 		{Players: 90, ViewDistance: 12, Spectators: 2}} {
@@ -393,8 +392,8 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	}
 }
 
-// Players that stand still take next to nothing in blocks, but no more are visible than the
-// bandwidth carries once they move. When all move at once, removals leave room for rows in each
+// Players that stand still cost almost nothing in blocks, but only as many are visible as the
+// bandwidth carries when they move. When all move at once, removals leave room for rows in each
 // snapshot.
 func TestStillBlocksPromiseNoMore(t *testing.T) {
 	alone(t)
@@ -455,8 +454,8 @@ func (b *clientLobby) inSight(c *conn) int {
 	return popcount(c.repl.schedule.visible)
 }
 
-// materializesAs fails unless the rows that wait in this tick's snapshots have waited for as long
-// in those of a twin, with the same priority. It returns their number.
+// materializesAs fails unless the rows that wait in the snapshots of this tick have the waits and
+// priorities of a twin. It returns the number of rows.
 func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
@@ -590,7 +589,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 }
 
 // Objects sent row by row after a resync leave nothing to materialize, with or without a limit.
-func TestThingsForgetBlocks(t *testing.T) {
+func TestObjectsForgetBlocks(t *testing.T) {
 	alone(t)
 	b := newClientLobby(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
 	b.firing(9)
@@ -622,8 +621,8 @@ func TestThingsForgetBlocks(t *testing.T) {
 	}
 }
 
-// Hits of long ago are no combat any more when priorities are computed again.
-func TestFightsBehindBlocks(t *testing.T) {
+// Hits of long ago do not count as combat when priorities are computed again.
+func TestCombatBehindBlocks(t *testing.T) {
 	b := newClientLobby(t, 4, Config{Players: 16, Kbps: 2000})
 	b.brain = func(int) client.Intent { return client.Intent{} }
 	b.play(2)
@@ -635,12 +634,12 @@ func TestFightsBehindBlocks(t *testing.T) {
 	c.repl.view.noteOpponent(other)
 	l.replication.players.combatUntil[other] = l.match.Tick() + 2*combatSeconds*60
 	b.play(5)
-	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
+	if c.repl.view.blocks == 0 || c.combatSetsWith(other) == 0 {
 		t.Fatal("the hit was not noted")
 	}
 	l.replication.lookAtPlayers(&c.repl, lookVisible)
 	l.replication.addPriority(&c.repl)
-	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
+	if c.combatSetsWith(other) != 0 || c.repl.view.blocks != 0 {
 		t.Error("who was hit five seconds ago is still a foe")
 	}
 	c.repl.view.noteOpponent(other)
@@ -648,13 +647,13 @@ func TestFightsBehindBlocks(t *testing.T) {
 	l.replication.players.combat[other>>6] |= 1 << (other & 63)
 	c.repl.view.combatSwap = 0
 	l.replication.lookAtPlayers(&c.repl, lookVisible)
-	if l.replication.addPriority(&c.repl); c.foesAre(other) == 0 {
+	if l.replication.addPriority(&c.repl); c.combatSetsWith(other) == 0 {
 		t.Error("who was hit just now is no foe")
 	}
 }
 
-// foesAre is in how many of a client's combat sets a slot is.
-func (c *conn) foesAre(slot int) (n int) {
+// combatSetsWith returns the number of the client's combat sets that contain a slot.
+func (c *conn) combatSetsWith(slot int) (n int) {
 	for _, w := range [2]uint64{c.repl.view.combat[slot>>6],
 		c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
 		n += int(w >> (slot & 63) & 1)
@@ -662,7 +661,7 @@ func (c *conn) foesAre(slot int) (n int) {
 	return n
 }
 
-// A tick in which no limit binds allocates nothing, nor does the first in which all bind.
+// A tick in which no limit binds allocates nothing, and neither does the first in which all bind.
 func TestLooseTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {

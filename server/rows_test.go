@@ -17,8 +17,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses
-// its place: the events, commands and acks of the same connection go on as if nothing had been.
+// Unknown sections, alone or behind valid ones, are refused with a reason of their own, and
+// messages, commands and acks of the connection go on.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l := newTestLobby(t, Config{Netcode: withoutFloodLimit()})
 	c := l.joinedClient()
@@ -162,8 +162,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits
-// for longer than three seconds.
+// At 30 % loss each way, Welcome and Ready arrive: no client is dropped, and each is ready within
+// three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
 	b := newClientLobby(t, clients, Config{Players: clients, Netcode: withoutFloodLimit()})
@@ -188,7 +188,7 @@ func TestRow22WelcomeAtLoss(t *testing.T) {
 	}
 }
 
-// link loses and delays what passes between a table's clients and its lobby.
+// link loses and delays datagrams between the clients and the lobby.
 type link struct {
 	rng  *rand.Rand
 	loss float64
@@ -196,8 +196,8 @@ type link struct {
 
 func (k *link) lost() bool { return k.rng.Float64() < k.loss }
 
-// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not
-// match hears why.
+// At 20 % loss each way every client joins within three seconds, and a client with other hashes
+// receives the reason.
 func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	const clients = 60
 	b := newClientLobby(t, clients, Config{Players: clients + 1})
@@ -241,7 +241,7 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	}
 }
 
-// lossy is one tick of play over a link.
+// lossy plays one tick over a link.
 func (b *clientLobby) lossy(k *link) {
 	b.tick()
 	for n, p := range b.players {
@@ -264,15 +264,15 @@ func (b *clientLobby) lossy(k *link) {
 	}
 }
 
-// paced adds a client that asks for a pace.
+// paced adds a client that requests a snapshot interval and a bandwidth.
 func (b *clientLobby) paced(every, kbps int) *client.Client {
 	b.t.Helper()
 	return b.addClient(client.Config{SnapshotEvery: every, MaxKbps: kbps}, nil)
 }
 
-// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while
-// many play; the client still decodes everything, without beginning anew and without mispredicting,
-// and nothing is dropped uncounted.
+// Bandwidth stays within 2 % of the limit and uses it, for the lobby's limit and for a client's
+// lower one. The client decodes everything without a resync or a misprediction, and every drop is
+// counted.
 func TestRow26ByteRateHolds(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ lobby, wish, cap int }{
@@ -312,7 +312,7 @@ func TestRow26ByteRateHolds(t *testing.T) {
 	}
 }
 
-// turnPlayers makes all run and look about, which is the most that there is to tell.
+// turnPlayers makes all players run and turn, which makes the largest snapshots.
 func (b *clientLobby) turnPlayers(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	b.brain = func(int) client.Intent {
@@ -321,15 +321,14 @@ func (b *clientLobby) turnPlayers(seed uint64) {
 	}
 }
 
-// counted is snapshots sent, throttled and choked.
+// counted returns the snapshots that were sent, throttled and held back because acks stalled.
 func (b *clientLobby) counted() [3]uint64 {
 	return [3]uint64{b.count(metrics.Snapshots), b.count(metrics.SnapshotsThrottled),
 		b.count(metrics.SnapshotsAckStalled)}
 }
 
-// A connection whose bucket is empty for seconds hears from us four times a second all the same,
-// with its events and acks.
-func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
+// A connection whose bucket stays empty gets a packet with acks and messages four times a second.
+func TestRow26ThrottledClientGetsAcks(t *testing.T) {
 	alone(t)
 	b := newClientLobby(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
 	b.turnPlayers(4)
@@ -371,7 +370,8 @@ func TestRow26PacedViewsAreBelieved(t *testing.T) {
 	}
 }
 
-// Each client gets its snapshots at the interval it asked for, evenly, beside others with another.
+// Each client gets its snapshots evenly at the interval that it requested, beside clients with
+// other intervals.
 func TestRow26IntervalsHonoured(t *testing.T) {
 	b := newClientLobby(t, 0, Config{Players: 16})
 	asks := []int{0, 1, 2, 3, 4, 6, 8}
@@ -416,8 +416,8 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	}
 }
 
-// Ten seconds in which neither end hears the other cost what happened in them: the sessions,
-// longer-lived here than that, go on within a second, with every snapshot decoded.
+// After ten seconds without any datagram both ways, sessions with a longer timeout recover within
+// a second and decode every snapshot.
 func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	b := newClientLobby(t, 0, Config{})
 	for range 4 {
@@ -458,7 +458,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// A tick in which most connections wait for their buckets allocates nothing.
+// A tick in which most connections are throttled allocates nothing.
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {

@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// free gives a spectator a free camera, whether allowed or not, as if it had never had a target.
+// free gives a spectator a free camera, allowed or not, as if it had never had a target.
 func (b *clientLobby) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
 	c.roster.view.free = true
@@ -25,10 +25,10 @@ func (b *clientLobby) free(s *client.Client) *conn {
 	return c
 }
 
-// A free-camera spectator whose bandwidth suffices for all holds what one without a limit does, of
-// players and of objects, in blocks; also after it had a target, and where a grid hides players
-// from each other.
-func TestFreeLookWithLooseBudget(t *testing.T) {
+// A free-camera spectator with enough bandwidth for all rows holds the same players and objects as
+// one without a limit, in blocks. That holds after it followed a player, and where a grid hides
+// players from each other.
+func TestFreeCameraWithLooseBudget(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		cfg   Config
@@ -88,7 +88,7 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 
 // A free-camera spectator whose bandwidth is below demand gets all rows in turns, the one that
 // waits longest first, and no snapshot exceeds its budget. The same holds for objects.
-func TestFreeLookTakesTurns(t *testing.T) {
+func TestFreeCameraTakesTurns(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ n, kbps, most int }{
 		0: {32, 24, snapshot.MaxAge / 6},
@@ -155,7 +155,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 }
 
 // A tick with a free-camera spectator allocates nothing, with bandwidth for all rows or not.
-func TestFreeLookAllocatesNothing(t *testing.T) {
+func TestFreeCameraAllocatesNothing(t *testing.T) {
 	alone(t)
 	b := newClientLobby(t, 40,
 		Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
@@ -181,7 +181,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 
 // A bandwidth limit shows no row that would be hidden without it: in each mode, in a town with
 // walls, in a team's fog of war, and at low detail.
-func TestFreeLookShowsNoMore(t *testing.T) {
+func TestLimitShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
 	must0(t, err)

@@ -18,15 +18,15 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// spectator makes a token one of a spectator.
+// spectator marks a token as one of a spectator.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
 	protocol.MarkSpectator(m.UserData[:])
 }
 
-// TestRow70Spectator is row 70 of the reference's checklist on the server's side: a spectator has
-// no body and takes no player's slot. It is told its target, can change it, and gets the next when
-// its target leaves. It takes part in the chat.
+// TestRow70Spectator is row 70 of docs/features.md on the side of the server: a spectator has no
+// body and takes no slot of a player. It is told its target, can change it, and gets the next
+// player when the target leaves. It takes part in the chat.
 func TestRow70Spectator(t *testing.T) {
 	b := newClientLobby(t, 4, Config{Players: 4, Spectators: 2})
 	b.play(2)
@@ -159,9 +159,8 @@ func TestRow70Places(t *testing.T) {
 	}
 }
 
-// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and
-// nothing else in any byte; and never the row that this player alone is told. Where the server
-// allows it, it sees all.
+// In a town, a spectator gets the rows that its target may see and no other byte, and never the
+// owner row of its target. With SpectateAll it gets all players.
 func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")

@@ -24,7 +24,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// ground is the map of all these tests.
+// ground is the map of the tests.
 var ground = sync.OnceValue(func() *arena.Arena {
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -49,8 +49,7 @@ func testNetcodeConfig() netcode.ServerConfig {
 // operator is the caller of console lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts,
-// whose goroutines meet, stay, and so do short ones of all that a lobby does.
+// alone skips a long test under the race detector if it runs on one goroutine.
 func alone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
@@ -154,7 +153,7 @@ func (l *testLobby) ticks(n int) {
 
 func (l *testLobby) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-// tally is what has become of all datagrams so far.
+// tally counts all datagrams so far by result.
 type tally struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
@@ -203,7 +202,7 @@ func (a tally) String() string {
 func (l *testLobby) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
 func (l *testLobby) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
 
-// mint makes a good token; change may make it a bad one.
+// mint makes a valid token; change may alter it before it is sealed.
 func (l *testLobby) mint(user uint64, change func(*netcode.Mint)) []byte {
 	l.t.Helper()
 	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user,

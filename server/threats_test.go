@@ -23,7 +23,7 @@ import (
 // the threat's counter, what the attacker is sent, which is nothing but where it says so, and that
 // a client beside it loses nothing.
 
-// silent fails if anything was sent to the caller.
+// silent fails if the client was sent anything.
 func (c *testClient) silent() {
 	c.host.t.Helper()
 	if d := c.received(); d != nil {
@@ -31,7 +31,7 @@ func (c *testClient) silent() {
 	}
 }
 
-// requests are first datagrams of attempts with good tokens, one for each user from first on.
+// requests returns connection requests with valid tokens, one for each user from first on.
 func (l *testLobby) requests(first, n int, change func(*netcode.Mint)) (all [][]byte) {
 	for i := range n {
 		var out netcode.Outbox
@@ -42,7 +42,7 @@ func (l *testLobby) requests(first, n int, change func(*netcode.Mint)) (all [][]
 	return all
 }
 
-// spoofers are n addresses of as many networks.
+// spoofers returns n addresses of different networks.
 func (l *testLobby) spoofers(n int) (all []*testClient) {
 	for i := range n {
 		all = append(all, l.newClient(fmt.Sprintf("172.16.%d.9:999", i)))
@@ -56,8 +56,8 @@ func forged(d []byte) []byte {
 	return d
 }
 
-// Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are
-// served before them.
+// Forged requests beyond the budget are refused unopened. Sessions are served before them,
+// whatever their order in a batch.
 func TestThreat07RequestFlood(t *testing.T) {
 	netcodeCfg := testNetcodeConfig()
 	netcodeCfg.HandshakesPerSecond = 240
@@ -111,7 +111,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
+// Under a lasting flood, hosts that answered a challenge lately are admitted, and other hosts are
+// deferred.
 func TestThreat08Deferred(t *testing.T) {
 	netcodeCfg := testNetcodeConfig()
 	netcodeCfg.HandshakesPerSecond = 240
@@ -153,8 +154,7 @@ func TestThreat08Deferred(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// No address that has not proved itself is sent more than 0.31 of what came from it, whatever it
-// sends.
+// No unverified address is sent more than 0.31 of the bytes that came from it.
 func TestThreat09Amplification(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2})
 	control, roamer := l.joinedClient(), l.newClient("")
@@ -239,7 +239,7 @@ func TestThreat09Amplification(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A full lobby denies clients with a good token, in 25 bytes, and answers no others.
+// A full lobby denies clients with a valid token in 25 bytes, and answers no one else.
 func TestThreat11Full(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 1})
 	control, good, bad := l.joinedClient(), l.newClient(""), l.newClient("")
@@ -258,8 +258,8 @@ func TestThreat11Full(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A second session of a client id that is connected and heard is refused in silence; a token from
-// another address too.
+// A second session of a connected client id is refused without an answer, and so is its token from
+// another address.
 func TestThreat12SameClientTwice(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, thief, thief2 := l.joinedClient(), l.newClient(""), l.newClient("")
@@ -372,8 +372,8 @@ func TestThreat17Rebinding(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A client that sends more than twice what it should has the surplus refused, and at ten times for
-// seconds is out.
+// A client that sends more than twice its rate has the surplus refused. At ten times its rate for
+// seconds it is kicked.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.joinedClient()
@@ -415,7 +415,7 @@ func controlAndClient(t *testing.T, netcodeCfg netcode.ServerConfig) (l *testLob
 	return l, control, c
 }
 
-// Bursts of commands for many ticks move a player no further than commands in time do.
+// Bursts of commands move a player no further than commands in time.
 func TestThreat19CommandFlood(t *testing.T) {
 	honest, hc, h := controlAndClient(t, withoutFloodLimit())
 	hack, kc, k := controlAndClient(t, withoutFloodLimit())
@@ -451,8 +451,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	kc.checkUnharmed()
 }
 
-// Commands that come twice, late and out of order are used once each; another command for a tick
-// that has one, or is over, is refused.
+// Commands that arrive twice, late or out of order are used once each. Another command for a tick
+// that has one, or that is over, is refused.
 func TestThreat20DuplicateInputs(t *testing.T) {
 	clean, ac, a := controlAndClient(t, withoutFloodLimit())
 	noisy, bc, b := controlAndClient(t, withoutFloodLimit())
@@ -493,8 +493,8 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 	bc.checkUnharmed()
 }
 
-// Of a command with a value that cannot be, the value is mended and the tick is used. Angles and
-// sizes are integers here: what a float could say, NaN or more than full speed, cannot be said.
+// Values out of range in a command are clamped and the tick is used. Angles and sizes are
+// integers, so there is no NaN, and no speed above the maximum.
 func TestThreat21BadValues(t *testing.T) {
 	for i, c := range []struct {
 		bad, good sim.Command
@@ -577,9 +577,9 @@ func TestThreat22AssertedState(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// views is how far behind its tick each shot was judged of a caller that pledges to look back by
-// some ticks, in 1/256 tick; and how many were clamped. It claims what it pledged, or, if it lies,
-// any view.
+// views returns how far behind its tick each shot of a client was judged, in 1/256 tick, and the
+// number of clamped shots. The client announces a view delay of back ticks; with lies it claims
+// other views.
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := controlAndClient(t, testNetcodeConfig())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
@@ -863,7 +863,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// Clients have no fragments: whatever they say they begin, nothing is kept of it.
+// Clients may not send fragments: nothing of them is kept.
 func TestThreat30Fragments(t *testing.T) {
 	l, control, c := controlAndClient(t, withoutFloodLimit())
 	n := 0
@@ -891,8 +891,8 @@ func TestThreat30Fragments(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A window of commands that ends early, at whichever byte, or is said to hold more than it does,
-// has no effect at all.
+// A window of commands that is truncated at any byte, or that claims more commands than it has,
+// has no effect.
 func TestThreat31OverRead(t *testing.T) {
 	l, control, c := controlAndClient(t, withoutFloodLimit())
 	var cmds []sim.Command

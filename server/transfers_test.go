@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// fetcher is a caller that takes blobs and has asked for content.
+// fetcher returns a client that takes transfers and has requested content.
 func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 	l.t.Helper()
 	c := l.newClient("")
@@ -28,7 +28,7 @@ func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 	return c
 }
 
-// tickAll lets the caller hear and answer, and returns the blob that it got.
+// turn receives and answers, and returns the transfer that is complete, if any.
 func (c *testClient) turn() []byte {
 	c.host.t.Helper()
 	c.receive()
@@ -40,7 +40,7 @@ func (c *testClient) turn() []byte {
 	return blob
 }
 
-// opened is the file in a parcel.
+// opened returns the file in a transfer.
 func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	t.Helper()
 	p, err := protocol.ParseContentTransfer(blob)
@@ -283,7 +283,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// What is too large is not sent: the client is refused as if it had not asked.
+// Content that is too large is not sent: the client is rejected as if it had not asked.
 func TestContentTooLarge(t *testing.T) {
 	if packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil ||
 		packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {

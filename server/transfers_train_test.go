@@ -13,7 +13,7 @@ import (
 var trainMaps = flag.Bool("train-maps", false,
 	"write a new dictionary of maps: a change of the protocol, see TestDictionaryOfMaps")
 
-// mapFile is an arena as a file.
+// mapFile returns an arena as a file.
 func mapFile(t testing.TB, name string) []byte {
 	t.Helper()
 	a, err := arena.Open(name)
@@ -27,8 +27,8 @@ func mapFile(t testing.TB, name string) []byte {
 	return b.Bytes()
 }
 
-// TestDictionaryOfMaps trains a dictionary on maps that the clients are not sent, and holds the one
-// in use against none. With -train-maps it writes it.
+// TestDictionaryOfMaps trains a dictionary on maps that are not in the test set, and compares the
+// dictionary in use with none. With -train-maps it writes the dictionary.
 func TestDictionaryOfMaps(t *testing.T) {
 	if *trainMaps {
 		var samples [][]byte

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A view counts the packets that a client lost on the way.
+// The view of a connection counts the packets that were lost.
 func TestViewCountsLoss(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -32,7 +32,7 @@ func TestViewCountsLoss(t *testing.T) {
 	}
 }
 
-// A client reports its mispredictions; nonsense in their place changes nothing.
+// A client reports its mispredictions. A malformed report changes nothing.
 func TestViewHasMispredictions(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()

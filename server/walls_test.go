@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// TestWallsFit are taken for the arena and the grid that they are of, and for no other.
+// A potentially visible set is used for its own arena and grid only.
 func TestWallsFit(t *testing.T) {
 	a := arena.Town(16, 5)
 	walls, err := pvs.Build(a, pvs.Fit(a, 5))

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// drift writes a trace of a few entities that move.
+// drift writes a trace of a few moving entities.
 func drift(t *testing.T, name string, seed uint32) string {
 	t.Helper()
 	tr := &itr.Trace{TickRate: 60, TicksPerSnapshot: 3, Entities: 4,
@@ -57,7 +57,7 @@ func TestCodecEval(t *testing.T) {
 	}
 }
 
-// show lists the fields of a model file, and of the models of this build.
+// show lists the fields of a model file and of the models of this build.
 func TestCodecShow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.tkm")
 	if err := os.WriteFile(file, netstate.Untrained().Append(nil), 0o600); err != nil {

@@ -63,7 +63,8 @@ func TestCodecRecordRefuses(t *testing.T) {
 	}
 }
 
-// Models are for both lobbies, and where a recording of people is not here the file stays as it is.
+// Models are trained on both lobbies. If a recording of people is missing, the file stays as it
+// is.
 func TestTrainOnPeople(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.tkm")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A server plays on a map and with a model that only it has, as files; a swarm that has neither
-// gets in, is told no folder, and plays without a misprediction.
+// A server has a map and a model as files that the swarm lacks. The swarm joins, is told no folder
+// of the server, and plays without a misprediction.
 func TestServeSendsMapAndModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Every command and every flag says what it is for; a flag that takes a value names what that is, a
-// number its unit; and each says its default, for zero and nothing too, which cobra leaves out.
+// Every command and flag has a help text. A flag that takes a value names it, with its unit, and
+// its default, which cobra leaves out for zero values.
 func TestFlagsAreDocumented(t *testing.T) {
 	flags, commands := 0, 0
 	listed := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
@@ -65,7 +65,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	}
 }
 
-// Shells complete what takes one word of a few.
+// Shells complete flags that take one word of a list.
 func TestFlagsComplete(t *testing.T) {
 	for i, c := range []struct{ line, want string }{
 		{"serve --codec ", "huffman\nrange\nstored"}, {"serve --relevance ", "auto\noff\nall\ngrid"},

@@ -22,18 +22,17 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// foreignSizes are the payloads that come back: the least, a common one, the largest that older
-// libraries send, the largest.
+// foreignSizes are payload sizes: the least, a common one, the largest of older libraries, and the
+// largest.
 var foreignSizes = []int{1, 64, 1175, 1200}
 
-// echoes is what became of one client's payloads.
+// echoes counts the payloads of one client.
 type echoes struct {
 	sent, back [4]int // by size
 }
 
-// foreignTalk has payloads come back and compares every byte. rounds of all sizes are sent, one
-// payload every gap; those of a client differ from those of others and from each other, but for
-// single bytes.
+// foreignTalk sends rounds payloads of each size, one every gap, and compares each byte that comes
+// back. Payloads of more than a byte are unique.
 func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e echoes, err error) {
 	payload := func(k uint32) []byte {
 		p := make([]byte, foreignSizes[k%4])
@@ -91,11 +90,11 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 	return e, errors.Join(err, wrong)
 }
 
-// foreignName is another of the server's names: no two bytes of it are alike.
+// foreignName is another address of the server, whose bytes all differ.
 var foreignName = netip.MustParseAddrPort("[fe80:102:304:506:708:90a:b0c:d0e]:40001")
 
-// foreignServer starts serve --echo that is known by another address than its own: that of a bad
-// link to it.
+// foreignServer starts serve --echo behind a bad link, with the address of the link as its public
+// address.
 func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd,
 	r ready, public netip.AddrPort) {
 	t.Helper()
@@ -120,7 +119,7 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 	return cmd, r, proxy.Addr()
 }
 
-// ends has a server end in order.
+// ends stops a server and checks its exit.
 func ends(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -131,10 +130,10 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// A client that was written from the standard alone comes in with a token that it made itself, with
-// the key and the protocol id that the server was given, and with the key that everybody knows if
-// that is allowed; payloads of every size come back, keep-alives hold the session, and both sides'
-// goodbyes are heard. A token of another protocol, key or server does nothing.
+// A client that was written from the standard alone connects with a token that it minted itself,
+// with the key and protocol id of the server, and with the well-known test key where that is
+// allowed. Payloads of every size come back, keep-alives hold the session, and disconnects are
+// received both ways. A token of another protocol, key or server has no effect.
 func TestForeignClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and seconds of real sockets")
@@ -219,16 +218,16 @@ func TestForeignClient(t *testing.T) {
 	}
 }
 
-// hears says whether a datagram waits for a client, or comes soon.
+// hears reports whether the client receives a datagram soon.
 func hears(c *foreignClient) bool {
 	_ = c.udp.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 	_, err := c.udp.Read(make([]byte, 2000))
 	return err == nil
 }
 
-// Sixty-four such clients at once, over the line of a moving phone, with tokens from the server's
-// HTTP port: all get in, every payload that comes back is the one that was sent, most do, and the
-// server hears who leaves.
+// Sixty-four such clients connect at once over a mobile link, with tokens from the HTTP port. All
+// get in, every payload that returns is the one that was sent, most return, and the server
+// receives the disconnects.
 func TestForeignClientsOverMobile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and seconds of real sockets")

@@ -56,7 +56,7 @@ func TestImpairListsProfiles(t *testing.T) {
 	}
 }
 
-// The help names every setting there is.
+// The help names every setting.
 func TestImpairHelpNamesSettings(t *testing.T) {
 	_, err := impair.ParseProfile("x=1")
 	_, names, _ := strings.Cut(err.Error(), "there are ")
@@ -67,7 +67,7 @@ func TestImpairHelpNamesSettings(t *testing.T) {
 	}
 }
 
-// A datagram goes there and back, and is in the counts.
+// A datagram passes both ways and is counted.
 func TestImpairCounts(t *testing.T) {
 	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestImpairCounts(t *testing.T) {
 	}
 }
 
-// firstLine keeps all that is written, and hands out what came first.
+// firstLine keeps all output and hands out the first line.
 type firstLine struct {
 	line chan string
 	all  bytes.Buffer

@@ -32,7 +32,7 @@ func shots(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func receiptsOf(t *testing.T, text string) (all []lagcomp.ShotRecord) {
+func shotRecordsOf(t *testing.T, text string) (all []lagcomp.ShotRecord) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
 		var r lagcomp.ShotRecord
@@ -45,14 +45,14 @@ func receiptsOf(t *testing.T, text string) (all []lagcomp.ShotRecord) {
 	return all
 }
 
-// A match in virtual time tells of its shots, the same each time, filtered and drawn.
+// A simulated match has the same shot records each time, filtered and drawn.
 func TestInspectShotsOfAPreview(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "shot.svg")
 	text, err := shots(t, "preview", "--json", "--last", "0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := receiptsOf(t, text)
+	all := shotRecordsOf(t, text)
 	hit := func(r lagcomp.ShotRecord) bool { return r.Verdict == lagcomp.HitPlayer }
 	first := slices.IndexFunc(all, hit)
 	if len(all) < 50 || first < 0 {
@@ -67,7 +67,7 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.ShotRecord) bool {
 		return !hit(r) || r.Shooter != who.Shooter
 	})
-	if got := receiptsOf(t, text); !slices.Equal(got, want) {
+	if got := shotRecordsOf(t, text); !slices.Equal(got, want) {
 		t.Errorf("%d hits of %s, want %d", len(got), inspect.ShotName(who.Shooter), len(want))
 	}
 	if drawn, err := os.ReadFile(svg); err != nil || !bytes.HasPrefix(drawn, []byte("<svg ")) ||
@@ -84,7 +84,7 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 	}
 }
 
-// A server is asked with its secret, and what it refuses is said.
+// A server is asked with its secret, and its refusal is printed.
 func TestInspectShotsOfAServer(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/shots" || r.Header.Get("Authorization") != "Bearer s" {
@@ -117,15 +117,15 @@ func TestInspectShotsBadUse(t *testing.T) {
 	}
 }
 
-// A recording tells of its shots: of a part of it what it tells of the whole, and of a damaged one
-// what comes before the damage.
+// A recording has shot records: of a part the same as of the whole, and of a damaged one those
+// before the damage.
 func TestInspectShotsOfARecording(t *testing.T) {
 	path, file := recorded(t)
 	text, err := shots(t, path, "--json", "--last", "0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := receiptsOf(t, text)
+	all := shotRecordsOf(t, text)
 	hits := 0
 	for i := range all {
 		if all[i].Verdict == lagcomp.HitPlayer {
@@ -141,7 +141,7 @@ func TestInspectShotsOfARecording(t *testing.T) {
 	}
 	middle := all[len(all)/2].Tick
 	text, err = shots(t, path, "--json", "--last", "0", "--to", strconv.Itoa(int(middle)))
-	if got := receiptsOf(t, text); err != nil || !slices.Equal(got, all[:len(got)]) ||
+	if got := shotRecordsOf(t, text); err != nil || !slices.Equal(got, all[:len(got)]) ||
 		len(got) == len(all) || got[len(got)-1].Tick != middle {
 		t.Errorf("%v: %d shots until tick %d, of %d", err, len(got), middle, len(all))
 	}
@@ -149,7 +149,7 @@ func TestInspectShotsOfARecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err = shots(t, path, "--json", "--last", "0")
-	if got := receiptsOf(t, text); err == nil || len(got) == 0 || !slices.Equal(got, all[:len(got)]) {
+	if got := shotRecordsOf(t, text); err == nil || len(got) == 0 || !slices.Equal(got, all[:len(got)]) {
 		t.Errorf("a damaged file: %v, %d shots", err, len(got))
 	}
 }

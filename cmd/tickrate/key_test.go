@@ -21,7 +21,7 @@ const (
 	secretKey    = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"
 )
 
-// keyless is a command without a key in its environment, but for that of more.
+// keyless returns a command whose environment has no key but that in more.
 func keyless(t testing.TB, more []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := command(t, args...)
@@ -41,8 +41,8 @@ func ended(t *testing.T, c *exec.Cmd) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Row 38: a key that everybody knows, or one that is none, is refused in one line that names where
-// it came from and quotes nothing of it.
+// Row 38: the well-known key and malformed keys are refused in one line that names the source and
+// quotes nothing of the key.
 func TestThreat38Keys(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -109,7 +109,7 @@ func TestThreat38Keys(t *testing.T) {
 	}
 }
 
-// Row 38: whatever a running server prints or shows over HTTP, the key is not in it.
+// Row 38: neither output nor HTTP responses of a running server contain the key.
 func TestThreat38NeverShown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
@@ -155,7 +155,7 @@ func TestThreat38NeverShown(t *testing.T) {
 	}
 }
 
-// started starts a serve and reads its first line.
+// started starts serve and reads its first line.
 func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	t.Helper()
 	errs = &bytes.Buffer{}
@@ -174,8 +174,8 @@ func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	return errs, line
 }
 
-// The first run makes a key, for its owner alone, and says so; the second takes it. A key that
-// others can read is warned of.
+// The first run makes a key file for its owner alone and says so; the second run uses it. A key
+// file that others can read is warned of.
 func TestKeyFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.key")

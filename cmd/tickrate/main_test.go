@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// takenPorts are two ports that nobody else can listen on until the test ends.
+// takenPorts returns two ports that are in use until the test ends.
 func takenPorts(t *testing.T) (udp net.PacketConn, tcp net.Listener) {
 	t.Helper()
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 // testKey is the private key of all commands of these tests.
 var testKey = strings.Repeat("0123456789abcdef", 4)
 
-// command is tickrate with these arguments and the private key, in a folder of its own, killed with
-// the test.
+// command returns tickrate with these arguments and the test key, in a folder of its own; it is
+// killed with the test.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -76,8 +76,7 @@ func result(t *testing.T, args ...string) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Whatever is wrong is said in one line that names it; 2 means that what was asked for cannot be, 1
-// that it went wrong.
+// Errors are one line that names the cause. Exit code 2 is a wrong command line, and 1 a failure.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
@@ -229,7 +228,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// What one command writes another reads.
+// Files that one command writes are read by another.
 func TestRow73FilesFit(t *testing.T) {
 	dir := t.TempDir()
 	ground, models := filepath.Join(dir, "map.json"), filepath.Join(dir, "models.tkm")

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes
-// along, fetching what it lacks. A map that is none, or a file elsewhere, is refused with a reason.
+// A server changes its map over HTTP while a swarm plays. All clients follow and fetch what they
+// lack. A missing map, or a file outside the folder, is refused with a reason.
 func TestServeChangesItsMap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
@@ -112,7 +112,7 @@ func console(t *testing.T, addr, line string) string {
 	return string(out)
 }
 
-// What cannot be is refused before anything is opened.
+// Invalid flags are refused before anything is opened.
 func TestLifecycleFlags(t *testing.T) {
 	for i, c := range []struct {
 		args []string

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRow12OneBinary is row 12 of the reference's checklist: one binary is the server, the client,
-// thin clients and a preview of both in one process, by its first word.
+// TestRow12OneBinary is row 12 of docs/features.md: one binary is the server, the client, thin
+// clients and a preview, by its first argument.
 func TestRow12OneBinary(t *testing.T) {
 	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map",
 		"gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",

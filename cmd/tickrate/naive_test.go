@@ -22,15 +22,14 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// floodPlayers is how many play in BenchmarkFloodLobby.
+// floodPlayers is the number of players in BenchmarkFloodLobby.
 const floodPlayers = 200
 
 // asNaive makes this test binary the naive server of BenchmarkFloodLobby.
 const asNaive = "TICKRATE_TEST_AS_NAIVE"
 
-// naiveConn is a socket as one writes it first: a goroutine reads one datagram a call and puts it
-// into a channel, which holds as many as our ring; the socket's buffers are those that the system
-// gives.
+// naiveConn is a naive socket: a goroutine reads one datagram a call into a channel as long as our
+// ring, with the default socket buffers.
 type naiveConn struct {
 	udp *net.UDPConn
 	in  chan netio.Datagram
@@ -77,7 +76,7 @@ func (c *naiveConn) LocalAddr() netip.AddrPort { return c.udp.LocalAddr().(*net.
 func (c *naiveConn) Close() error              { return c.udp.Close() }
 func (c *naiveConn) Stats() netio.Stats        { return netio.Stats{} }
 
-// serveNaive runs a lobby behind a naiveConn until it is killed. It tells of itself as serve
+// serveNaive runs a lobby behind a naiveConn until it is killed. It prints its addresses as serve
 // --ready does.
 func serveNaive() error {
 	key, err := netcode.ParseKey(os.Getenv(keyVariable))

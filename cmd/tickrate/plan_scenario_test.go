@@ -12,8 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 )
 
-// Files that are wrong are refused with exit code 2, in one line that says where and what was
-// expected.
+// Invalid files are refused with exit code 2, in one line with the position and what was expected.
 func TestPlanRefusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -63,7 +62,7 @@ func TestPlanRefusesFiles(t *testing.T) {
 	}
 }
 
-// Every scenario of this build is listed, and printed so that it can be read again.
+// Every scenario of this build is listed, and its text parses to the same scenario.
 func TestScenarios(t *testing.T) {
 	code, out, _ := result(t, "plan", "scenarios")
 	if code != 0 {
@@ -87,7 +86,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// What a scenario may say, the report repeats in full, under the file's own names.
+// The report repeats every key of the scenario under its own name.
 func TestScenarioKeys(t *testing.T) {
 	said := map[string]bool{}
 	for _, s := range runner.Settings(scenario.Default()) {
@@ -154,8 +153,8 @@ func TestPlanLobbies(t *testing.T) {
 	}
 }
 
-// A prediction says what a tick, the process and a client take, and verify prints its error beside
-// a live run.
+// A prediction has the cost of a tick, a process and a client. verify prints its error beside a
+// live run.
 func TestPredictAndVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of real sockets")

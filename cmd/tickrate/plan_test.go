@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// tiny are the flags of the smallest plan there is, into dir. Its level holds on a machine that is
-// busy with something else, too.
+// tiny returns the flags of the smallest plan, into dir. Its service level holds on a busy machine
+// too.
 func tiny(dir string, players int) []string {
 	return []string{"plan", "--slo", "mean(tick) < 60*period", "--start", fmt.Sprint(players), "--max",
 		fmt.Sprint(players), "--duration", "500ms", "--warmup", "200ms", "--out", dir}
 }
 
-// readPlan reads a plan.json as a stranger would: by the names of the issue.
+// readPlan reads a plan.json by its documented names.
 func readPlan(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "plan.json"))
@@ -36,7 +36,7 @@ func readPlan(t *testing.T, dir string) map[string]any {
 	return p
 }
 
-// field walks down a path of names.
+// field returns the value at a path of names.
 func field[T any](t *testing.T, in any, path string) (v T) {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
@@ -113,8 +113,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A plan that is killed, with no time to say anything, leaves the report of the steps that it had,
-// and no server behind.
+// A plan that is killed leaves the report of its finished steps, and no server process.
 func TestPlanKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -164,9 +163,8 @@ func TestPlanKilled(t *testing.T) {
 	}
 }
 
-// A plan that is killed within its first step leaves a report that says that nothing was measured
-// yet, also where there was one of another plan before. Who wants to compare with it, or to predict
-// from it, is told so.
+// A plan that is killed in its first step leaves a report that says that nothing was measured yet,
+// in place of an older report. Commands that read it say so.
 func TestPlanKilledInItsFirstStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of real sockets")
@@ -213,8 +211,7 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 	}
 }
 
-// childrenOf are the processes that a process has started, as the kernel knows them; none where it
-// does not tell.
+// childrenOf returns the child processes of a process, none where the kernel does not tell.
 func childrenOf(pid int) []string {
 	var all []string
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -225,7 +222,7 @@ func childrenOf(pid int) []string {
 	return all
 }
 
-// stillThere is whether a process is there and has not ended.
+// stillThere reports whether a process exists and has not ended.
 func stillThere(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -235,8 +232,8 @@ func stillThere(pid string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(rest), "Z")
 }
 
-// An interrupt at any time leaves a report that can be read, says that it is partial, and exits
-// with 0: before the first step is over, and after.
+// An interrupt leaves a valid report that is marked as partial, and exits with 0, before the first
+// step is over and after it.
 func TestPlanInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -288,7 +285,7 @@ func TestPlanInterrupted(t *testing.T) {
 	}
 }
 
-// A lobby of one is the smallest there is.
+// A lobby of one player is the smallest.
 func TestPlanForOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -303,7 +300,7 @@ func TestPlanForOne(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to is said in one line.
+// A folder that is not writable is an error of one line.
 func TestPlanCannotWrite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -339,7 +336,7 @@ func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	return cmd, errs, line
 }
 
-// serve ends with 0 within two seconds of either signal, and tells programs where it listens.
+// serve ends with 0 within two seconds of either signal, and prints its addresses for programs.
 func TestRow59ServeAndSwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three seconds of real sockets")

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// Row 61: tickrate query prints what serve --query tells, for people and for programs, and the
-// server counts it.
+// Row 61: tickrate query prints what serve --query answers, as text and JSON, and the server
+// counts it.
 func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
@@ -62,7 +62,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	}
 }
 
-// Somebody who does not answer is given up on, with a word on why.
+// A server that does not answer is an error after the timeout.
 func TestQueryOfNobody(t *testing.T) {
 	deaf, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

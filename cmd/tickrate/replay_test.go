@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// recorded is half a minute of a lobby of eight, as a file and what is in it.
+// recorded returns half a minute of a lobby of eight, as a file and its content.
 func recorded(t *testing.T) (path string, file []byte) {
 	t.Helper()
 	move, err := assets.Bots(nil, 4)
@@ -38,8 +38,8 @@ func recorded(t *testing.T) (path string, file []byte) {
 	return path, file
 }
 
-// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it
-// goes, and one of another map is refused.
+// replay prints the kills and scores of a recorded lobby. A truncated file is played up to its
+// end, and one of another map is refused.
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
@@ -85,7 +85,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 }
 
-// rounds counts those of all who hit somebody.
+// rounds sums the rounds fired by players that hit somebody.
 func rounds(of []playback.PlayerScore) (n uint32) {
 	for _, p := range of {
 		if p.Aim != nil {

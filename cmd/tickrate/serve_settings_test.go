@@ -46,7 +46,8 @@ func TestServeSettingsHaveFlagsAndKeys(t *testing.T) {
 	}
 }
 
-// What serve config prints is a file that sets the same, with a comment above each setting.
+// The output of serve config is a file that sets the same values, with a comment above each
+// setting.
 func TestServeConfigRoundTrip(t *testing.T) {
 	given := strings.Fields("--map town:16:7 --players 7 --rotate arena-16 --rotate arena-64=assault " +
 		"--idle-warn 90s --view-distance 40.5 --prefault=false --protocol-id 0x10 --http-token secret")

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
-// dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one
-// line and exits with 2.
+// dst exits with 0 and one line without a violation. Cases that cannot be played are errors of
+// use.
 func TestDSTUse(t *testing.T) {
 	code, out, errs := result(t, "sim", "dst", "--seed", "3", "--until", "2s")
 	if code != 0 ||
@@ -57,7 +57,7 @@ func TestDSTUse(t *testing.T) {
 	}
 }
 
-// Many seeds are counted.
+// A range of seeds is counted.
 func TestDSTMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays two virtual minutes")
@@ -69,12 +69,12 @@ func TestDSTMany(t *testing.T) {
 	}
 }
 
-// again is the line of a breach that plays it again.
+// again matches the command that repeats a violation.
 var again = regexp.MustCompile(
 	`(?m)^\ttickrate sim dst (--seed \d+( --until \S+)?( --clients \d+)?( --without \S+)?)$`)
 
-// With a bug in it, dst exits with 1 and prints one line that plays the same again, made smaller,
-// in which the same breaks at the same instant; up to just before that all is well.
+// With a bug in the server, dst exits with 1 and prints a smaller case as one command. That
+// command violates the same invariant at the same instant, and nothing before.
 func TestDSTViolation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRow72SwarmNetgraph: a line a second says how one player's connection fares, with all that a
-// netgraph has, and the figures at the end have a netgraph of each player, by the same names.
+// TestRow72SwarmNetgraph: --netgraph prints a line a second about one player's connection, and the
+// figures at the end have a netgraph of each player, by the same names.
 func TestRow72SwarmNetgraph(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")

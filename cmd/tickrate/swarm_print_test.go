@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// The figures say what the machine took from the swarm and whether that made it late, and nothing
-// of what the system does not tell or did not happen.
+// The figures name the run delay of the swarm and whether it made the swarm late, and omit what
+// the system does not report.
 func TestPrintRunDelay(t *testing.T) {
 	const (
 		one = "  the machine took 12.5 ms of 30.0 s from it, 7.2 of them in 3 bursts of 0.5 ms " +

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports,
-// and by their addresses with the key; and full and bare ones.
+// One swarm plays on several lobbies at once, by their HTTP ports and by their addresses with the
+// key, with full decoding and with acks only.
 func TestSwarmOnSeveralLobbies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")

@@ -21,8 +21,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// A token says what its flags say, in base64 and in a file that only its owner reads, whoever could
-// read that before.
+// A token holds what its flags say, in base64 and in a file that only its owner can read, whatever
+// its mode was before.
 func TestToken(t *testing.T) {
 	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000",
 		"--client-id", "0x10", "--protocol-id", "77",
@@ -72,9 +72,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// What a swarm is told when there is no token to be had is what the server said, or what to do
-// about it.
-func TestTicketsRefused(t *testing.T) {
+// A swarm that gets no token prints the server's reason, or what to do.
+func TestTokensRefused(t *testing.T) {
 	var status int
 	var body string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -107,9 +106,9 @@ func TestTicketsRefused(t *testing.T) {
 	}
 }
 
-// Tokens come one a player, each for itself, over one connection, with the secret that is asked
-// for; the first names the server.
-func TestTickets(t *testing.T) {
+// Each player gets a token of its own over one connection, with the secret. The first token names
+// the server.
+func TestTokens(t *testing.T) {
 	connections := 0
 	key := netcode.Key{4}
 	servers, err := publicAddrs("", []string{"127.0.0.1:4567"})
@@ -152,8 +151,7 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// Row 39: a port in use and a flag that cannot be end with an exit code and one line that names
-// them.
+// Row 39: a port in use and an invalid flag end with an exit code and one line that names them.
 func TestThreat39PortsAndFlags(t *testing.T) {
 	udp, tcp := takenPorts(t)
 	for i, c := range []struct {
@@ -184,7 +182,8 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 	}
 }
 
-// Row 40: SIGTERM ends an echo server with 0 and in bounded time, and every client is told.
+// Row 40: SIGTERM ends an echo server with 0 in bounded time, and every client receives a
+// disconnect.
 func TestThreat40Echo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
@@ -201,9 +200,9 @@ func TestThreat40Echo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []*wanderer
+		var all []*netcodeClient
 		for n := range 10 {
-			all = append(all, newWanderer(t, k, n))
+			all = append(all, newNetcodeClient(t, k, n))
 		}
 		alive(t, all, netcode.Connected)
 		begin := time.Now()
@@ -222,20 +221,20 @@ func TestThreat40Echo(t *testing.T) {
 	}
 }
 
-// wanderer is a netcode client on a real socket.
-type wanderer struct {
+// netcodeClient is a netcode client on a real socket.
+type netcodeClient struct {
 	client *netcode.Client
 	udp    *net.UDPConn
 	out    netcode.Outbox
 }
 
-func newWanderer(t *testing.T, k *tokenSource, n int) *wanderer {
+func newNetcodeClient(t *testing.T, k *tokenSource, n int) *netcodeClient {
 	t.Helper()
 	raw, err := k.Token(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wanderer{client: netcode.NewClient(raw, netcode.ClientConfig{})}
+	w := &netcodeClient{client: netcode.NewClient(raw, netcode.ClientConfig{})}
 	if w.udp, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(k.at)); err != nil {
 		t.Fatal(err)
 	}
@@ -245,8 +244,8 @@ func newWanderer(t *testing.T, k *tokenSource, n int) *wanderer {
 
 var wanderersBegan = time.Now()
 
-// alive lets all live until they are in a state; five seconds at most.
-func alive(t *testing.T, all []*wanderer, want netcode.State) {
+// alive runs all clients until they are in a state, for at most five seconds.
+func alive(t *testing.T, all []*netcodeClient, want netcode.State) {
 	t.Helper()
 	buf := make([]byte, 2000)
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
@@ -276,7 +275,7 @@ func alive(t *testing.T, all []*wanderer, want netcode.State) {
 	t.Fatalf("not all of %d are %v after five seconds", len(all), want)
 }
 
-// tokensOverHTTP asks a server for the tokens of players.
+// tokensOverHTTP requests tokens of players from a server.
 func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
 	return requestTokens(ctx, tokenRequest{addr, secret, asPlayer})
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Workers that cannot be are refused with the range.
+// Invalid numbers of workers are refused with the range.
 func TestServeWorkersRefused(t *testing.T) {
 	for _, n := range []string{"0", "-1", "17"} {
 		code, _, errs := result(t, "serve", "--workers", n)

@@ -19,9 +19,9 @@ func runDelay(text []byte) (delay int64, ok bool) {
 	return 0, false
 }
 
-// otherProcesses returns the part of a run delay that other processes certainly caused. Other threads
-// of this process ran for the time ours meanwhile; all of it may have been on this processor. Both
-// are in nanoseconds.
+// otherProcesses returns the part of a run delay that other processes certainly caused. Other
+// threads of this process ran for the time ours meanwhile; all of it may have been on this
+// processor. Both are in nanoseconds.
 func otherProcesses(delay, ours int64) time.Duration {
 	return time.Duration(max(delay-max(ours, 0), 0))
 }

@@ -22,7 +22,7 @@ type datagramFuzzer struct {
 	t        testing.TB
 	s        *Server
 	now      time.Duration
-	rng     uint64
+	rng      uint64
 	victims  []*pair
 	control  []*pair
 	unsent   [][]byte // real datagrams that the server has not got, of victim i%fuzzVictims

@@ -185,7 +185,7 @@ func TestRow57Announcements(t *testing.T) {
 	}
 }
 
-// Row 57: what is invisible or turns the line is not passed on.
+// Row 57: invisible and bidirectional characters are removed.
 func TestRow57Clean(t *testing.T) {
 	for i, c := range []struct{ in, want string }{
 		0: {"  a \t\r\n b\u00a0\u3000 ", "a b"},
@@ -212,8 +212,8 @@ func TestRow57Clean(t *testing.T) {
 	}
 }
 
-// slowFind is find, written for reading: all exact ones, else all alike but for case, else all that
-// begin so.
+// slowFind is find, written for reading: exact names, else names that differ in case only, else
+// names with that prefix.
 func slowFind(players []Player, name string) (slots []int) {
 	fold := func(s string) string {
 		return strings.Map(func(r rune) rune { return []rune(strings.ToLower(string(r)))[0] }, s)
@@ -273,8 +273,8 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// Whatever is said: what goes out is clean and short, a refusal goes to the sender alone, a team's
-// line stays in the team.
+// For any line, the text that goes out is clean and short, a refusal goes to the sender alone, and
+// team lines stay in the team.
 func FuzzPost(f *testing.F) {
 	for _, s := range []string{"hi", "/t hi", `/w "Anna B" hi`, "/r hi", "/w an x", "/\u202e", "/w \" \" x"} {
 		f.Add([]byte(s), uint8(0))

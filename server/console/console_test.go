@@ -29,7 +29,8 @@ func (d disk) put(name string, lines ...string) {
 	_ = d.write(name, []byte(strings.Join(lines, "\n")))
 }
 
-// newConsole is one with a variable of every kind, and a command that says what it is told.
+// newConsole returns a console with a variable of every kind, and a command that prints its
+// arguments.
 func newConsole() (*Console, disk) {
 	d := disk{fstest.MapFS{}}
 	c := New(Config{Files: d, Write: d.write})
@@ -58,7 +59,7 @@ func newConsole() (*Console, disk) {
 	return c, d
 }
 
-// state is all that lines could change.
+// state returns everything that lines could change.
 func state(c *Console) string {
 	var b strings.Builder
 	for v := range c.vars() {
@@ -68,8 +69,8 @@ func state(c *Console) string {
 	return b.String()
 }
 
-// Row 58: every kind is set within its range and refused outside, with the name and what was
-// expected; a refused line changes nothing.
+// Row 58: each kind is set within its range and refused outside, with the name and what was
+// expected. A refused line changes nothing.
 func TestRow58VariablesOfEveryKind(t *testing.T) {
 	for i, c := range []struct{ line, want string }{ // want: the value after it, or the error
 		0: {"net.stats 1", "net.stats true (default false)"},
@@ -248,8 +249,7 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	t.Error("what was not written counts as saved")
 }
 
-// Row 58: files run line by line; a wait lets ticks pass; what cannot be is shown with file and
-// line.
+// Row 58: files run line by line. A wait lets ticks pass, and errors name file and line.
 func TestRow58ExecFiles(t *testing.T) {
 	con, d := newConsole()
 	d.put("boot.cfg", "// comment", "say 1", "", "exec inner.cfg", "wait 2",
@@ -286,8 +286,7 @@ func TestRow58ExecFiles(t *testing.T) {
 	}
 }
 
-// Files that run one another, or themselves, end: by depth, by lines that wait, and by lines that
-// run.
+// Files that run one another end: by depth, by pending lines, and by lines run.
 func TestRow58FilesThatRunThemselvesEnd(t *testing.T) {
 	for _, lines := range []int{1, 2, 3, 15, 100, 128} {
 		con, d := newConsole()
@@ -426,7 +425,7 @@ func TestRow58Completion(t *testing.T) {
 	}
 }
 
-// Entries that cannot be are bugs.
+// Invalid entries are bugs and panic.
 func TestBadEntriesPanic(t *testing.T) {
 	for i, f := range []func(*Console){
 		0: func(c *Console) { NewInt(Entry{Name: "Big"}, 0, 0, 1) },
@@ -485,8 +484,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// Whatever line comes, a guest changes nothing; whatever an operator's line does, what is saved can
-// be loaded, and is the same.
+// For any line, a guest changes nothing, and what an operator's line changes can be saved and
+// loaded to the same values.
 func FuzzExecute(f *testing.F) {
 	for _, s := range []string{"server.tickrate 30", `server.servername "x y"`,
 		"exec a.cfg", "saveconfig", "cheats 1", "set net.stats on", "vars -c", "help help", "wait 3",

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sample is a page of a lobby that does not exist.
+// sample returns the page of a lobby that does not exist.
 func sample(players int) *Dash {
 	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players,
 		Stages: []Stage{{"receive", "receive"}, {"move", "match"}},
@@ -40,7 +40,7 @@ func site(t *testing.T, d *Dash) *httptest.Server {
 	return s
 }
 
-// fill writes frame n, with so many players.
+// fill writes frame n with a number of players.
 func (d *Dash) fill(n uint64, players int) {
 	f := d.Next()
 	f.Tick = n
@@ -141,7 +141,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// There are so many readers and no more, and a place is free when one leaves.
+// The number of readers is bounded, and a slot is free when a reader leaves.
 func TestReadersAreBounded(t *testing.T) {
 	d := sample(1)
 	s := site(t, d)
@@ -278,7 +278,7 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// What comes says that it loads nothing from elsewhere, and it does not.
+// The response says that the page loads nothing from elsewhere, and it does not.
 func TestPageIsClosed(t *testing.T) {
 	d := sample(1)
 	d.SetMap(Map{Arena: "</script>", Solids: []Solid{{Shape: "box"}}})

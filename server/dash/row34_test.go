@@ -82,7 +82,7 @@ func TestThreat34SlowReaders(t *testing.T) {
 	}
 }
 
-// What a slow reader misses is what is oldest.
+// A slow reader misses the oldest frames.
 func TestThreat34OldestIsDropped(t *testing.T) {
 	d := sample(1)
 	defer d.Close()

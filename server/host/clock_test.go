@@ -10,8 +10,7 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// What cannot be is refused by a line that says what was expected; what is left out has the
-// defaults that are documented.
+// Invalid rates are refused with what was expected, and zero fields have the documented defaults.
 func TestClockConfig(t *testing.T) {
 	for i, c := range []struct {
 		cfg      ClockConfig
@@ -43,7 +42,7 @@ func TestClockConfig(t *testing.T) {
 	}
 }
 
-// host is a machine in virtual time: a clock, and what frames cost. cost is that of n ticks that
+// machine is a host in virtual time: a clock, and the cost of frames. cost is that of n ticks that
 // begin at an instant.
 type machine struct {
 	now     time.Duration
@@ -66,9 +65,9 @@ func (m *machine) until(end time.Duration) {
 	}
 }
 
-// TestRow66TickRateConfig is row 66 of the reference's checklist: at 60 ticks and 20 snapshots a
-// second, and four steps a frame at most, a stall of a second costs that second, once. What can be
-// made up for is, what cannot is given up and counted, and the clock is on time again at once.
+// TestRow66TickRateConfig is row 66 of docs/features.md: at 60 ticks and 20 snapshots a second,
+// with at most four steps a frame, a stall of a second costs that second once. The clock catches
+// up where it can, counts the skipped ticks, and is on time again at once.
 func TestRow66TickRateConfig(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		cfg, interval, err := ClockConfig{60, 20, 4, batch}.Check()
@@ -110,8 +109,7 @@ func TestRow66TickRateConfig(t *testing.T) {
 }
 
 // A machine that is too slow for its rate plays as many ticks as it can, and falls no further
-// behind than the steps of a frame: nothing piles up, so that the moment the load is gone it is on
-// time.
+// behind than the steps of a frame. It is on time as soon as the load is gone.
 func TestRow66NoSpiral(t *testing.T) {
 	for _, steps := range []int{1, 4, 16} {
 		cfg, _, _ := ClockConfig{MaxSteps: steps}.Check()
@@ -137,7 +135,7 @@ func TestRow66NoSpiral(t *testing.T) {
 }
 
 // Ticks are due at even distances for hours, at rates whose period is no whole number of
-// nanoseconds, and whatever the tempo was.
+// nanoseconds, and at any timescale.
 func TestClockKeepsTime(t *testing.T) {
 	for _, rate := range []tick.Rate{20, 60, 64, 128} {
 		cfg, _, _ := ClockConfig{Simulation: rate}.Check()
@@ -170,10 +168,9 @@ func TestClockKeepsTime(t *testing.T) {
 	}
 }
 
-// TestRow66Ladder is the overload ladder in virtual time, with the costs of a tick's parts made up:
-// each rung makes a tick cheaper by what it leaves out, the lobby climbs no higher than it must,
-// stays there while the load does, and comes down when that is gone, in the order in which it went
-// up.
+// TestRow66Ladder is the overload ladder in virtual time, with invented costs: each level makes a
+// tick cheaper by what it leaves out, the lobby goes no higher than it must, stays there under the
+// load, and returns in reverse order.
 func TestRow66Ladder(t *testing.T) {
 	for _, c := range []struct {
 		load float64 // of a tick without shedding, in periods
@@ -224,8 +221,8 @@ func TestRow66Ladder(t *testing.T) {
 	}
 }
 
-// shedCost is what is left of a tick on a rung, in this test: of 1, the snapshots are 0.45,
-// spectators 0.02.
+// shedCost is the remaining cost of a tick at a load level, in this test: of 1, snapshots are 0.45
+// and spectators 0.02.
 func shedCost(s overload.Level) float64 {
 	cost := 1.0
 	if s >= overload.HalfRate {

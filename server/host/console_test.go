@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// logBuffer is a log that many may write to and one reads.
+// logBuffer is a log with several writers and one reader.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,7 +33,7 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// until waits for a text in a log.
+// until waits for a text in the log.
 func (b *logBuffer) until(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); !strings.Contains(b.String(),
@@ -115,8 +115,8 @@ func TestConsoleOverHTTP(t *testing.T) {
 	stop()
 }
 
-// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit
-// ends the server.
+// Lines of standard input run with all rights: files run before the first tick, are saved whole,
+// and quit ends the server.
 func TestConsoleIsTyped(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "start.cfg"),
@@ -174,7 +174,7 @@ func TestConsoleIsTyped(t *testing.T) {
 	}
 }
 
-// A file that cannot be run is said before anything begins, and nothing stays open.
+// A file that cannot be run is an error before anything starts, and nothing stays open.
 func TestBadFileEndsAHost(t *testing.T) {
 	for file, want := range map[string]string{"none.cfg": "no such file", "../x": "expected a path within"} {
 		cfg := hostConfig("mmsg")

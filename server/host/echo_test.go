@@ -65,7 +65,7 @@ func (w *echoWorld) join(id uint64) *echoPeer {
 	return c
 }
 
-// step lets a millisecond pass.
+// step plays a millisecond.
 func (w *echoWorld) step() {
 	w.now += time.Millisecond
 	for _, c := range w.clients {
@@ -76,7 +76,7 @@ func (w *echoWorld) step() {
 	}
 }
 
-// step lets a client take in what has come and say what is due.
+// step receives what has arrived and sends what is due.
 func (c *echoPeer) step(t *testing.T, now time.Duration) {
 	var b netio.Batch
 	for {

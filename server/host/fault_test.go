@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A panic in one lobby ends that lobby: its players hear why, its log says where, and another lobby
-// of the same process goes on.
+// A panic in one lobby ends that lobby: its players receive the reason, its log names the place,
+// and another lobby of the process goes on.
 func TestThreat32Panic(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	var log bytes.Buffer

@@ -23,17 +23,19 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// gnet's worker pool starts at its package's init and never ends; whatever else is left over is
-// ours.
+// gnet's worker pool starts with its package and never ends; any other goroutine that is left is a
+// leak.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) Config {
 	netcodeCfg := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: netcodeCfg},
+	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16",
+		Players: 4, Netcode: netcodeCfg},
 		UDP: UDPConfig{Listen: "127.0.0.1:0", Backend: socket}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}}
 }
 
-// running starts a host and returns what ends it: like an interrupt, and within two seconds.
+// running starts a host and returns the function that ends it as an interrupt does, within two
+// seconds.
 func running(t *testing.T, cfg Config) (h *Host, stop func()) {
 	t.Helper()
 	h, err := New(cfg)
@@ -82,8 +84,8 @@ func ask(t *testing.T, method, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// A host answers a Hello over a real socket, tells its figures, forgets them when asked, and can be
-// started again on the same ports at once.
+// A host answers a handshake over a real socket, reports its figures, resets them on request, and
+// can be started again on the same ports at once.
 func TestHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)
@@ -135,7 +137,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Before anybody can come a host prefaults its memory, if asked for, once.
+// A host prefaults its memory once, before the first client can join.
 func TestHostPrefaults(t *testing.T) {
 	for _, c := range []struct {
 		touch   bool
@@ -160,7 +162,7 @@ func TestHostPrefaults(t *testing.T) {
 	}
 }
 
-// greeted is a client of a host that has said Welcome, over a real socket.
+// greeted is a client of a host over a real socket that has its Welcome.
 type greeted struct {
 	*net.UDPConn
 	t    *testing.T
@@ -170,7 +172,7 @@ type greeted struct {
 	when time.Time
 }
 
-// greet joins until a Welcome comes.
+// greet connects until the Welcome arrives.
 func greet(t *testing.T, to netip.AddrPort) *greeted {
 	t.Helper()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
@@ -197,7 +199,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 	return g
 }
 
-// until goes on until something has happened.
+// until runs the client until a condition holds.
 func (g *greeted) until(what string, happened func() bool) {
 	g.t.Helper()
 	var buf [2000]byte
@@ -269,7 +271,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A host without an HTTP port has none; a connection is told when it closes.
+// A host without an HTTP port has none. Connections receive a close when it ends.
 func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen = ""

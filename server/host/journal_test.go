@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// Records of a journal are in its file without a Close, another process reads what was written, and
-// only one process has it open at a time.
+// Records are in the file without a Close, another process reads them, and one process at a time
+// has the journal open.
 func TestJournal(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")
@@ -56,7 +56,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// Files that are no journal are refused and left as they are.
+// Files that are no journals are refused and left as they are.
 func TestJournalRefuses(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")
@@ -88,7 +88,7 @@ func TestJournalRefuses(t *testing.T) {
 	}
 }
 
-// A host keeps its journal to itself while it runs, and lets go of it.
+// A host holds its journal while it runs, and releases it.
 func TestHostJournal(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")

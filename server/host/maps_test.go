@@ -34,8 +34,8 @@ func (s *sharedBuffer) String() string {
 	return s.buf.String()
 }
 
-// A host finds maps on a goroutine of its own while it ticks: what is there is played, and what
-// cannot be found, or panics on the way, is said and changes nothing.
+// A host loads maps on a goroutine of its own while it ticks. A map that is missing, or whose
+// loading panics, is logged and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
 	game := sim.DefaultGame()
 	find := func(c server.MapSpec) (g server.LoadedMap, err error) {

@@ -15,9 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// still is a file as it was at one instant: it is read until two readings agree, as one that is
-// written to meanwhile is read in pieces.
-func still(t *testing.T, name string) []byte {
+// readWhole returns a file as it was at one instant: it reads until two readings agree.
+func readWhole(t *testing.T, name string) []byte {
 	t.Helper()
 	for last := []byte(nil); ; {
 		raw, err := os.ReadFile(name)
@@ -31,7 +30,7 @@ func still(t *testing.T, name string) []byte {
 	}
 }
 
-// recordings are the files of a folder, oldest first, each with the first ticks of its chunks.
+// recordings returns the files of a folder, oldest first, each as the first ticks of its chunks.
 func recordings(t *testing.T, dir string) (out [][]int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tkr"))
@@ -39,7 +38,7 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		raw := still(t, name)
+		raw := readWhole(t, name)
 		if len(raw) == 0 {
 			continue // made, and nothing written yet
 		}
@@ -65,7 +64,7 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 	return out
 }
 
-// testChunks are chunks of a lobby, as many as are wanted.
+// testChunks returns n chunks of a lobby.
 func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
 	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
@@ -75,8 +74,8 @@ func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	return out
 }
 
-// What a disk cannot keep up with is left out and said, the tick never waits, and the recording
-// goes on in another file.
+// Chunks that a slow disk cannot take are dropped and logged, the tick never waits, and the
+// recording goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
 	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
@@ -108,8 +107,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 }
 
-// A round has a file; and what is there of one is whole after every chunk, as it is for a server
-// that is killed.
+// Each round has a file, which is whole after every chunk, as after a kill.
 func TestRecorderByRounds(t *testing.T) {
 	a, err := newRecorder(t.TempDir(), io.Discard)
 	if err != nil {

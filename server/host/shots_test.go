@@ -12,7 +12,7 @@ import (
 
 // A running host serves filtered shot records to requests with access. One without a shot log says
 // so.
-func TestHostGivesReceipts(t *testing.T) {
+func TestHostGivesShotRecords(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Lobby.ShotLogSize = 64
 	h, err := New(cfg)
@@ -68,7 +68,7 @@ func TestHostWithoutReceipts(t *testing.T) {
 }
 
 // Shot records tell positions, so they need the same access as the console.
-func TestReceiptsAreGuarded(t *testing.T) {
+func TestShotRecordsAreGuarded(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen, cfg.Lobby.ShotLogSize = "0.0.0.0:0", 8
 	h, stop := running(t, cfg)

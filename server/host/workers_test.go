@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A host with workers says so, and takes them with it when it ends (TestMain looks for what is
-// left); without, the tick is alone. Numbers that cannot be are refused before anything is opened.
+// A host with workers prints their number and ends them (TestMain checks). Invalid numbers are
+// refused before anything is opened.
 func TestHostWorkers(t *testing.T) {
 	for _, c := range []struct{ workers, want int }{{0, 1}, {1, 1}, {3, 3}} {
 		cfg := hostConfig("mmsg")

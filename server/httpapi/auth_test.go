@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset
+// Requests that slow the server or change its figures need access: a trace of an hour, or a reset
 // by a web page.
 func TestPagesGuarded(t *testing.T) {
 	const profile, reset, stats, page, events = "GET /debug/pprof/trace",

@@ -118,8 +118,7 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-// What comes is a token as netcode has it, for the client asked for, and it lives as long as it
-// says.
+// The response holds a valid token for the requested client, with the stated lifetime.
 func TestConnectMints(t *testing.T) {
 	h, clock := newConnectTest("", true)
 	seen := map[string]bool{}
@@ -151,7 +150,7 @@ func TestConnectMints(t *testing.T) {
 	}
 }
 
-// Tokens are so many at once and so many a second: an hour of asking earns no more than the burst.
+// Tokens are limited by a burst and a rate: an hour of asking gains no more than the burst.
 func TestConnectLimit(t *testing.T) {
 	h, clock := newConnectTest("", true)
 	given := func() (n int) {

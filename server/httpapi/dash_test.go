@@ -21,7 +21,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// windowed is a lobby at play with a live page that can be filled without a reader.
+// windowed returns a lobby that plays, with a live page that can be filled without a reader.
 func windowed(t testing.TB, players int, brain func(n int) swarm.Brain) (*lobbysim.Sim, *DashFeed) {
 	t.Helper()
 	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: ground(),
@@ -55,8 +55,8 @@ func TestLivePageAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What the page says is what the lobby did: bytes by part are bytes sent, each client's are what
-// its session had.
+// The figures of the page match the lobby: bytes by part are bytes sent, and those of each client
+// are those of its session.
 func TestLivePageTellsTheTruth(t *testing.T) {
 	b, feed := windowed(t, 40, nil)
 	l := b.Lobby
@@ -122,8 +122,8 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	}
 }
 
-// touches holds a shot to what it says: its ball, at the end of its way, touches that bone of the
-// rewound body.
+// touches checks a shot: its ball at the end of its path touches the named bone of the rewound
+// body.
 func touches(t *testing.T, s *dash.Shot) {
 	t.Helper()
 	if len(s.Then) != int(rig.Bones) || len(s.Now) != int(rig.Bones) ||
@@ -146,7 +146,7 @@ func touches(t *testing.T, s *dash.Shot) {
 	t.Errorf("bone %q", s.Bone)
 }
 
-// The map has every solid once, and a team's areas as such.
+// The map has every solid once, and the areas of teams.
 func TestLivePageHasTheMap(t *testing.T) {
 	m := mapOf(ground(), "here")
 	if m.Arena != "here" || len(m.Solids) != len(ground().Solids) || m.Min == m.Max {
@@ -154,7 +154,7 @@ func TestLivePageHasTheMap(t *testing.T) {
 	}
 }
 
-// When the lobby goes on to another map, so does the page.
+// When the lobby changes its map, so does the page.
 func TestLivePageFollowsTheMap(t *testing.T) {
 	_, f := windowed(t, 4, nil)
 	mux := http.NewServeMux()
@@ -178,8 +178,8 @@ func TestLivePageFollowsTheMap(t *testing.T) {
 	}
 }
 
-// BenchmarkLivePage prices a page with a reader: four frames a second, each with its ticks and
-// players, beside the lobby's own ticks.
+// BenchmarkLivePage measures a page with a reader: four frames a second, each with its ticks and
+// players, beside the ticks of the lobby.
 func BenchmarkLivePage(b *testing.B) {
 	for _, players := range []int{256} {
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {

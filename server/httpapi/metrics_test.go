@@ -29,7 +29,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
-// docs is docs/metrics.md as the table has it.
+// docs returns docs/metrics.md as the table has it.
 func docs() []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Metrics
@@ -61,7 +61,7 @@ the division of all bytes, scale the cells by the exact sections:
 	return b.Bytes()
 }
 
-// kind is the metric's type, by its name and help.
+// kind returns the metric's type, by its name and help.
 func (m *metric) kind() string {
 	switch {
 	case strings.HasSuffix(m.name, "_total"):
@@ -148,7 +148,7 @@ func TestMetricsKeepTheConventions(t *testing.T) {
 	}
 }
 
-// gathered is the families by name.
+// gathered returns the families by name.
 func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily {
 	t.Helper()
 	all, err := r.Gather()
@@ -162,9 +162,9 @@ func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily
 	return by
 }
 
-// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled
-// sections, and histograms have one value for each tick, snapshot, or connection and second, in
-// buckets that fit.
+// Metrics match the lobby's counters: sections of the byte account are the bytes sent, its cells
+// the sampled sections, and histograms have one value for each tick, snapshot, or connection and
+// second, in fitting buckets.
 func TestMetricsTellTheFigures(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.sim.Lobby.Publish()
@@ -326,7 +326,7 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 	}
 }
 
-// Health says whether ticks go on, readiness whether players find a place.
+// Health reports whether ticks go on, readiness whether players can join.
 func TestHealthByState(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 3}, 3, 60)
 	l.sim.Leave(2)
@@ -366,8 +366,8 @@ func TestHealthByState(t *testing.T) {
 	}
 }
 
-// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a
-// trace runs it has regions, too.
+// The goroutine of the ticks has the profiler labels of its stage, without allocating. During a
+// trace it has regions too.
 func TestStagesAreMarked(t *testing.T) {
 	m := NewStageLabels("7")
 	m.Always() // as while a profile runs
@@ -417,8 +417,8 @@ func TestStagesAreMarked(t *testing.T) {
 	}
 }
 
-// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id
-// is refused.
+// Explanations come from the goroutine of the lobby, for callers with the secret. A bad net id is
+// refused.
 func TestExplainOverHTTP(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 4}, 2, 60)
 	get := func(secret, query, bring string) *httptest.ResponseRecorder {

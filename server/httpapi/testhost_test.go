@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// ground is the map of all these tests.
+// ground is the map of the tests.
 var ground = sync.OnceValue(func() *arena.Arena {
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -27,7 +27,7 @@ var ground = sync.OnceValue(func() *arena.Arena {
 	return a
 })
 
-// newSim is a lobby with clients in virtual time.
+// newSim returns a lobby with clients in virtual time.
 func newSim(t testing.TB, cfg server.Config, clients int) *lobbysim.Sim {
 	t.Helper()
 	if cfg.Arena == nil {

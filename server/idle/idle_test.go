@@ -16,7 +16,7 @@ type controls struct {
 	Dir, Mag            uint8
 }
 
-// step is Step, or Exempt where the player may be idle.
+// step is Step, or Exempt for a player that may be idle.
 func step[I comparable](w *Tracker[I], now tick.Tick, input I, exempt bool, l Limits) Action {
 	if exempt {
 		return w.Exempt(now, input)
@@ -77,7 +77,7 @@ func TestRow10IdlePlayersLeave(t *testing.T) {
 	}
 }
 
-// The same from all that a player ever did, written for reading.
+// slow returns the same actions from all inputs so far, written for reading.
 func slow(inputs []uint8, exempt []bool, l Limits) (did []Action) {
 	warned, kicked := false, false
 	for now := range inputs {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a datagram costs: one that is refused, a challenge, and a query of a lobby of 64, whose
-// answer is counted in pages/op.
+// BenchmarkAnswer measures the cost of a datagram: refused, a challenge, and a query of a lobby of
+// 64, whose answer has pages/op datagrams.
 func BenchmarkAnswer(b *testing.B) {
 	s := sheetOf(lobby(64))
 	send := func([]byte) {}

@@ -19,7 +19,7 @@ var (
 	there = netip.MustParseAddrPort("203.0.113.9:4242")
 )
 
-// lobby is a report of so many players.
+// lobby returns the report of a lobby with a number of players.
 func lobby(players int) *Report {
 	r := &Report{
 		Info: Info{Players: uint16(players), MaxPlayers: 4096, Name: "Ännchen's",
@@ -47,14 +47,14 @@ func sheetOf(r *Report) *Sheet {
 
 func newResponder() *Responder { return NewResponder([4]uint64{1, 2, 3, 4}, Limits{}) }
 
-// answers are the datagrams that a responder has for one.
+// answers returns the answers of a responder to a datagram.
 func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte,
 	s *Sheet) (out [][]byte, why Drop) {
 	why = r.Answer(now, from, datagram, s, func(d []byte) { out = append(out, bytes.Clone(d)) })
 	return out, why
 }
 
-// asked runs a client against a responder: path has the round trip, and what the path does to a
+// asked runs a client against a responder. path has the round trip, and what the path does to a
 // response.
 func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks,
 	path func([][]byte) [][]byte) (Report, *Client) {
@@ -80,7 +80,7 @@ func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks,
 
 func straight(d [][]byte) [][]byte { return d }
 
-// Row 61: a client gets what the server has, every chunk of it, in one datagram or in many.
+// Row 61: a client gets every chunk of the report, in one datagram or several.
 func TestRow61ClientGetsTheReport(t *testing.T) {
 	for _, players := range []int{0, 1, 64, 4096} {
 		want := lobby(players)
@@ -115,7 +115,7 @@ func TestRow61PagesInAnyOrder(t *testing.T) {
 	}
 }
 
-// The bytes of an info are those of the reference: counted out by hand from its layout.
+// The bytes of an info are those of the reference, counted by hand from its layout.
 func TestRow61InfoOnTheWire(t *testing.T) {
 	r := newResponder()
 	s := sheetOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv",
@@ -131,8 +131,7 @@ func TestRow61InfoOnTheWire(t *testing.T) {
 	}
 }
 
-// A token is worth nothing from another address, with a bit changed, or after twenty seconds; then
-// there is silence.
+// A token from another address, with a changed bit, or older than twenty seconds gets no answer.
 func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	s := sheetOf(lobby(3))
 	token := func(r *Responder, now time.Duration, at netip.AddrPort) uint32 {
@@ -181,7 +180,7 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	}
 }
 
-// Whatever an address sends, it gets no more bytes than it sent until it has shown its token.
+// Until it has shown its token, an address gets no more bytes than it sent.
 func TestRow61NoAmplification(t *testing.T) {
 	s := sheetOf(lobby(4096))
 	rapid.Check(t, func(t *rapid.T) {
@@ -219,7 +218,7 @@ func TestRow61NoAmplification(t *testing.T) {
 	})
 }
 
-// A flood, from one network or from all, gets what the limits say and no more; another network is
+// A flood from one network or from all gets at most what the limits allow, and another network is
 // still answered.
 func TestRow61FloodIsBounded(t *testing.T) {
 	s := sheetOf(lobby(4096))
@@ -279,8 +278,8 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What does not fit is left out from the end; the counts say what is there, and Info what there
-// would be.
+// Rows that do not fit are left out from the end. The counts are of the rows that are there, and
+// Info has all.
 func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 	r := lobby(4096)
 	for i := range r.Players.Rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// Entities that were not sent come first, the nearest of them before others.
+// Entities that were not sent come first, in order of distance.
 func TestPrintExplanations(t *testing.T) {
 	var out strings.Builder
 	if err := printExplanations(&out, []server.Explanation{
