@@ -22,8 +22,8 @@ func lineOf(c protocol.Chat) string {
 	return string(event)
 }
 
-// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no
-// more memory than a lobby has players.
+// Any roster and chat messages are accepted or refused: none panics, and none takes more memory
+// than the slots of a lobby.
 func TestHostileNamesAndLines(t *testing.T) {
 	long := protocol.Chat{Kind: protocol.ChatAll, Text: []byte(strings.Repeat("x", 256))}
 	for i, c := range []struct {

@@ -127,7 +127,8 @@ func TestRow23CommandsSurviveLoss(t *testing.T) {
 	t.Logf("%d ticks with the command, %d without", used, missing)
 }
 
-// TestOwnClock: the client's clock began elsewhere and runs a thousandth too fast or too slow.
+// TestOwnClock: the client's clock starts at another value and runs a thousandth too fast or too
+// slow.
 func TestOwnClock(t *testing.T) {
 	for _, clock := range []func(time.Duration) time.Duration{
 		func(now time.Duration) time.Duration { return now + 500*time.Hour + now/1000 },
@@ -230,7 +231,7 @@ func TestVerdictIsOurs(t *testing.T) {
 	t.Logf("%d hits agreed, %d claims on the dead", rounds, missed)
 }
 
-// aimBot looks at the nearest player that its view shows.
+// aimBot looks at the nearest player in its view.
 func aimBot(c *Client, idle func(int) Intent) func(int) Intent {
 	return func(n int) Intent {
 		in := idle(n)
@@ -275,7 +276,7 @@ func TestDecodeOwnPredictsAsWell(t *testing.T) {
 	}
 }
 
-// TestPoseIsTheServers: what a view shows is what the server's history shows for it.
+// TestPoseIsTheServers: the poses of a view equal those of the server's history.
 func TestPoseIsTheServers(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 7, extras: 8})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond, loss: 0.1, jitter: 20 * time.Millisecond})
@@ -298,8 +299,8 @@ func TestPoseIsTheServers(t *testing.T) {
 	}
 }
 
-// TestLostGroup: a group that one of the view's snapshots lacks is shown between the nearest two
-// that hold it.
+// TestLostGroup: a group that one snapshot of the view lacks is shown between the nearest two
+// snapshots that have it.
 func TestLostGroup(t *testing.T) {
 	for i, c := range []struct {
 		v        tick.View
@@ -348,7 +349,7 @@ func TestLostGroup(t *testing.T) {
 	t.Logf("%d poses shown without a group, %d jumps", lacking, jumps)
 }
 
-// TestResync: a client that lost its memory asks once and is well again.
+// TestResync: a client that lost its baselines requests a resync once and recovers.
 func TestResync(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 9, extras: 3})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})

@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// A bare client's commands reach the server in time and as they were given, on a clean path and on
-// a bad one, although it knows its clocks by arrivals and round trips alone: no row tells it how
-// its commands fare. What arrives is acknowledged, and nothing of it is decoded.
+// The commands of a client with DecodeAcks reach the server in time and unchanged, on a clean path
+// and on a bad one. It knows its clocks by arrivals and round trips alone. It acknowledges what
+// arrives and decodes none of it.
 func TestDecodeAcksInputsArrive(t *testing.T) {
 	for i, c := range []struct {
 		path link
@@ -71,8 +71,7 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 	}
 }
 
-// Of what a bare client does not decode it says that it does not know it, and keeps no memory for
-// it.
+// A client with DecodeAcks reports undecoded state as unknown and keeps no memory for it.
 func TestDecodeAcksKnowsNothing(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 40, players: 16, extras: 12})
 	cfg := l.config()

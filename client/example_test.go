@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// A bot that runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
+// A bot runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
 func Example() {
 	network := netio.NewMemory()
 	home, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:7777"), netio.Config{})

@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// mapFile is an arena as a file.
+// mapFile returns an arena as a file.
 func mapFile(t testing.TB, a *arena.Arena) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func mapFile(t testing.TB, a *arena.Arena) []byte {
 	return b.Bytes()
 }
 
-// transferOf is a file as an honest server sends it.
+// transferOf returns a file as the transfer of an honest server.
 func transferOf(what protocol.Content, file []byte) []byte {
 	m, packed := dict.Pack(file)
 	p := protocol.ContentTransfer{Content: what, Compression: uint8(m),
@@ -37,13 +37,13 @@ func transferOf(what protocol.Content, file []byte) []byte {
 	return p.Append(nil)
 }
 
-// withoutContent makes a client that has neither the server's models nor its arena.
+// withoutContent makes a client that lacks the server's models and arena.
 func (l *testServer) withoutContent(cfg *Config) {
 	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
-// serveContent lets the server answer each request with a transfer: nil for none.
+// serveContent has the server answer each request with a transfer; nil for none.
 func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
 	l.onRequest = func(g *serverConn, what protocol.Content) {
 		if blob := answer(what); blob != nil {
@@ -54,7 +54,7 @@ func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
 	}
 }
 
-// contentFor is what an honest server answers.
+// contentFor returns the transfer of an honest server.
 func (l *testServer) contentFor(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
 		return transferOf(what, l.models.Append(nil))
@@ -62,7 +62,7 @@ func (l *testServer) contentFor(what protocol.Content) []byte {
 	return transferOf(what, mapFile(l.t, l.arena))
 }
 
-// contentSlowly is honest, and in more than one fragment.
+// contentSlowly is contentFor in more than one fragment.
 func (l *testServer) contentSlowly(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
 		return l.contentFor(what)
@@ -111,7 +111,7 @@ func TestFetchAndKeep(t *testing.T) {
 	}
 }
 
-// A name says which map, never which file: not even of a good map with the right hash.
+// The name of a map in a Welcome never opens a file, even with the right hash.
 func TestNoFileIsOpenedByName(t *testing.T) {
 	a := arena.Generate(8, 99)
 	path := filepath.Join(t.TempDir(), "a.json")
@@ -169,8 +169,8 @@ func hostileMaps() map[string][]byte {
 	}
 }
 
-// Whatever a server sends in place of what was asked for: the client is out, says why, counts the
-// packet, has opened nothing, and has allocated no more than it promises.
+// For any answer in place of the requested content, the client ends the session, reports the
+// reason, counts the packet, opens nothing and stays within FetchMemory.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *testServer, what protocol.Content) []byte
@@ -298,8 +298,8 @@ func TestUnaskedContent(t *testing.T) {
 	}
 }
 
-// A server that does not send what it plays with, or stops in the middle, or says another Welcome
-// meanwhile, is given up in its time.
+// A server that does not send its content, stops in the middle, or sends another Welcome is given
+// up in time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
 		answer func(l *testServer, what protocol.Content) []byte
@@ -347,7 +347,8 @@ func TestContentThatNeverComes(t *testing.T) {
 	}
 }
 
-// Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
+// For any bytes as requested content, the client has what the Welcome named, or has ended the
+// session.
 func FuzzContent(f *testing.F) {
 	l := newTestServer(f, testServerConfig{})
 	for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {

@@ -62,9 +62,8 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 	}
 }
 
-// TestRow37DivergenceIsDetected flips one value of what a client has decoded, a baseline of what
-// comes next: the checksum tells, nothing wrong is shown from then on, and after a resync all is as
-// before.
+// TestRow37DivergenceIsDetected flips one value of a decoded row, which is the baseline of later
+// rows: the checksum detects it, no wrong row is shown, and a resync repairs it.
 func TestRow37DivergenceIsDetected(t *testing.T) {
 	for _, byRow := range []bool{false, true} {
 		l := newTestServer(t, testServerConfig{seed: 37, extras: 9})

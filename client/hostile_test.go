@@ -22,17 +22,16 @@ const (
 	asWays
 )
 
-// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good
-// header, so that it gets past the door. Nothing may panic, everything is counted once, and the
-// client plays on.
+// FuzzReceive gives a joined client any bytes: as they are, sealed, and sealed behind a valid
+// header. Nothing panics, everything is counted once, and the client plays on.
 func FuzzReceive(f *testing.F) {
-	tp := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
-	for _, fr := range tp.play[len(tp.play)-20:] {
+	rec := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
+	for _, fr := range rec.play[len(rec.play)-20:] {
 		for _, data := range fr.heard {
 			f.Add(data, uint8(asDatagram), uint8(0), uint16(0))
 		}
 	}
-	for _, pkt := range tp.packets[len(tp.packets)-10:] {
+	for _, pkt := range rec.packets[len(rec.packets)-10:] {
 		f.Add(pkt, uint8(asPacket), uint8(7), uint16(40))
 		f.Add(pkt[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
 	}
@@ -41,16 +40,16 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)},
 		uint8(asSections), uint8(0), uint16(0))
 	f.Fuzz(func(t *testing.T, data []byte, way, flip uint8, at uint16) {
-		p := tp.player(t)
-		p.skip(len(tp.play))
+		p := rec.player(t)
+		p.skip(len(rec.play))
 		p.attack(t, data, way, flip, at)
 	})
 }
 
 // sealed returns a packet in a datagram that the client opens.
-func (tp *recording) sealed(t testing.TB, pkt []byte) []byte {
+func (rec *recording) sealed(t testing.TB, pkt []byte) []byte {
 	t.Helper()
-	data, err := tp.server.netcode.Seal(tp.server.now, 0, pkt, nil)
+	data, err := rec.server.netcode.Seal(rec.server.now, 0, pkt, nil)
 	if len(pkt) < 1 || len(pkt) > netcode.MaxPayload {
 		return pkt
 	}
@@ -60,7 +59,7 @@ func (tp *recording) sealed(t testing.TB, pkt []byte) []byte {
 	return data
 }
 
-// attack hands the client data, one byte of it changed, and goes on for a second.
+// attack gives the client data with one byte changed, and plays on for a second.
 func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	c := p.seat.client
 	now := p.tape.play[len(p.tape.play)-1].now
@@ -104,7 +103,7 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 	}
 }
 
-// small fails if the client has more to say than can be.
+// small fails if the state of the client exceeds its bounds.
 func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	t.Helper()
 	out := p.seat.client.Outgoing(now)
@@ -118,17 +117,17 @@ func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: packets of a server that seals them well and
-// damages what is behind the header.
+// TestHostileBytes is a short form of the fuzz test: packets that are sealed well and damaged
+// behind the header.
 func TestHostileBytes(t *testing.T) {
-	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
+	rec := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
-	p := tp.player(t)
-	p.skip(len(tp.play))
+	p := rec.player(t)
+	p.skip(len(rec.play))
 	c := p.seat.client
-	now := tp.play[len(tp.play)-1].now
+	now := rec.play[len(rec.play)-1].now
 	seq := uint16(1000)
-	bodies := tp.packets[len(tp.packets)-30:]
+	bodies := rec.packets[len(rec.packets)-30:]
 	for n := range 20000 {
 		seq++
 		body := slices.Clone(bodies[rng.IntN(len(bodies))][packet.HeaderSize:])
@@ -150,7 +149,7 @@ func TestHostileBytes(t *testing.T) {
 			continue
 		}
 		h := packet.Header{Sequence: seq, SentAt: uint16(n)}
-		c.Receive(now, tp.sealed(t, append(h.Append(nil), body...)))
+		c.Receive(now, rec.sealed(t, append(h.Append(nil), body...)))
 		if n%16 == 0 {
 			now += 16 * time.Millisecond
 			for range c.Advance(now) {
@@ -171,15 +170,15 @@ func TestHostileBytes(t *testing.T) {
 
 // Damaged datagrams fail authentication, and no packet of them is parsed.
 func TestDamagedDatagrams(t *testing.T) {
-	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
+	rec := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
-	p := tp.player(t)
-	p.skip(len(tp.play))
+	p := rec.player(t)
+	p.skip(len(rec.play))
 	c := p.seat.client
-	now := tp.play[len(tp.play)-1].now
+	now := rec.play[len(rec.play)-1].now
 	before := c.Stats()
 	for range 5000 {
-		data := tp.sealed(t, tp.packets[rng.IntN(len(tp.packets))])
+		data := rec.sealed(t, rec.packets[rng.IntN(len(rec.packets))])
 		switch rng.IntN(3) {
 		case 0:
 			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
@@ -202,9 +201,9 @@ func TestDamagedDatagrams(t *testing.T) {
 	}
 }
 
-// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on
-// strangely after it is counted.
-func TestGreetings(t *testing.T) {
+// TestFirstMessages: a server whose first message is no Welcome is left. Unknown messages after it
+// are counted.
+func TestFirstMessages(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	for i, c := range []struct {
 		greet  func(w *protocol.Welcome) [][]byte
@@ -274,15 +273,15 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
-// welcomeAt is the Welcome of the first guest at a tick.
+// welcomeAt returns the Welcome of the first client at a tick.
 func (l *testServer) welcomeAt(tick uint32) protocol.Welcome {
 	w := l.welcome(l.conns[0])
 	w.Tick = tick
 	return w
 }
 
-// TestNothingBeforeWelcome: before a client is in, packets mean nothing but their events:
-// snapshots and notes are not taken.
+// TestNothingBeforeWelcome: before the Welcome, only reliable messages are accepted, not snapshots
+// or unreliable messages.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 31})
 	l.greet = func(*protocol.Welcome) [][]byte { return nil }
@@ -316,9 +315,8 @@ func TestNothingBeforeWelcome(t *testing.T) {
 // labElsewhere is an address without a client.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
-// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be
-// answered, makes it keep maxOut answers at most, whether or not the client's owner comes to send
-// them.
+// TestChallengeFlood: a flood of valid path challenges makes a client queue at most maxOut
+// answers, whether or not its owner sends them.
 func TestChallengeFlood(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 32})
 	cfg := l.config()
@@ -349,8 +347,8 @@ func TestChallengeFlood(t *testing.T) {
 	}
 }
 
-// challenges makes n challenges that the client will answer, with a client in silence, whose probes
-// all reach the server, and a server for which time flies, so that it answers all of them.
+// challenges returns n path challenges that the client will answer. They come from a client whose
+// probes all reach a server with a fast clock, so that it answers all of them.
 func (l *testServer) challenges(s *testClient, n int) (all [][]byte) {
 	l.now += 200 * time.Millisecond
 	server := l.now
@@ -400,7 +398,7 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// uint32tick is a small step or a wild one.
+// uint32tick returns a small step or a random one.
 func uint32tick(rng *rand.Rand) uint32 {
 	if rng.IntN(4) == 0 {
 		return rng.Uint32()

@@ -8,9 +8,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// What a server says of another map is held to what can be: the world after ours, a Welcome of our
-// version, a tick that is not before. What is not is a malformed event, and nothing has changed.
-// One that changes its map all the time is left.
+// A map change is checked: the next epoch, our version, and a tick that does not go back. A
+// malformed one changes nothing. A server that changes its map all the time is left.
 func TestHostileMapChanges(t *testing.T) {
 	about := func(world uint8, event []byte) []byte {
 		return append(protocol.AppendMapChange(nil, world), event...)

@@ -40,7 +40,7 @@ func recordMatch(t *testing.T, ticks int) (*sim.Match, []byte) {
 	return m, file
 }
 
-// A server may send anything as a killcam: it is played or refused, and the client is what it was.
+// Any bytes as a killcam are played or refused, and the client is unaffected.
 func TestHostileKillcams(t *testing.T) {
 	m, good := recordMatch(t, 90)
 	game, ground := m.Rules().Game, m.Scene().Arena

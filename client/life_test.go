@@ -44,7 +44,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// welcomes lets a server send another Welcome than its own.
+// welcomes changes the Welcome that the server sends.
 func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	l.greet = func(w *protocol.Welcome) [][]byte {
 		change(w)
@@ -52,10 +52,10 @@ func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	}
 }
 
-// other names a game of a pack that is not ours.
+// other names the game of another content pack.
 func other(w *protocol.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "deathmatch" }
 
-// TestOtherContent: a client says that it is the content that differs, and how both are called.
+// TestOtherContent: a client whose content differs reports both hashes.
 func TestOtherContent(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	l.welcomes(other)
@@ -105,7 +105,8 @@ func TestMapOfThePack(t *testing.T) {
 	}
 }
 
-// TestDenied: whatever does not fit, the client says what, and says goodbye instead of Ready.
+// TestDenied: for any mismatch the client reports what differs and disconnects instead of
+// answering Ready.
 func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
 	for i, c := range []struct {
@@ -168,8 +169,8 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestMismatchNamesTheField: of a server of another build the client says what is other, although
-// every third datagram is lost.
+// TestMismatchNamesTheField: a client of another build names the field that differs, though every
+// third datagram is lost.
 func TestMismatchNamesTheField(t *testing.T) {
 	for i, c := range []struct {
 		change func(*protocol.Welcome)
@@ -193,8 +194,7 @@ func TestMismatchNamesTheField(t *testing.T) {
 	}
 }
 
-// over holds what is true of a client whose session is over: the server knows, and nothing more is
-// said.
+// over checks a client whose session is over: the server knows, and nothing more is sent.
 func (l *testServer) over(t *testing.T, s *testClient, i int) {
 	t.Helper()
 	if len(l.conns) > 1 || len(l.conns) == 1 && l.conns[0].ended != netcode.EventDisconnect {
@@ -224,8 +224,8 @@ func TestNobodyAnswers(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestToken: a token that the server does not take gets no answer; one that lives no longer than
-// the attempt ends it.
+// TestToken: a token that the server refuses gets no answer. One that expires during the attempt
+// ends it.
 func TestToken(t *testing.T) {
 	for i, c := range []struct {
 		change func(*netcode.Mint)
@@ -261,7 +261,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestTokenIsForOneSession: the token of a session that is over opens no other.
+// TestTokenIsForOneSession: the token of an ended session opens no other.
 func TestTokenIsForOneSession(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	cfg := l.config()
@@ -338,8 +338,8 @@ func TestServerEndsIt(t *testing.T) {
 	}
 }
 
-// TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that
-// says why. The reason is heard all the same, and the state never changes once it is final.
+// TestRow28ReasonOvertaken: on a link that reorders, the disconnects arrive before the Close with
+// the reason. The reason is received all the same, and a final state never changes.
 func TestRow28ReasonOvertaken(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	s := l.addClient(l.config(), link{})
@@ -368,8 +368,8 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestServerEndsItWithoutAWord: disconnects of netcode alone.
-func TestServerEndsItWithoutAWord(t *testing.T) {
+// TestServerDisconnectsWithoutReason: the session ends by disconnects of netcode alone.
+func TestServerDisconnectsWithoutReason(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
@@ -385,7 +385,7 @@ func TestServerEndsItWithoutAWord(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestLeave: ten goodbyes, of which any one tells the server.
+// TestLeave: a client sends ten disconnects, and any one of them ends the session.
 func TestLeave(t *testing.T) {
 	for arrives := range 10 {
 		l := newTestServer(t, testServerConfig{})
@@ -455,7 +455,8 @@ func TestAbsence(t *testing.T) {
 	}
 }
 
-// TestHardReset: a server whose clock jumps by a second is followed at once, and it is said so.
+// TestHardReset: a server clock that jumps by a second is followed at once, and the reset is
+// reported.
 func TestHardReset(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 12, extras: 2})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})

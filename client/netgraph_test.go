@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestNetgraph: graphs of a second each, over a bad path, add up to what the client knows of
-// itself, and say what the path is.
+// TestNetgraph: netgraphs of a second each, over a bad path, add up to the Stats of the client and
+// match the path.
 func TestNetgraph(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 61, extras: 15})
 	s := l.addClient(l.config(), link{delay: 40 * time.Millisecond, jitter: 8 * time.Millisecond, loss: 0.1})

@@ -12,9 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestPresentIsContinuous: a screen of 240 Hz over a server of 60: what is shown between two ticks
-// goes on where the tick before it ended, and arrives where the next one begins, although what it
-// shows is worked out before that is played.
+// TestPresentIsContinuous: on a screen of 240 Hz with a server of 60 Hz, each tick is shown from
+// where the one before ended to where the next begins, although it is shown before it is played.
 func TestPresentIsContinuous(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 31, extras: 3})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})
@@ -68,7 +67,7 @@ func TestPresentIsContinuous(t *testing.T) {
 	}
 }
 
-// whole is where the tick after the newest would end.
+// whole returns the state at the end of the tick after the newest.
 func whole(c *Client, in Intent) Presented {
 	s := *c.predict.State(c.predict.Newest)
 	cmd := in.command(c.predict.Newest + 1)
@@ -77,8 +76,8 @@ func whole(c *Client, in Intent) Presented {
 	return Presented{Tick: c.predict.Newest, Pos: s.Motion.Pos}
 }
 
-// TestPresentChangesNothing: a client that is looked at twenty times a tick says the same as one
-// that is not.
+// TestPresentChangesNothing: a client that presents twenty times a tick sends the same as one that
+// does not.
 func TestPresentChangesNothing(t *testing.T) {
 	var states [2]predict.State
 	var stats [2]Stats
@@ -103,11 +102,11 @@ func TestPresentChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: hits knock
-// players back, which no client can predict. One round trip, the buffer and two snapshots later at
-// most, the client predicts the server's state to the bit, and the shown position moved there
-// without a step.
-func TestRow41BlowsConverge(t *testing.T) {
+// TestRow41KnockBacksConverge is the second half of row 41 of docs/features.md: hits knock players
+// back, which no client can predict. One round trip, the buffer and two snapshots later at most,
+// the prediction equals the server's state to the bit, and the shown position moved there
+// smoothly.
+func TestRow41KnockBacksConverge(t *testing.T) {
 	l := newTestServer(t, testServerConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
 	const oneWay = 50 * time.Millisecond
 	s := l.addClient(l.config(), link{delay: oneWay})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Pulse equals Stats, and Due is the time of the next command. A client that calls Advance only
+// A Pulse equals Stats, and Due is the time of the next command: a client that calls Advance only
 // then misses no command and issues none much earlier.
 func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 4, players: 6})

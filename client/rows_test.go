@@ -10,9 +10,9 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// TestRow38ThreeClocks is row 38 of the reference's checklist: the render clock never passes the
-// server's nor what has arrived, and in a steady state the predicted clock is ahead of the server's
-// by the way there and the buffer, to a tick.
+// TestRow38ThreeClocks is row 38 of docs/features.md: the render clock never passes the server's
+// clock nor the newest snapshot. In a steady state the predicted clock is ahead of the server's by
+// the path and the buffer, to a tick.
 func TestRow38ThreeClocks(t *testing.T) {
 	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond,
 		150 * time.Millisecond} {
@@ -56,10 +56,9 @@ func TestRow38ThreeClocks(t *testing.T) {
 	}
 }
 
-// TestRow40JitterWithoutAFreeze is row 40 of the reference's checklist: over a path that delays
-// each datagram by 0 to 50 ms more, the picture of others never stands and never steps, and is
-// where they were at the instant that it shows, to what a straight line between two snapshots can
-// tell.
+// TestRow40JitterWithoutAFreeze is row 40 of docs/features.md: over a path with 0 to 50 ms of
+// jitter, the picture of other players never freezes or jumps, and is where they were at the shown
+// instant, as far as a straight line between two snapshots can be.
 func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 40, extras: 8})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
@@ -207,9 +206,9 @@ func TestDrawnGoesOn(t *testing.T) {
 	}
 }
 
-// TestRow44BufferFollowsTheLink is row 44 of the reference's checklist: under loss in bursts the
-// server's buffer grows, after it it shrinks again; each tick that went without its command is told
-// to its client, and none is run twice.
+// TestRow44BufferFollowsTheLink is row 44 of docs/features.md: the server's command buffer grows
+// under bursts of loss and shrinks after them. Each tick without its command is reported to its
+// client, and no command is used twice.
 func TestRow44BufferFollowsTheLink(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 44, extras: 2})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})

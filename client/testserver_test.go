@@ -197,7 +197,7 @@ const testUnix = 1_800_000_000 // Unix seconds at the start of a test
 
 func (l *testServer) unix() int64 { return testUnix + int64(l.now/time.Second) }
 
-// token mints a token for a client that no token was minted for; change may make it another.
+// token mints a token for a new client; change may alter it.
 func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	l.minted++
 	m := netcode.Mint{
@@ -215,7 +215,7 @@ func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	return token
 }
 
-// timeout is a change of a token.
+// timeout returns a change of a token: its timeout.
 func timeout(seconds int32) func(*netcode.Mint) {
 	return func(m *netcode.Mint) { m.TimeoutSeconds = seconds }
 }
@@ -244,7 +244,7 @@ func (l *testServer) addClient(cfg Config, path link) *testClient {
 	return s
 }
 
-// wander is a player who runs, turns, jumps, shoots and reloads, from a seed.
+// wander returns the inputs of a player that runs, turns, jumps, shoots and reloads at random.
 func wander(seed uint64) func(int) Intent {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	var in Intent
@@ -277,7 +277,7 @@ func wander(seed uint64) func(int) Intent {
 
 const labStep = time.Millisecond
 
-// run lets d pass.
+// run plays for d.
 func (l *testServer) run(d time.Duration) {
 	for end := l.now + d; l.now < end; l.now += labStep {
 		for _, s := range l.clients {
@@ -312,7 +312,7 @@ func (l *testServer) frameOf(s *testClient) {
 	}
 }
 
-// step is a client's frame.
+// step plays a frame of the client.
 func (s *testClient) step(now time.Duration, send func([]byte)) {
 	for range s.client.Advance(now) {
 		s.client.Command(s.brain(s.commands))
@@ -325,7 +325,7 @@ func (s *testClient) step(now time.Duration, send func([]byte)) {
 	}
 }
 
-// check holds what must be true after every frame of every client.
+// check asserts the invariants of every frame of every client.
 func (l *testServer) check(s *testClient) {
 	c := s.client
 	if st := c.Stats(); !accounted(&st) {
@@ -357,13 +357,13 @@ func (l *testServer) check(s *testClient) {
 	l.compare(c)
 }
 
-// accounted says whether every datagram and every packet was counted once.
+// accounted reports whether every datagram and every packet was counted once.
 func accounted(s *Stats) bool {
 	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() &&
 		s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
 }
 
-// compare holds what the client decoded against the frames it was coded from.
+// compare checks the decoded rows against the frames that they were encoded from.
 func (l *testServer) compare(c *Client) {
 	if c.interp.Decoder == nil {
 		return
@@ -406,7 +406,7 @@ func (l *testServer) receive(s *testClient, data []byte) {
 	l.flushOutbox()
 }
 
-// handleEvent does what an event says that is no payload and no arrival.
+// handleEvent handles events other than payloads and arrivals.
 func (l *testServer) handleEvent(e netcode.Event) {
 	switch e.Kind {
 	case netcode.EventTimeout, netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
@@ -427,7 +427,7 @@ func (l *testServer) flushOutbox() {
 	l.outbox.Reset()
 }
 
-// send seals a packet for a guest and puts it on its link.
+// send seals a packet for a connection and puts it on its link.
 func (l *testServer) send(g *serverConn, pkt []byte) {
 	if l.onPacket != nil {
 		l.onPacket(pkt)
@@ -465,7 +465,7 @@ func (l *testServer) admit(client int) {
 	}
 }
 
-// sendMismatch tells a client whose Ready does not match what is here instead.
+// sendMismatch sends a client whose Ready does not match the schemas of the server.
 func (l *testServer) sendMismatch(g *serverConn) {
 	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
 	if g.mismatch == packet.ReasonModel {
@@ -538,7 +538,7 @@ func (l *testServer) payload(g *serverConn, data []byte) {
 	}
 }
 
-// receiveMessage takes a reliable event. The first must be a Ready.
+// receiveMessage takes a reliable message. The first must be a Ready.
 func (l *testServer) receiveMessage(g *serverConn, e []byte) {
 	if f, err := protocol.ParseFetch(e); err == nil && l.onRequest != nil && !g.ready {
 		l.onRequest(g, f.Content)

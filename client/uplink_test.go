@@ -31,9 +31,9 @@ func slowSince(a *receipts, cmds []sim.Command, has packet.AckState) (list []sim
 	return list
 }
 
-// TestReceiptsSince: packets come in order, late, in bursts and not at all, while commands are
-// made.
-func TestReceiptsSince(t *testing.T) {
+// TestArrivalsSince: packets arrive in order, late, in bursts and not at all, while commands are
+// issued.
+func TestArrivalsSince(t *testing.T) {
 	longest := 0
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))

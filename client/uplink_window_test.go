@@ -8,9 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// TestRow44EveryInputSinceTheAck: each packet brings all commands that the server is not known to
-// have, without a gap, at most sim.MaxWindow: a silence of up to the buffer's length costs no tick,
-// however many packets were lost in it.
+// TestRow44EveryInputSinceTheAck: each packet has all commands that the server is not known to
+// have, at most sim.MaxWindow: an outage of up to the buffer's length costs no tick.
 func TestRow44EveryInputSinceTheAck(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 441, extras: 1})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// What the server sends as a train comes as the datagrams that it was made of: their bounds,
-// their order, and whose they are.
-func TestPoolTakesTrainsApart(t *testing.T) {
+// Datagrams that a server sends as a GSO batch arrive as the same datagrams: their bounds, their
+// order and their clients.
+func TestPoolSplitsGSOBatches(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), 3)
 	var want [3][][]byte
@@ -42,7 +42,7 @@ func TestPoolTakesTrainsApart(t *testing.T) {
 	}
 }
 
-// Some clients' datagrams now and the rest later are all of them, once each.
+// Datagrams of some clients now and of the others later are all of them, once each.
 func TestPoolPollsSomeAndLaterTheRest(t *testing.T) {
 	const clients = 40
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})

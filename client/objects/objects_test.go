@@ -20,7 +20,7 @@ var (
 	testKit   = sync.OnceValues(func() (*sim.CompiledGame, error) { return sim.Rules{Rate: 60}.Compile() })
 )
 
-// newSet returns a set as it is after a client has joined.
+// newSet returns the set of a client that has joined.
 func newSet(t testing.TB) *Set {
 	t.Helper()
 	ground, err := testArena()
@@ -42,7 +42,7 @@ func newSet(t testing.TB) *Set {
 	return &s
 }
 
-// encoder writes parts about objects as a server would: rows of anything, and nothing acked.
+// encoder writes rows of objects as a server does; nothing is acked.
 type encoder struct {
 	ring *snapshot.Ring
 	enc  *snapshot.Encoder
@@ -57,7 +57,7 @@ func newEncoder() *encoder {
 		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
 }
 
-// part is the runs of tick t, of rows that set puts into the frame.
+// part returns the runs of tick t, with the rows that set puts into the frame.
 func (w *encoder) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	f := w.ring.Begin(t)
 	set(f)
@@ -70,7 +70,7 @@ func (w *encoder) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	return out
 }
 
-// wild is a row of anything that a schema lets pass.
+// wild fills a row with any values that the schema allows.
 func wild(rng *rand.Rand, row []int32) {
 	for i, f := range netstate.Objects.Fields {
 		if f.Wrap != 0 {
@@ -83,9 +83,8 @@ func wild(rng *rand.Rand, row []int32) {
 	}
 }
 
-// A server may say anything of objects that a row can say, in any order, and call any of them ours:
-// the client shows numbers that are numbers, works out no more ticks than it has time for,
-// remembers no more than there is room for, and does not fall over.
+// For any rows of objects, in any order and with any owner, the client shows finite numbers,
+// computes a bounded number of ticks, uses bounded memory and does not panic.
 func TestObjectsOfAHostileServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 55))
 	c := newSet(t)
@@ -124,8 +123,8 @@ func TestObjectsOfAHostileServer(t *testing.T) {
 	}
 }
 
-// What was recorded, and then damaged in any way, is refused whole or decodes to rows in range;
-// what is refused leaves no trace.
+// A damaged recording of rows is refused whole or decodes to rows in range. A refused section
+// changes nothing.
 func FuzzObjects(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newEncoder()
@@ -168,7 +167,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// To look at objects allocates nothing, once the caller's slice is long enough.
+// Append allocates nothing once the slice of the caller is long enough.
 func TestObjectsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 56))
 	c := newSet(t)

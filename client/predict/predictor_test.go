@@ -12,8 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// slowPredictor keeps everything and plays everything again from the newest row whenever it is
-// asked.
+// slowPredictor keeps everything and plays all ticks since the newest row for each query.
 type slowPredictor struct {
 	p    *Predictor // for play only
 	cmds map[tick.Tick]sim.Command
@@ -71,9 +70,9 @@ func wander(seed uint64) func(tick.Tick) sim.Command {
 	}
 }
 
-// TestReplayAgreesWithTwin: rows arrive late, some are not what was predicted, some tell of a
-// death; after each the prediction is what playing everything again would give, and exactly what
-// must be played again was.
+// TestReplayAgreesWithTwin: rows arrive late, some differ from the prediction, and some are of a
+// death. After each row the prediction equals that of playing everything again, and only the
+// necessary ticks are played.
 func TestReplayAgreesWithTwin(t *testing.T) {
 	total := Stats{}
 	for seed := range uint64(20) {
@@ -155,7 +154,7 @@ func TestRowsOutOfReach(t *testing.T) {
 	}
 }
 
-// TestSkipIsWhatTheInboxDoes: over ticks without a command the predictor substitutes what the
+// TestSkipIsWhatTheInboxDoes: for ticks without a command, the predictor substitutes what the
 // server does.
 func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	for given := range 6 {
@@ -181,8 +180,8 @@ func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	}
 }
 
-// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction costs no simulation,
-// one that differs exactly the ticks since.
+// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction plays no tick again,
+// and one that differs exactly the ticks since.
 func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 	p := newPredictor(t)
 	row := spawnRow(p)

@@ -48,7 +48,7 @@ func TestTakenByAnotherProcess(t *testing.T) {
 	}
 }
 
-// What a thread waits for because another of its own process runs is not taken from it.
+// Run delay that another thread of the process caused does not count.
 func TestTakenNotByOurselves(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -28,7 +28,7 @@ func TestRunDelay(t *testing.T) {
 	}
 }
 
-// What other threads of the process ran is not taken, and never less than nothing is.
+// The time of other threads of the process is not charged, and the result is never negative.
 func TestCharged(t *testing.T) {
 	for i, c := range []struct{ delay, ours, want int64 }{{0, 0, 0}, {5, 0, 5},
 		{5, 3, 2}, {5, 9, 0}, {5, -4, 5}} {

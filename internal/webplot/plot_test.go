@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The sums stand in README.md for people; the files must be the ones that were reviewed.
+// The vendored files have the checksums of README.md.
 func TestVendoredFilesAreUnchanged(t *testing.T) {
 	sums := regexp.MustCompile(`\| (uPlot\S+) \|[^|]+\| ([0-9a-f]{64}) \|`).FindAllStringSubmatch(
 		read("README.md"), -1)
@@ -29,7 +29,7 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 	}
 }
 
-// What pages write into a script element must not end it.
+// Data in a script element cannot end the element.
 func TestScriptEndsNoElement(t *testing.T) {
 	if strings.Contains(strings.ToLower(Script()), "</script") ||
 		strings.Contains(strings.ToLower(Style()), "</style") {

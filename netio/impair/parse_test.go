@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The named profiles, as the table of faults has them. Hell's 30 % are 25 % and bursts, see
-// TestHellIsAsPromised.
+// The named profiles are pinned.
 func TestNamedProfilesArePinned(t *testing.T) {
 	want := []struct{ name, text string }{
 		{"clean", "clean"},
@@ -95,7 +94,7 @@ func TestParseProfileSaysWhatIsWrong(t *testing.T) {
 }
 
 // Every field can be set, printed and read back.
-func TestEveryFieldIsAKnob(t *testing.T) {
+func TestEveryFieldIsAParameter(t *testing.T) {
 	if fields := reflect.TypeFor[Profile]().NumField(); len(parameters) != fields {
 		t.Fatalf("%d knobs for %d fields", len(parameters), fields)
 	}
@@ -107,7 +106,7 @@ func TestEveryFieldIsAKnob(t *testing.T) {
 	})
 }
 
-// Whatever is read passes Check, works, and prints as what reads the same.
+// Any profile that parses passes Check, works, and prints as text that parses to the same profile.
 func FuzzParseProfile(f *testing.F) {
 	for _, n := range Presets() {
 		f.Add(n.Name)

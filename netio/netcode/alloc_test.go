@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Nothing on the way of a datagram allocates, good or bad.
+// No valid or invalid datagram allocates.
 func TestPacketPathsAllocateNothing(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond = 1 << 24 })
 	p := connected(t, s, 1)

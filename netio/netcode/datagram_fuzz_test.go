@@ -86,7 +86,7 @@ func newDatagramFuzzer(t testing.TB) *datagramFuzzer {
 	return b
 }
 
-// roll is a number from 0 to n-1, of the xorshift generator: the rng must cost less than the
+// roll returns a number from 0 to n-1 of an xorshift generator, which must cost less than the
 // server.
 func (b *datagramFuzzer) roll(n int) int {
 	b.rng ^= b.rng << 13
@@ -173,8 +173,8 @@ var fuzzKinds = [...]struct {
 
 func (b *datagramFuzzer) load(d []byte) { b.work = append(b.work[:0], d...) }
 
-// sealed throws a body of random kind and length under the key of a victim. It returns how long a
-// payload must be that comes of it; 0: there must be none.
+// sealed seals a body of random kind and length with a victim's key. It returns the length of the
+// payload that must result; 0 for none.
 func (b *datagramFuzzer) sealed(i int) (from, payload int) {
 	p := b.victims[i%fuzzVictims]
 	kind := Kind(b.roll(16))
@@ -193,7 +193,7 @@ func (b *datagramFuzzer) sealed(i int) (from, payload int) {
 	return i % fuzzVictims, payload
 }
 
-// sendForged throws one datagram of a kind and holds what becomes of it against what must.
+// sendForged sends one datagram of a kind and checks the result.
 func (b *datagramFuzzer) sendForged(kind int) {
 	i, want, from := b.roll(len(b.unsent)), 0, 0
 	if fuzzKinds[kind].make != nil {
@@ -293,9 +293,9 @@ func (b *datagramFuzzer) update() {
 	}
 }
 
-// TestBlast throws TICKRATE_BLAST datagrams, 200,000 if that is not set, outside of the fuzzer's
-// engine. None may be delivered damaged, each is counted once, no control client loses a
-// datagram, and nothing allocates.
+// TestBlast sends TICKRATE_BLAST datagrams, 200,000 by default, without the engine of the fuzzer.
+// None is delivered damaged, each is counted once, no control client loses a datagram, and nothing
+// allocates.
 func TestBlast(t *testing.T) {
 	total := 200_000
 	if text := os.Getenv("TICKRATE_BLAST"); text != "" {

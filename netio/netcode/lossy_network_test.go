@@ -108,8 +108,8 @@ type nonce struct {
 	sequence uint64
 }
 
-// once fails the test if a sealed datagram repeats a nonce. n lacks the sequence, which is read from
-// the datagram.
+// once fails the test if a sealed datagram repeats a nonce. n lacks the sequence, which is read
+// from the datagram.
 func (h *lossyNetwork) once(n nonce, d []byte) {
 	if f, why := parseHeader(d); why == DropNone {
 		n.sequence = f.sequence
@@ -256,8 +256,8 @@ func TestThousandClientsOverLoss(t *testing.T) {
 		h.s.counters.Received, h.s.counters.Dropped())
 }
 
-// Ten thousand at once on a good link: the budget spreads them out, and all are in within three
-// seconds.
+// Ten thousand clients connect at once on a good link: the budget spreads them out, and all are
+// connected within three seconds.
 func TestTenThousandAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of work")

@@ -25,7 +25,7 @@ const (
 	pageGlobal   = 1<<63 + 9
 )
 
-// run is n bytes that count up from first.
+// run returns n bytes that count up from first.
 func run(first byte, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -81,7 +81,7 @@ func pageLine(t *testing.T, all map[string][]byte, dst []byte, line string) []by
 	return append(dst, b...)
 }
 
-// nonceOf reads size bytes at an offset.
+// number reads size bytes at an offset.
 func number(b []byte, at, size int) (n uint64) {
 	for i := range size {
 		n |= uint64(b[at+i]) << (8 * i)
@@ -149,7 +149,7 @@ func (c cutter) same(name string, got []byte) {
 	}
 }
 
-// TestPageByHand cuts the golden datagrams by the offsets of the page.
+// TestPageByHand reads the golden datagrams by the offsets of the page.
 func TestPageByHand(t *testing.T) {
 	c := cutter{t, page(t)}
 	token, request := c.doc["token"], c.doc["request"]
@@ -271,8 +271,8 @@ func TestPageByHand(t *testing.T) {
 	}
 }
 
-// TestPageIsASession lets a real server and a real client play the session of the page: every
-// datagram that one of them makes is the page's, and the other takes the page's.
+// TestPageIsASession plays the session of the page with a real server and client: each makes the
+// datagrams of the page, and the other accepts them.
 func TestPageIsASession(t *testing.T) {
 	c := cutter{t, page(t)}
 	home, away := netip.MustParseAddrPort("198.51.100.7:50000"), netip.MustParseAddrPort("198.51.100.8:50001")

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// ingress is the part of an owner's front that reads the packets of one session: each is counted
-// once.
+// ingress is the part of an owner that reads the packets of one session: each is counted once.
 type ingress struct {
 	peer     *Peer
 	counters Counters

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// Two ends of a session exchange an reliable message, with both in one function and the network a
+// Two ends of a session exchange a reliable message, with both in one function and the network a
 // variable. In a game each packet travels sealed, as the payload of a netcode datagram.
 func Example() {
 	now := 10 * time.Millisecond

@@ -118,7 +118,7 @@ func TestDueAgreesWithAppendReliable(t *testing.T) {
 	})
 }
 
-// An reliable message falls due at the very instant at which its ack is overdue, for Due and for
+// A reliable message falls due at the very instant at which its ack is overdue, for Due and for
 // AppendEvents alike.
 func TestDueAtTheInstant(t *testing.T) {
 	for i, c := range []struct {

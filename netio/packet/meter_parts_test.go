@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every byte of a packet is in the part that the drawings give it.
+// Every byte of a packet is in the part that the documentation gives it.
 func TestMeterByHand(t *testing.T) {
 	h := (&Header{Sequence: 1}).Append(nil)
 	pkt := func(sections ...byte) []byte { return append(bytes.Clone(h), sections...) }

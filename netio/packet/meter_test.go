@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A packet's meter and the peer that reads it agree where its sections end, and every byte before
-// that is in one part.
+// The meter of a packet and the peer agree where its sections end, and every byte before that is
+// in one part.
 func TestMeterReadsWhatPeersRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var sum Meter

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a server that has received sequences 1 to 70 but for 60, and sent three packets, does with
-// one packet more.
+// A server that has received sequences 1 to 70 but for 60, and sent three packets, gets one more
+// packet.
 func TestBadPackets(t *testing.T) {
 	header := func(h Header) []byte { return h.Append(nil) }
 	whole := header(Header{Sequence: 71})
@@ -69,8 +69,8 @@ func TestBadPackets(t *testing.T) {
 	}
 }
 
-// Any packets: a Drop or sections, each packet counted once, and what Append writes is well
-// formed ever after. The first comes twice.
+// Any packet is a Drop or sections and is counted once, and Append stays well formed. The first
+// packet comes twice.
 func FuzzPeer(f *testing.F) {
 	header := func(h Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
 	f.Add(header(Header{Sequence: 1}), header(Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
@@ -172,7 +172,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A packet there and back. The twin keeps the same books in maps.
+// BenchmarkPeer measures a packet there and back. The twin keeps the same state in maps.
 func BenchmarkPeer(b *testing.B) {
 	for _, c := range []struct {
 		name   string

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// rttRun lets both ends talk for a while and calls look after every packet that the client
-// receives.
+// rttRun runs both ends for a while and calls look after every packet that the client receives.
 func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Duration,
 	half func(now time.Duration) time.Duration, look func(now time.Duration, r RTT)) *Peer {
 	server, client := pair()
@@ -36,9 +35,8 @@ func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Durat
 
 func ms(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 
-// At 80 ms and a jitter of 10 ms 95 readings of a hundred are within 2 ms at the rates that are
-// played at; and the mean is right however seldom either end sends, as what the other holds is
-// not counted.
+// At 80 ms with a jitter of 10 ms, 95 of 100 values are within 2 ms at the usual rates. The mean
+// is right for any send rate, since the time that the other end holds an echo is not counted.
 func TestRow25RTTWithinTwoMillis(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -130,8 +128,7 @@ func TestRTTLies(t *testing.T) {
 	}
 }
 
-// The least of 2 s is what the twin finds in a list of all samples, to the quarter second of a
-// bucket.
+// The minimum of 2 s equals the twin's, to the quarter second of a bucket.
 func TestRTTMinAgreesWithList(t *testing.T) {
 	type sample struct{ at, rtt time.Duration }
 	var p rttEstimator
@@ -159,7 +156,7 @@ func TestRTTMinAgreesWithList(t *testing.T) {
 	}
 }
 
-// A packet that was overtaken does not set back what is echoed.
+// A packet that was overtaken does not change the echo.
 func TestEchoOfTheNewest(t *testing.T) {
 	server, client := pair()
 	first, _ := client.Append(ms(1), nil)
@@ -175,8 +172,8 @@ func TestEchoOfTheNewest(t *testing.T) {
 	}
 }
 
-// On a path of no length, clocks that round apart give a sample just below zero. It is zero, not
-// eight seconds and not the hold.
+// On a path without delay, clocks that round differently give a sample just below zero, which
+// counts as zero.
 func TestRTTOfNothing(t *testing.T) {
 	server, client := pair()
 	now, rng := time.Duration(0), newLink(3).rng
@@ -197,8 +194,8 @@ func TestRTTOfNothing(t *testing.T) {
 	}
 }
 
-// The server holds its echoes for up to 300 ms, and stalls for two seconds at a time in which it
-// neither reads nor sends; its clients' round trips do not know.
+// The server holds its echoes for up to 300 ms and stalls for two seconds at a time: round-trip
+// times of its clients are not affected.
 func TestRow25RTTIgnoresStalls(t *testing.T) {
 	server, client := pair()
 	down, up := newLink(4), newLink(5)
@@ -240,9 +237,9 @@ func TestRow25RTTIgnoresStalls(t *testing.T) {
 	}
 }
 
-// Percentiles of a jitter whose distribution is known: 0 to 20 ms evenly one way, over wraps of
-// the stamp and clocks that are seconds apart; a tail of one in thirty shows in P99 and not in
-// P95; and without jitter they are nothing.
+// Percentiles of a known jitter: 0 to 20 ms evenly one way, over wraps of the stamp and clocks
+// that are seconds apart. A tail of one in thirty shows in P99 and not in P95. Without jitter they
+// are zero.
 func TestRow25JitterPercentiles(t *testing.T) {
 	for i, c := range []struct {
 		name          string

@@ -22,8 +22,8 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// transferLink lets both ends talk at 60 Hz over links, with fragments on their way down, until
-// quit says so.
+// transferLink runs both ends at 60 Hz over links, with fragments on the way down, until quit
+// returns true.
 type transferLink struct {
 	t              *testing.T
 	server, client *Peer
@@ -80,8 +80,8 @@ func (c *transferLink) step() {
 	}
 }
 
-// Transfers of every awkward size arrive whole, once and in order, whatever the link loses,
-// repeats or reorders; only what was lost or late is sent again.
+// Transfers of all critical sizes arrive whole, once and in order over any link. Only fragments
+// that were lost or late are sent again.
 func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
@@ -131,9 +131,9 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	}
 }
 
-// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops
-// what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
-// and late fragments do not bring it back to life.
+// A transfer whose receiver is silent is given up after 10 s, and the next one drops its
+// fragments. A receiver whose sender is silent frees the memory after 20 s, and late fragments do
+// not restore it.
 func TestRow24TransfersTimeOut(t *testing.T) {
 	l := newTransferLink(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
 	first, second := noise(1, 50_000), noise(2, 30_000)
@@ -203,8 +203,7 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 	}
 }
 
-// Whatever fragments say, they are refused whole or take no more memory than the receiver allows;
-// one that allows none has none.
+// Any fragments are refused or stay within the memory limit of the receiver.
 func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	const limit = 5000
 	piece := func(id uint16, i byte, size uint32, n int) []byte {
@@ -482,7 +481,7 @@ func TestTakeTransfers(t *testing.T) {
 	}
 }
 
-// slowTransfers is the honest twin of transferReceiver: every fragment ever seen, by transfer.
+// slowTransfers is the slow twin of transferReceiver: all fragments by transfer.
 type slowTransfers struct {
 	limit, id, size int
 	seen            map[int][]byte
@@ -532,9 +531,9 @@ func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
 	return rest, blob, true
 }
 
-// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory
-// within the limit. The first two bytes choose the limit; a fragment's bytes are made up from its
-// head, so that the fuzzer need not find thousands.
+// Any bytes as fragments: result, rest and transfers equal the twin's, within the memory limit.
+// The first two bytes choose the limit; the bytes of a fragment follow from its head, so that the
+// fuzzer need not find thousands.
 func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 3, 0, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
