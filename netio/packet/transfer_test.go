@@ -34,12 +34,13 @@ type transferLink struct {
 	mute           bool // nothing comes back
 }
 
-func newTransferLink(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
-	jitter time.Duration) *transferLink {
+// newTransferLink returns a pair whose client takes transfers of up to limit bytes. Its links have
+// the profile of path and seeds of their own.
+func newTransferLink(t *testing.T, limit int, seed uint64, path link) *transferLink {
 	c := &transferLink{t: t, down: newLink(seed), up: newLink(seed + 1000)}
 	c.server, c.client = transferPair(limit)
 	for _, l := range []*link{c.down, c.up} {
-		l.loss, l.dup, l.delay, l.jitter = loss, dup, delay, jitter
+		l.loss, l.dup, l.delay, l.jitter = path.loss, path.dup, path.delay, path.jitter
 	}
 	return c
 }
@@ -85,18 +86,17 @@ func (c *transferLink) step() {
 func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
-		name          string
-		loss, dup     float64
-		delay, jitter time.Duration
-		most          float64 // fragments sent for each that there is
+		name string
+		path link
+		most float64 // fragments sent for each of the transfer
 	}{
-		0: {"clean", 0, 0, 20e6, 0, 1},
-		1: {"30 % loss", .3, .1, 40e6, 10e6, 1.75},
-		2: {"reordered and doubled", 0, .5, 100e6, 100e6, 1.5},
-		3: {"all at once", .2, .3, 80e6, 80e6, 2},
+		0: {"clean", link{delay: ms(20)}, 1},
+		1: {"30 % loss", link{loss: .3, dup: .1, delay: ms(40), jitter: ms(10)}, 1.75},
+		2: {"reordered and doubled", link{dup: .5, delay: ms(100), jitter: ms(100)}, 1.5},
+		3: {"all at once", link{loss: .2, dup: .3, delay: ms(80), jitter: ms(80)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newTransferLink(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
+			l := newTransferLink(t, MaxTransferSize, uint64(i), c.path)
 			var want [][]byte
 			need := 0
 			for len(l.got) < len(sizes) {
@@ -135,7 +135,7 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 // fragments. A receiver whose sender is silent frees the memory after 20 s, and late fragments do
 // not restore it.
 func TestRow24TransfersTimeOut(t *testing.T) {
-	l := newTransferLink(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
+	l := newTransferLink(t, MaxTransferSize, 1, link{delay: ms(10)})
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
 		if err := l.server.SendTransfer(b); err != nil {
@@ -269,7 +269,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 // model that the other end does not have, is a transfer: it is sent until it is acked, again when
 // it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
-	l := newTransferLink(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
+	l := newTransferLink(t, 1000, 1, link{delay: ms(20)})
 	schema := noise(3, 700)
 	if err := l.server.SendTransfer(schema); err != nil {
 		t.Fatal(err)

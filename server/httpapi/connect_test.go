@@ -22,10 +22,11 @@ var (
 // connectClock is the time of a Connect under test.
 type connectClock struct{ now time.Time }
 
-func newConnectTest(bearer string, private bool) (*Connect, *connectClock) {
+// newConnectTest returns a Connect with an access rule, ten tokens a second and 20 at once.
+func newConnectTest(access Access) (*Connect, *connectClock) {
 	clock := &connectClock{time.Unix(1_800_000_000, 0)}
 	return NewConnect(ConnectConfig{Key: connectKey, ProtocolID: 1<<63 + 5,
-		Servers: connectAt, Access: Access{private, bearer},
+		Servers: connectAt, Access: access,
 		PerSecond: 10, Burst: 20, Now: func() time.Time { return clock.now }}), clock
 }
 
@@ -99,7 +100,7 @@ func TestConnectRefuses(t *testing.T) {
 		34: {"", true, "POST", `{"client_id":"1"}{}`, []string{asJSON}, 400, "client_id"},
 		35: {"", true, "POST", `[`, []string{asJSON}, 400, "client_id"},
 	} {
-		h, _ := newConnectTest(c.bearer, c.private)
+		h, _ := newConnectTest(Access{c.private, c.bearer})
 		w := requestToken(h, c.method, c.body, c.header...)
 		var said map[string]any
 		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || w.Code != c.status {
@@ -120,7 +121,7 @@ func TestConnectRefuses(t *testing.T) {
 
 // The response holds a valid token for the requested client, with the stated lifetime.
 func TestConnectMints(t *testing.T) {
-	h, clock := newConnectTest("", true)
+	h, clock := newConnectTest(Access{Loopback: true})
 	seen := map[string]bool{}
 	for i, body := range []string{`{"client_id":"18446744073709551615"}`, "", ""} {
 		w := requestToken(h, "POST", body, "Content-Type: application/json")
@@ -152,7 +153,7 @@ func TestConnectMints(t *testing.T) {
 
 // Tokens are limited by a burst and a rate: an hour of asking gains no more than the burst.
 func TestConnectLimit(t *testing.T) {
-	h, clock := newConnectTest("", true)
+	h, clock := newConnectTest(Access{Loopback: true})
 	given := func() (n int) {
 		for range 50 {
 			switch w := requestToken(h, "POST", ""); w.Code {
