@@ -120,7 +120,8 @@ func (p *Predictor) Push(c sim.Command, view tick.View) []ability.Action {
 // Acting are the buttons of actions that the server judges by a view.
 const Acting = sim.Fire | sim.Throw | sim.Melee
 
-// enter plays the command of the tick after Newest and keeps it as one that the player did not issue.
+// enter plays the command of the tick after Newest and keeps it as one that the player did not
+// issue.
 func (p *Predictor) enter(c *sim.Command) *command {
 	if !p.CommandsOnly {
 		s := p.State(c.Tick)

@@ -170,6 +170,7 @@ func printCounts(w io.Writer, s impair.ProxyStats) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d clients came; %d datagrams of others were refused\n", s.Joined, s.Refused)
+	_, err := fmt.Fprintf(w, "%s served; %s of others refused\n",
+		several(int(s.Joined), "client"), several(int(s.Refused), "datagram"))
 	return err
 }

@@ -116,7 +116,7 @@ func TestImpairCounts(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(out.all.String()), " ")
 	for _, want := range []string{"received 1 1", "delivered 2 1", "duplicated 1 0",
-		"bytes delivered 10 5", "1 clients came"} {
+		"bytes delivered 10 5", "1 client served"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, out.all.String())
 		}

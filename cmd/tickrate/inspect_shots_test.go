@@ -79,7 +79,7 @@ func TestInspectShotsOfAPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(table, "\n"); len(lines) != 7 ||
-		!strings.HasPrefix(lines[0], "shot  tick") || !strings.HasPrefix(lines[5], "3 shots shown of ") {
+		!strings.HasPrefix(lines[0], "shot  tick") || !strings.HasPrefix(lines[5], "3 of ") {
 		t.Errorf("%q", table)
 	}
 }
@@ -97,7 +97,8 @@ func TestInspectShotsOfAServer(t *testing.T) {
 	}))
 	defer s.Close()
 	text, err := shots(t, s.URL, "--http-token", "s", "--verdict", "wall")
-	if err != nil || !strings.Contains(text, "1 shots shown of 9 fired") || !strings.Contains(text, "wall") {
+	if err != nil || !strings.Contains(text, "1 of 9 shots fired are shown") ||
+		!strings.Contains(text, "wall") {
 		t.Errorf("%v %s", err, text)
 	}
 	if _, err := shots(t, s.URL); err == nil || !strings.Contains(err.Error(), "not for you") {

@@ -48,15 +48,16 @@ func printKnee(w io.Writer, p report.Plan) {
 	if len(p.Steps) == 0 {
 		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
 	} else {
-		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", name, bound, p.Knee.Players, p.Knee.Reason)
+		players := several(p.Knee.Players, "player")
+		fmt.Fprintf(w, "\n%s: %s%s (%s)\n", name, bound, players, p.Knee.Reason)
 	}
 	for _, why := range p.Knee.Binding {
-		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
+		fmt.Fprintf(w, "  at %s: %s\n", several(p.Knee.FirstFail, "player"), why)
 	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
 		if _, percent, ok := s.Encryption(); ok {
-			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %d players\n", percent, s.Players)
+			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %s\n", percent, several(s.Players, "player"))
 		}
 	}
 	r := p.Repeats
@@ -84,7 +85,7 @@ func printUnits(w io.Writer, units []measure.UnitCost) {
 
 // printCodecs prints bytes and CPU time of each codec, in percent of the first.
 func printCodecs(w io.Writer, all *measure.Codecs) {
-	fmt.Fprintf(w, "codecs, one simulated lobby of %d players:\n", all.Players)
+	fmt.Fprintf(w, "codecs, one simulated lobby of %s:\n", several(all.Players, "player"))
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
 		fmt.Fprintf(w, "  %-9s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,

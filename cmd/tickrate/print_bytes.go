@@ -24,8 +24,9 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 	if err := b.Check(); err != nil {
 		proof = err.Error()
 	}
-	fmt.Fprintf(w, "bytes down at %d players: %.0f B/s a client in %.1f datagrams (%d clients sampled, %s)\n",
-		players, b.PerSecond(), b.DatagramsPerSecond(), b.Clients, proof)
+	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams (%s sampled, %s)\n",
+		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(),
+		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
 		fmt.Fprintf(w, "  %-9s %9.0f B/s %5.1f %%  %s\n", s.Name, s.PerSecond, s.Percent, largest(b, s.Name))
 	}

@@ -267,14 +267,15 @@ func progress(g *swarm.Figures, players int, played, of time.Duration) string {
 		left = fmt.Sprintf("%.0f s to go", max(0, (of-played).Seconds()))
 	}
 	kbps := float64(g.BytesDown) * 8 / 1000 / max(played.Seconds(), 0.001) / float64(players)
-	return fmt.Sprintf("%d players, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %d shots",
-		players, played.Seconds(), left, kbps, float64(g.Age.Quantile(0.99))/1e6, g.Shots)
+	return fmt.Sprintf("%s, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %s",
+		several(players, "player"), played.Seconds(), left, kbps,
+		float64(g.Age.Quantile(0.99))/1e6, several(int(g.Shots), "shot"))
 }
 
 // fetched formats the number of files that the server had to send, empty for none.
 func fetched(s *swarm.Swarm) string {
 	if n := s.Figures.Fetched; n > 0 {
-		return fmt.Sprintf("; the server sent what is not here: %d files", n)
+		return fmt.Sprintf("; the server sent what is not here: %s", several(int(n), "file"))
 	}
 	return ""
 }
@@ -282,9 +283,9 @@ func fetched(s *swarm.Swarm) string {
 // people formats the numbers of players and spectators.
 func (p *swarmPlay) people() string {
 	if p.spectators == 0 {
-		return fmt.Sprintf("%d players", p.players)
+		return several(p.players, "player")
 	}
-	return fmt.Sprintf("%d players and %d spectators", p.players, p.spectators)
+	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
 }
 
 // joinAddresses formats addresses as a list of words.

@@ -108,11 +108,13 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		e.SetIndent("", "  ")
 		return e.Encode(out)
 	}
-	fmt.Fprintf(w, "%d players, %.1f s, %.1f ticks each\n", out.Players, out.Seconds, out.TicksPerPlayer)
+	fmt.Fprintf(w, "%s, %.1f s, %.1f ticks each\n",
+		several(out.Players, "player"), out.Seconds, out.TicksPerPlayer)
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
-	fmt.Fprintf(w, "  %d shots, %d mispredictions\n", out.Shots, out.Mispredictions)
+	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
+		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f "+
 		"ms at p99.9 (limit %.0f ms, %s)\n",
 		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))

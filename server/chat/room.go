@@ -134,7 +134,7 @@ func (r *Room) route(m *Message, players []Player, from int, line []byte) (targe
 	case RefusedCommand:
 		return tell(why, "no such command: expected /all, /team, /whisper or /reply")
 	case RefusedName:
-		return tell(why, `whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
+		return tell(why, `name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
 	}
 	m.Kind = s.kind
 	if s.kind == Whisper {

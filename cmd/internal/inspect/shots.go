@@ -255,6 +255,6 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d shots shown of %d fired\n", len(shots), f.fired)
+	_, err := fmt.Fprintf(w, "\n%d of %d shots fired are shown\n", len(shots), f.fired)
 	return err
 }
