@@ -15,11 +15,10 @@ import (
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, for connections that
-// have asked for it and whose player has died. It ends with the tick that asks Config.Background for
-// it, and arrives later. One is made each killcamEvery at most, the same for all that died since the
-// last.
-// It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link,
-// and all together from the bucket for content: snapshots do not wait for it.
+// have asked for it and whose player has died. It ends with the tick that asks Config.Background
+// for it, and arrives later. One is made each killcamEvery at most, the same for all that died
+// since the last. It goes as a transfer, a fragment a tick and no faster than killcamKbps or a
+// quarter of the link, and all together from the bucket for content: snapshots do not wait for it.
 const (
 	killcamEvery   = time.Second
 	killcamKbps    = 512
@@ -123,8 +122,8 @@ func (r *recording) markDeath(e *sim.Event) {
 	}
 }
 
-// sendKillcams asks for a killcam if one is due, begins to send one that is made, and sends fragments
-// of those on their way, as far as the bucket of t goes.
+// sendKillcams asks for a killcam if one is due, begins to send one that is made, and sends
+// fragments of those on their way, as far as the bucket of t goes.
 func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	if r.killcams.viewers == 0 || r.rec == nil {
 		return

@@ -85,9 +85,9 @@ type liveRuns struct {
 	why   string         // reason of the last void run
 }
 
-// printVerdicts prints each predicted value beside the measured one and the error, within 80 columns,
-// and then the stages that take at least 2 % of a tick. An error beyond its bound has the bound behind
-// it.
+// printVerdicts prints each predicted value beside the measured one and the error, within 80
+// columns, and then the stages that take at least 2 % of a tick. An error beyond its bound has the
+// bound behind it.
 func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s\npredicted from %s; measured live in %s of %.0f s\n\n", s.Name,
@@ -116,7 +116,8 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		}
 		m := measure.EstimateOf(values)
 		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMicros.Mean {
-			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr, 100*(st.Mean/m.Mean-1), "")
+			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr,
+				100*(st.Mean/m.Mean-1), "")
 		}
 	}
 	switch {

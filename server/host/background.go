@@ -2,8 +2,8 @@ package host
 
 import "github.com/tickrate/tickrate/sim/replay"
 
-// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine of
-// its own: it encodes and compresses recordings and killcams.
+// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine
+// of its own: it encodes and compresses recordings and killcams.
 type background struct {
 	queue chan func()
 	done  chan struct{}

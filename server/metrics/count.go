@@ -114,8 +114,9 @@ var countNames = [NumCounts]string{
 	IdleWarned: "idle_warned", IdleKicked: "idle_kicked", MapChanges: "map_changes",
 	MapChangesFailed: "map_changes_failed", StaleMapEpoch: "stale_map_epoch", TicksSlept: "ticks_slept",
 	RejectedFull: "rejected_full", SpectatorsShed: "spectators_shed", SpectateRefused: "spectate_refused",
-	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped", DashFramesDropped: "dash_frames_dropped",
-	DashSlowKicked: "dash_slow_kicked", DashRefused: "dash_refused",
+	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped",
+	DashFramesDropped: "dash_frames_dropped",
+	DashSlowKicked:    "dash_slow_kicked", DashRefused: "dash_refused",
 }
 
 // String is the counter's name in reports.
