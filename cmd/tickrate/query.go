@@ -45,8 +45,7 @@ Server Query Protocol (SQP) that hosters and server browsers speak. ADDR is
 host:port, the one that serve has after --query.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Errorf("expected one address, got %d; see tickrate query --help",
-					len(args))
+				return usage.Errorf("expected one address, got %d; see tickrate query --help", len(args))
 			}
 			return nil
 		},

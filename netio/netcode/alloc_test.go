@@ -30,12 +30,10 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 	}{
 		{"server receives a payload", func() {
 			d := p.c.sealNext(p.now, KindPayload, payload, buf)
-			give(1,
-				d)
+			give(1, d)
 		}},
 		{"server receives a keep-alive", func() {
-			d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8],
-				buf)
+			d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8], buf)
 			give(1, d)
 		}},
 		{"server seals", func() { s.Seal(p.now, 0, payload, buf) }},

@@ -40,8 +40,8 @@ func newDatagramFuzzer(t testing.TB) *datagramFuzzer {
 	b := &datagramFuzzer{t: t, rng: 0x9e3779b97f4a7c15, work: make([]byte, 0, 4096),
 		payload: make([]byte, 1300)}
 	b.s = newServer(t, func(c *ServerConfig) {
-		c.Clients, c.HandshakesPerSecond,
-			c.HandshakesPerNetwork = 16, 1<<24, 1<<24
+		c.Clients = 16
+		c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24
 	})
 	forever := func(n int) *pair {
 		p := &pair{t: t, s: b.s, at: host(n), c: NewClient(mint(t, uint64(n), func(m *Mint) {

@@ -225,8 +225,7 @@ func requestsRefused(t *testing.T, reasons ...Drop) {
 		{"no addresses", plaintext(func(b []byte) { b[12] = 0 }), DropReqContent},
 		{"33 addresses", plaintext(func(b []byte) { b[12] = 33 }), DropReqContent},
 		{"2^32-1 addresses", plaintext(func(b []byte) {
-			binary.LittleEndian.PutUint32(b[12:],
-				math.MaxUint32)
+			binary.LittleEndian.PutUint32(b[12:], math.MaxUint32)
 		}), DropReqContent},
 		{"address type 0", plaintext(func(b []byte) { b[16] = 0 }), DropReqContent},
 		{"address type 3", plaintext(func(b []byte) { b[16] = 3 }), DropReqContent},

@@ -165,8 +165,7 @@ func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 			case first < 0 && err == nil:
 				first = unix
 				if _, err := newServer(t, func(c *ServerConfig) {
-					c.TokenLifetime,
-						c.StartUnix = 45*time.Second, testUnix+unix
+					c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix+unix
 				}).
 					Receive(0, testUnix+unix, host(1), request(token), &out); err != DropReqStart {
 					t.Fatalf("issued %d s ahead, used and used again at %d s: %v", ahead, unix, err)
@@ -207,8 +206,7 @@ func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
 		s := newServer(t, func(c *ServerConfig) {
 			c.Entropy = [32]byte{byte(i), 1}
-			c.Clients,
-				c.MaxTokens = 1, 1
+			c.Clients, c.MaxTokens = 1, 1
 		})
 		if s.globalSequence < 1<<63 || s.globalSequence >= 1<<63+1<<62 {
 			t.Fatalf("%x", s.globalSequence)

@@ -37,8 +37,7 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
 		done: make(chan struct{})}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
-		fmt.Fprintf(log,
-			"RECORDING: %s\n", text)
+		fmt.Fprintf(log, "RECORDING: %s\n", text)
 	}}
 	return r, nil
 }
