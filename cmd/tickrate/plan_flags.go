@@ -80,10 +80,10 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil,
 		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
-	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string,
-		cobra.ShellCompDirective) {
+	names := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
-	})
+	}
+	_ = c.RegisterFlagCompletionFunc("scenario", names) // fails for unknown flags only
 }
 
 // load reads the scenario, overrides its keys by the flags that were typed, and compiles the

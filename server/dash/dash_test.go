@@ -50,7 +50,7 @@ func (d *Dash) fill(n uint64, players int) {
 	if s := f.AddShot(); s != nil {
 		s.Then, s.Now = append(s.Then, Capsule{1, 2, 3, 4, 5, 6, 7}), append(s.Now, Capsule{float32(n)})
 	}
-	d.Hang()
+	d.Publish()
 }
 
 // watch reads a stream until the test ends and gives its events: name and data.
@@ -214,7 +214,7 @@ func TestSlowReaderIsTold(t *testing.T) {
 	d := sample(1)
 	r := d.join()
 	for range readerFrames + 3 {
-		d.share([]byte("x"))
+		d.broadcast([]byte("x"))
 	}
 	if n := r.missed.Load(); n != 3 {
 		t.Errorf("%d missed", n)
@@ -230,16 +230,16 @@ func TestFramesAllocateNothing(t *testing.T) {
 	if a := testing.AllocsPerRun(100, func() { n++; d.fill(n, 64) }); a != 0 {
 		t.Errorf("%v allocations a frame", a)
 	}
-	if lost := d.board.lost.Load(); lost != n-1 {
+	if lost := d.buffer.lost.Load(); lost != n-1 {
 		t.Errorf("%d of %d frames counted as lost", lost, n-1)
 	}
 }
 
 // The reader sees whole frames, each newer than the one before, and every frame was read or is
 // counted as lost.
-func TestBoard(t *testing.T) {
+func TestTripleBuffer(t *testing.T) {
 	const frames = 20000
-	var b board
+	var b tripleBuffer
 	b.init(8, 0, 0, 0)
 	var writer sync.WaitGroup
 	writer.Add(1)
@@ -252,7 +252,7 @@ func TestBoard(t *testing.T) {
 			for range 8 {
 				f.Players = append(f.Players, Player{Slot: int(n)})
 			}
-			b.hang()
+			b.publish()
 		}
 	}()
 	var read, last uint64
@@ -331,7 +331,7 @@ func TestClose(t *testing.T) {
 func BenchmarkEncode1000(b *testing.B) {
 	d := sample(1000)
 	d.fill(1, 1000)
-	f := d.board.take()
+	f := d.buffer.take()
 	b.ReportAllocs()
 	for b.Loop() {
 		b.SetBytes(int64(len(event("frame", f))))

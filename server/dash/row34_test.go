@@ -89,7 +89,7 @@ func TestThreat34OldestIsDropped(t *testing.T) {
 	r := d.join()
 	defer d.leave(r)
 	for _, text := range []string{"a", "b", "c", "d"} {
-		d.share([]byte(text))
+		d.broadcast([]byte(text))
 	}
 	if one, two := <-r.frames, <-r.frames; string(one)+string(two) != "cd" || r.missed.Load() != 2 {
 		t.Errorf("%s, %s, %d missed", one, two, r.missed.Load())

@@ -49,7 +49,7 @@ func TestLivePageAllocatesNothing(t *testing.T) {
 			f.addTick(time.Microsecond, time.Millisecond)
 		}
 		f.finish(b.Now() + 250*time.Millisecond)
-		f.page.Hang()
+		f.page.Publish()
 	}); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
@@ -195,7 +195,7 @@ func BenchmarkLivePage(b *testing.B) {
 				f.addTick(0, 0)
 				if n%(rate/framesPerSecond) == 0 {
 					f.finish(s.Now())
-					f.page.Hang()
+					f.page.Publish()
 					f.begin(s.Now())
 				}
 				page += clock.ThreadCPU() - at

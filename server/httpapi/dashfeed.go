@@ -119,7 +119,7 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 	}
 	f.followMap()
 	f.finish(now)
-	f.page.Hang()
+	f.page.Publish()
 	f.begin(now)
 }
 
