@@ -47,6 +47,12 @@ where it was by then.
 			return inspect.Shots(c.Context(), c.OutOrStdout(), source, o)
 		},
 	}
+	registerShotFlags(c, &o)
+	return c
+}
+
+// registerShotFlags adds the flags of inspect shots to c.
+func registerShotFlags(c *cobra.Command, o *inspect.ShotOptions) {
 	// Filters of records.
 	fl := c.Flags()
 	fl.StringVar(&o.Shooter, "shooter", "", "only shots of this player, by net `id` (3.1)")
@@ -79,5 +85,4 @@ where it was by then.
 		"of preview: one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&o.Preview.Loss, "loss", 0, "of preview: `share` of datagrams lost on each link, 0 to 0.5")
 	fl.Uint64Var(&o.Preview.Seed, "seed", 1, "of preview: `seed` of the match, the players and the links")
-	return c
 }

@@ -14,15 +14,21 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
+// dstFlags are the flags of sim dst. Those of the case need a single seed.
+type dstFlags struct {
+	dst.Case
+	without string        // faults to leave out, as dst.ParseSet reads them
+	list    bool          // lists the faults of the seed and stops
+	seeds   string        // range of seeds, A..B
+	forTime time.Duration // plays seed after seed
+	shrink  int           // most runs to reduce a failing case
+}
+
 // newDST returns the command that simulates lobbies with attackers and faults and checks invariants
 // after every tick.
 func newDST() *cobra.Command {
-	var c dst.Case
-	var seeds, without string
-	var forTime time.Duration
-	var shrink int
-	var list bool
-	cmd := &cobra.Command{
+	var f dstFlags
+	c := &cobra.Command{
 		Use:   "dst",
 		Short: "Simulate lobbies with attackers and faults, and check invariants after every tick",
 		Long: `dst simulates one minute of a lobby in virtual time: honest clients, attackers,
@@ -39,49 +45,51 @@ runs of one seed print the same hash.
   tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock
   tickrate sim dst --seed 12 --until 34s one seed, up to an instant`,
 		Args: usage.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if without != "" {
-				set, err := dst.ParseSet(without)
-				if err != nil {
-					return usage.Errorf("--without: %w", err)
-				}
-				c.Without = set
-			}
-			flags := cmd.Flags()
-			many, timed := flags.Changed("seeds"), flags.Changed("for")
-			if one := flags.Changed("seed"); one && (many || timed) || many && timed {
-				return usage.Errorf("--seed, --seeds and --for: expected one of them")
-			} else if one || !many && !timed {
-				if list {
-					return listFaults(cmd, c)
-				}
-				return playOne(cmd, c, shrink)
-			}
-			if c.Until != 0 || c.Clients != 0 || c.Without != nil || list {
-				return usage.Errorf("--until, --clients, --without and --list need --seed")
-			}
-			from, to, err := span(seeds)
-			if err != nil {
-				return usage.Error(err)
-			}
-			if timed { // seeds that earlier runs have not played
-				from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
-			}
-			return playMany(cmd, from, to, forTime, shrink)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f := cmd.Flags()
-	f.Uint64Var(&c.Seed, "seed", 1, "`seed` to run")
-	f.DurationVar(&c.Until, "until", 0,
+	fl := c.Flags()
+	fl.Uint64Var(&f.Seed, "seed", 1, "`seed` to run")
+	fl.DurationVar(&f.Until, "until", 0,
 		"virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
-	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
-	f.StringVar(&without, "without", "",
+	fl.IntVar(&f.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
+	fl.StringVar(&f.without, "without", "",
 		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
-	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
-	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
-	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
-	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
-	return cmd
+	fl.StringVar(&f.seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
+	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
+	fl.IntVar(&f.shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
+	fl.BoolVar(&f.list, "list", false, "list the faults of the seed and stop")
+	return c
+}
+
+// run plays one seed, a range of seeds, or seeds for a time, as the flags that were given say.
+func (f *dstFlags) run(c *cobra.Command) error {
+	if f.without != "" {
+		set, err := dst.ParseSet(f.without)
+		if err != nil {
+			return usage.Errorf("--without: %w", err)
+		}
+		f.Without = set
+	}
+	typed := c.Flags().Changed
+	one, many, timed := typed("seed"), typed("seeds"), typed("for")
+	switch {
+	case one && (many || timed) || many && timed:
+		return usage.Errorf("--seed, --seeds and --for: expected one of them")
+	case !many && !timed && f.list:
+		return listFaults(c, f.Case)
+	case !many && !timed:
+		return playOne(c, f.Case, f.shrink)
+	case f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list:
+		return usage.Errorf("--until, --clients, --without and --list need --seed")
+	}
+	from, to, err := span(f.seeds)
+	if err != nil {
+		return usage.Error(err)
+	}
+	if timed { // seeds that earlier runs have not played
+		from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
+	}
+	return playMany(c, from, to, f.forTime, f.shrink)
 }
 
 // span parses a range of seeds, A..B, both included. An empty text is 0, 0.

@@ -9,7 +9,7 @@ import (
 // BenchmarkAnswer measures the cost of a datagram: refused, a challenge, and a query of a lobby of
 // 64, whose answer has pages/op datagrams.
 func BenchmarkAnswer(b *testing.B) {
-	s := sheetOf(lobby(64))
+	s := encodedOf(lobby(64))
 	send := func([]byte) {}
 	run := func(name string, want Drop, datagram func(r *Responder) []byte) {
 		b.Run(name, func(b *testing.B) {

@@ -39,8 +39,8 @@ func lobby(players int) *Report {
 	return r
 }
 
-func sheetOf(r *Report) *Sheet {
-	s := new(Sheet)
+func encodedOf(r *Report) *EncodedReport {
+	s := new(EncodedReport)
 	s.Fill(r)
 	return s
 }
@@ -49,14 +49,14 @@ func newResponder() *Responder { return NewResponder([4]uint64{1, 2, 3, 4}, Limi
 
 // answers returns the answers of a responder to a datagram.
 func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte,
-	s *Sheet) (out [][]byte, why Drop) {
+	s *EncodedReport) (out [][]byte, why Drop) {
 	why = r.Answer(now, from, datagram, s, func(d []byte) { out = append(out, bytes.Clone(d)) })
 	return out, why
 }
 
 // asked runs a client against a responder. path has the round trip, and what the path does to a
 // response.
-func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks,
+func asked(t *testing.T, r *Responder, s *EncodedReport, chunks Chunks,
 	path func([][]byte) [][]byte) (Report, *Client) {
 	t.Helper()
 	c := NewClient(chunks)
@@ -84,7 +84,7 @@ func straight(d [][]byte) [][]byte { return d }
 func TestRow61ClientGetsTheReport(t *testing.T) {
 	for _, players := range []int{0, 1, 64, 4096} {
 		want := lobby(players)
-		got, c := asked(t, newResponder(), sheetOf(want), AllChunks, straight)
+		got, c := asked(t, newResponder(), encodedOf(want), AllChunks, straight)
 		if !reflect.DeepEqual(&got, want) {
 			t.Errorf("%d players: the report differs", players)
 		}
@@ -93,7 +93,7 @@ func TestRow61ClientGetsTheReport(t *testing.T) {
 		}
 	}
 	for chunks := Chunks(1); chunks <= AllChunks; chunks++ {
-		got, _ := asked(t, newResponder(), sheetOf(lobby(300)), chunks, straight)
+		got, _ := asked(t, newResponder(), encodedOf(lobby(300)), chunks, straight)
 		if got.Chunks != chunks {
 			t.Errorf("asked for chunks %b, got %b", chunks, got.Chunks)
 		}
@@ -104,7 +104,7 @@ func TestRow61ClientGetsTheReport(t *testing.T) {
 func TestRow61PagesInAnyOrder(t *testing.T) {
 	want, dice := lobby(2000), rand.New(rand.NewPCG(1, 2))
 	pages := 0
-	got, _ := asked(t, newResponder(), sheetOf(want), AllChunks, func(d [][]byte) [][]byte {
+	got, _ := asked(t, newResponder(), encodedOf(want), AllChunks, func(d [][]byte) [][]byte {
 		pages = len(d)
 		d = append(d, d...)
 		dice.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
@@ -118,7 +118,7 @@ func TestRow61PagesInAnyOrder(t *testing.T) {
 // The bytes of an info are those of the reference, counted by hand from its layout.
 func TestRow61InfoOnTheWire(t *testing.T) {
 	r := newResponder()
-	s := sheetOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv",
+	s := encodedOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv",
 		Game: "dm", Build: "b1", Map: "m", Port: 7913}})
 	challenge, _ := answers(r, 0, here, make([]byte, 5), s)
 	token := challenge[0][1:]
@@ -133,7 +133,7 @@ func TestRow61InfoOnTheWire(t *testing.T) {
 
 // A token from another address, with a changed bit, or older than twenty seconds gets no answer.
 func TestRow61TokensAreBoundAndExpire(t *testing.T) {
-	s := sheetOf(lobby(3))
+	s := encodedOf(lobby(3))
 	token := func(r *Responder, now time.Duration, at netip.AddrPort) uint32 {
 		out, _ := answers(r, now, at, appendChallenge(nil, 0), s)
 		n, err := parseChallenge(out[0])
@@ -182,7 +182,7 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 
 // Until it has shown its token, an address gets no more bytes than it sent.
 func TestRow61NoAmplification(t *testing.T) {
-	s := sheetOf(lobby(4096))
+	s := encodedOf(lobby(4096))
 	rapid.Check(t, func(t *rapid.T) {
 		r := newResponder()
 		var in, out int
@@ -221,7 +221,7 @@ func TestRow61NoAmplification(t *testing.T) {
 // A flood from one network or from all gets at most what the limits allow, and another network is
 // still answered.
 func TestRow61FloodIsBounded(t *testing.T) {
-	s := sheetOf(lobby(4096))
+	s := encodedOf(lobby(4096))
 	pages := uint64(s.packets(AllChunks))
 	r := newResponder()
 	q := request{r.minter.mint(0, here), AllChunks}.append(nil)
@@ -262,7 +262,7 @@ func TestRow61FloodIsBounded(t *testing.T) {
 }
 
 func TestAnswerAllocatesNothing(t *testing.T) {
-	r, s := newResponder(), sheetOf(lobby(200))
+	r, s := newResponder(), encodedOf(lobby(200))
 	q := request{r.minter.mint(0, here), AllChunks}.append(nil)
 	challenge, send, now := appendChallenge(nil, 0), func([]byte) {}, time.Duration(0)
 	if n := testing.AllocsPerRun(100, func() {
@@ -280,7 +280,7 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 
 // Rows that do not fit are left out from the end. The counts are of the rows that are there, and
 // Info has all.
-func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
+func TestEncodedReportLeavesOutWhatDoesNotFit(t *testing.T) {
 	r := lobby(4096)
 	for i := range r.Players.Rows {
 		r.Players.Rows[i][0] = Words(strings.Repeat("ä", 200))
@@ -288,7 +288,7 @@ func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 	for range 10000 {
 		r.Rules = append(r.Rules, Rule{"again", Words("again")})
 	}
-	s := sheetOf(r)
+	s := encodedOf(r)
 	if n := s.packets(AllChunks); n != MaxPackets {
 		t.Errorf("%d packets, want %d", n, MaxPackets)
 	}
@@ -307,7 +307,7 @@ func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 // Pages are the stream cut into equal pieces.
 func TestPagesAgreeWithTheStream(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := sheetOf(lobby(rapid.IntRange(0, 600).Draw(t, "players")))
+		s := encodedOf(lobby(rapid.IntRange(0, 600).Draw(t, "players")))
 		chunks := Chunks(rapid.IntRange(1, 255).Draw(t, "chunks"))
 		var stream, pages []byte
 		for i, c := range s.chunk {
@@ -330,7 +330,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 
 // A client repeats lost datagrams, and accepts only answers with its token.
 func TestClientInsists(t *testing.T) {
-	r, s := newResponder(), sheetOf(lobby(300))
+	r, s := newResponder(), encodedOf(lobby(300))
 	c := NewClient(ChunkInfo | ChunkPlayers)
 	if c.Send(0) == nil || c.Send(retry-1) != nil {
 		t.Error("the first challenge is sent once, at once")
@@ -376,7 +376,7 @@ func TestClientInsists(t *testing.T) {
 
 // A server that has only an info, such as the reference, is understood when asked for all.
 func TestClientTakesLessThanItAsked(t *testing.T) {
-	full := sheetOf(lobby(5))
+	full := encodedOf(lobby(5))
 	r, err := ParseReport(full.chunk[0], AllChunks)
 	if err != nil || r.Chunks != ChunkInfo || r.Info.Players != 5 {
 		t.Errorf("%v %+v", err, r)
@@ -399,7 +399,7 @@ func TestSiphash(t *testing.T) {
 }
 
 func FuzzReport(f *testing.F) {
-	s := sheetOf(lobby(3))
+	s := encodedOf(lobby(3))
 	f.Add(bytes.Join(s.chunk[:], nil), uint8(AllChunks))
 	f.Add(s.chunk[2], uint8(ChunkPlayers))
 	f.Fuzz(func(t *testing.T, src []byte, asked uint8) {
@@ -407,7 +407,7 @@ func FuzzReport(f *testing.F) {
 		if err != nil || r.Chunks != Chunks(asked)&AllChunks || len(src) > maxStream {
 			return
 		}
-		var s Sheet
+		var s EncodedReport
 		s.Fill(&r)
 		var back []byte
 		for i := range s.packets(r.Chunks) {
@@ -420,7 +420,7 @@ func FuzzReport(f *testing.F) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	s := sheetOf(lobby(300))
+	s := encodedOf(lobby(300))
 	f.Add(appendChallenge(nil, 0), uint16(1))
 	f.Add(request{newResponder().minter.mint(0, here), AllChunks}.append(nil), uint16(0))
 	f.Fuzz(func(t *testing.T, d []byte, port uint16) {
@@ -440,7 +440,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 func FuzzClient(f *testing.F) {
-	r, s := newResponder(), sheetOf(lobby(300))
+	r, s := newResponder(), encodedOf(lobby(300))
 	out, _ := answers(r, 0, here, appendChallenge(nil, 0), s)
 	pages, _ := answers(r, 0, here, request{r.minter.mint(0, here), AllChunks}.append(nil), s)
 	f.Add(out[0], pages[0], pages[1])
