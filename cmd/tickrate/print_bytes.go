@@ -36,17 +36,17 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 
 // largest lists the largest fields and reasons of a component, with their percentages.
 func largest(b *measure.Bytes, component string) string {
-	var said []string
+	var shares []string
 	for _, s := range b.By(func(c measure.Cell) string {
 		if c.Component != component {
 			return ""
 		}
 		return strings.TrimLeft(c.Name()[len(component):], ". ")
 	}) {
-		if len(said) == maxNamed || s.Percent < minPercent {
+		if len(shares) == maxNamed || s.Percent < minPercent {
 			break
 		}
-		said = append(said, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
+		shares = append(shares, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(shares, ", ")
 }

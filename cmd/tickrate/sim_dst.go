@@ -143,7 +143,7 @@ func speed(virtual, spent time.Duration) string {
 // playMany plays the seeds from..to, until most has passed (0 for no limit) or the command's
 // context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
 func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
-	began, said, n, broken := time.Now(), time.Now(), 0, 0
+	began, reported, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {
 		r, err := dst.Run(dst.Case{Seed: seed})
 		if err != nil {
@@ -156,8 +156,8 @@ func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink in
 		}
 		// The last seed of a time limit is played to its end.
 		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
-		if over || time.Since(said) > 10*time.Second {
-			said = time.Now()
+		if over || time.Since(reported) > 10*time.Second {
+			reported = time.Now()
 			spent := time.Since(began)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n",
 				n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)

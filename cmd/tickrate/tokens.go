@@ -143,17 +143,17 @@ func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, ag
 
 // refused returns the error for a server that gives no token, with its reason if it has one.
 func refused(addr string, status int, body []byte) error {
-	var said struct {
+	var reply struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // the answer of another server has no reason
+	_ = json.Unmarshal(body, &reply) // the answer of another server has no reason
 	// The status tells whether a secret is missing; all else is in the server's own words.
 	switch {
 	case status == http.StatusUnauthorized:
 		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
 			"%s", addr, serverapi.TokenVariable)
-	case said.Error != "":
-		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
+	case reply.Error != "":
+		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(reply.Error))
 	}
 	return fmt.Errorf("http://%s/v1/connect: status %d; is this tickrate serve?", addr, status)
 }

@@ -149,13 +149,13 @@ func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rat
 	ring := b.Lobby.ShotLog()
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.ShotRecord
+	var added []lagcomp.ShotRecord
 	for end := f.Preview.Duration; b.Now() < end && ctx.Err() == nil; f.fired = ring.Count() {
 		if err := b.Step(); err != nil {
 			return kept, f.Preview.Rate, err
 		}
-		news = ring.Since(f.fired, 0, news[:0])
-		kept = f.keep(kept, news)
+		added = ring.Since(f.fired, 0, added[:0])
+		kept = f.keep(kept, added)
 	}
 	return kept, f.Preview.Rate, ctx.Err()
 }
@@ -182,7 +182,7 @@ func (f *shotQuery) replay(ctx context.Context, path string) ([]lagcomp.ShotReco
 	// The log times each shot by a clock, which a replay would otherwise lack.
 	ring, begun := lagcomp.NewShotLog(shotLogSize), time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.ShotRecord // records of one tick
+	var added []lagcomp.ShotRecord // records of one tick
 	for ctx.Err() == nil {
 		chunk, err := r.Next()
 		if err == io.EOF {
@@ -202,8 +202,8 @@ func (f *shotQuery) replay(ctx context.Context, path string) ([]lagcomp.ShotReco
 			if err := p.Step(); err != nil {
 				return kept, rate, fmt.Errorf("%s: %w", path, err)
 			}
-			news = ring.Since(f.fired, 0, news[:0])
-			kept = f.keep(kept, news)
+			added = ring.Since(f.fired, 0, added[:0])
+			kept = f.keep(kept, added)
 		}
 	}
 	return kept, rate, ctx.Err()
