@@ -131,8 +131,8 @@ func TestReasonsOfSpectatorsAndDetail(t *testing.T) {
 	why(b.players[0].ID(), s.ID(), ReasonSpectator)
 	target, _ := s.Spectate.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
-		return said
+		sent, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
+		return sent
 	}
 	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
 	var row [netstate.PublicFields]int32

@@ -165,7 +165,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 		l.lobby.outbound.queueEvent(g,
 			&sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
 	}
-	said := 0
+	welcomes := 0
 	for range 120 {
 		control.play()
 		l.tick()
@@ -178,17 +178,17 @@ func TestWelcomeUntilAcked(t *testing.T) {
 				t.Fatalf("before the Ready came %x", pkt)
 			}
 			if pkt != nil {
-				said++
+				welcomes++
 			}
-			if said > 4 && len(c.messages) < 4 && pkt != nil {
+			if welcomes > 4 && len(c.messages) < 4 && pkt != nil {
 				c.receivePacket(pkt)
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) ||
+	if welcomes < 14 || welcomes > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) ||
 		g.session.peer.ReliablePending() != 4 {
 		t.Fatalf("%d packets in two seconds, each with half of the messages; heard %x, %d queued",
-			said, c.messages, g.session.peer.ReliablePending())
+			welcomes, c.messages, g.session.peer.ReliablePending())
 	}
 	c.controlPackets = 0
 	c.sendSections() // acks and no more: it is not ready

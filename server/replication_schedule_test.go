@@ -209,7 +209,7 @@ func (p *waitTracker) observe(b *clientLobby) {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
+			if sent, known := c.repl.acks.tracker.RowSent(other); sent && known {
 				last[other] = interval
 			}
 			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled &&
@@ -439,7 +439,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 func (b *clientLobby) sentRows(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
+		if sent, _ := c.repl.acks.tracker.RowSent(slot); sent && f.ID(slot) != 0 {
 			n++
 		}
 	}
@@ -468,14 +468,14 @@ func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 				c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := c.repl.acks.tracker.RowSent(other)
+			sent, _ := c.repl.acks.tracker.RowSent(other)
 			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
-			if sees :=
-				c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
+			sees := c.repl.schedule.visible[other>>6] & bit
+			if sees != h.repl.schedule.visible[other>>6]&bit {
 				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not",
 					c.repl.pacing.sent, c.id, other, sees != 0)
-			} else if sees == 0 || said || too {
+			} else if sees == 0 || sent || too {
 				continue
 			}
 			waited++
@@ -569,7 +569,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 						"far, by its account in interval %d", c.repl.pacing.sent,
 						now, c.id, other, c.repl.schedule.sentAt[other])
 				}
-				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
+				if sent, _ := c.repl.acks.tracker.RowSent(other); !sent {
 					kept++
 				}
 			}

@@ -113,7 +113,7 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 			for slot := range waits {
 				if f.ID(slot) == 0 {
 					waits[slot] = 0
-				} else if said, _ := g.repl.acks.tracker.RowSent(slot); said {
+				} else if sent, _ := g.repl.acks.tracker.RowSent(slot); sent {
 					least, waits[slot] = min(least, waits[slot]), 0
 					rows++
 				} else {
@@ -130,7 +130,7 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 				passed++
 			}
 			for slot := range b.lobby.replication.objects.table.slots {
-				if said, _ := g.repl.acks.objects.tracker.RowSent(slot); said &&
+				if sent, _ := g.repl.acks.objects.tracker.RowSent(slot); sent &&
 					g.repl.acks.objects.selection == objectsBudget {
 					thingsTold++
 				}
@@ -249,8 +249,8 @@ func TestLimitShowsNoMore(t *testing.T) {
 					continue
 				}
 				for slot := range b.lobby.replication.objects.table.slots {
-					said, _ := g.repl.acks.objects.tracker.RowSent(slot)
-					if id := w.Row(slot, row[:]); !said || id == 0 {
+					sent, _ := g.repl.acks.objects.tracker.RowSent(slot)
+					if id := w.Row(slot, row[:]); !sent || id == 0 {
 						continue
 					}
 					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter &&

@@ -70,9 +70,9 @@ func TestTrainOnPeople(t *testing.T) {
 	out := filepath.Join(dir, "m.tkm")
 	run := func(args ...string) string {
 		t.Helper()
-		var said strings.Builder
+		var printed strings.Builder
 		c := newCodec()
-		c.SetOut(&said)
+		c.SetOut(&printed)
 		c.SetArgs(append([]string{"train", "--players", "4", "--duration", "20s", "--out", out}, args...))
 		if err := c.Execute(); err != nil {
 			t.Fatal(err)
@@ -81,12 +81,12 @@ func TestTrainOnPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return said.String() + string(file)
+		return printed.String() + string(file)
 	}
 	_, alone, _ := strings.Cut(run(), "\n")
-	if said, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone ||
-		!strings.Contains(said, "none.csv is not here") {
-		t.Errorf("without recordings: %q", said)
+	if printed, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone ||
+		!strings.Contains(printed, "none.csv is not here") {
+		t.Errorf("without recordings: %q", printed)
 	}
 	track := filepath.Join(dir, "play.csv")
 	var play strings.Builder
@@ -97,8 +97,8 @@ func TestTrainOnPeople(t *testing.T) {
 	if err := os.WriteFile(track, []byte(play.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said, file, _ := strings.Cut(run("--people", track), "\n"); file == alone ||
-		!strings.Contains(said, "and of as many moving by recorded") {
-		t.Errorf("with recordings: %q", said)
+	if printed, file, _ := strings.Cut(run("--people", track), "\n"); file == alone ||
+		!strings.Contains(printed, "and of as many moving by recorded") {
+		t.Errorf("with recordings: %q", printed)
 	}
 }

@@ -30,14 +30,14 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
 	var s swarmSummary
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 ||
 		s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
-		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
+		t.Errorf("code %d, %+v, %v, %s", code, s, err, stderr)
 	}
-	if !strings.Contains(said, "the server sent what is not here") || strings.Contains(said, dir) {
-		t.Errorf("the swarm says %q", said)
+	if !strings.Contains(stderr, "the server sent what is not here") || strings.Contains(stderr, dir) {
+		t.Errorf("the swarm says %q", stderr)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -29,10 +29,10 @@ func TestServeChangesItsMap(t *testing.T) {
 	}
 	swarm := make(chan string)
 	go func() {
-		code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "5",
+		code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "5",
 			"--duration", "4s", "--json")
 		if code != 0 {
-			out = said
+			out = stderr
 		}
 		swarm <- out
 	}()

@@ -88,9 +88,9 @@ func TestScenarios(t *testing.T) {
 
 // The report repeats every key of the scenario under its own name.
 func TestScenarioKeys(t *testing.T) {
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for _, s := range runner.Settings(scenario.Default()) {
-		said[s.Name] = true
+		reported[s.Name] = true
 	}
 	for _, key := range []string{
 		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
@@ -102,13 +102,13 @@ func TestScenarioKeys(t *testing.T) {
 		"process.gomaxprocs", "process.gogc",
 		"about", "measure.slo", "measure.duration", "measure.warmup", "measure.repeat",
 	} {
-		if !said[key] {
+		if !reported[key] {
 			t.Errorf("%s is not in the report", key)
 		}
-		delete(said, key)
+		delete(reported, key)
 	}
-	if len(said) > 0 {
-		t.Errorf("new keys: %v; does a prediction play them?", said)
+	if len(reported) > 0 {
+		t.Errorf("new keys: %v; does a prediction play them?", reported)
 	}
 }
 
@@ -140,15 +140,15 @@ func TestPlanLobbies(t *testing.T) {
 		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
-	said := 0
+	reported := 0
 	for _, c := range field[[]any](t, p, "config") {
 		name, value := field[string](t, c, "name"), field[string](t, c, "value")
 		if name == "network.link" && value == "delay=5ms" || name == "process.gogc" && value == "-1" ||
 			name == "play.leaves_per_minute" && value == "6.0" {
-			said++
+			reported++
 		}
 	}
-	if said != 3 || !strings.Contains(out, `"players":6`) {
+	if reported != 3 || !strings.Contains(out, `"players":6`) {
 		t.Errorf("the scenario is not repeated in full: %v", field[[]any](t, p, "config"))
 	}
 }

@@ -254,9 +254,9 @@ func TestPlanInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen, lines := false, bufio.NewScanner(stdout)
-		var said strings.Builder
+		var stderr strings.Builder
 		for lines.Scan() {
-			said.WriteString(lines.Text() + "\n")
+			stderr.WriteString(lines.Text() + "\n")
 			if !seen && strings.Contains(lines.Text(), c.until) {
 				seen = true
 				if c.steps == 0 {
@@ -269,15 +269,15 @@ func TestPlanInterrupted(t *testing.T) {
 		}
 		begin := time.Now()
 		if err := cmd.Wait(); err != nil || !seen || time.Since(begin) > 5*time.Second {
-			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &said)
+			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &stderr)
 		}
 		p := readPlan(t, dir)
 		if n := len(field[[]any](t, p, "steps")); n < c.steps || c.steps == 0 && n != 0 || !field[bool](t,
 			p, "partial") {
 			t.Errorf("%d: %d steps, partial %v", i, n, field[bool](t, p, "partial"))
 		}
-		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(said.String(), "partial") {
-			t.Errorf("%d: it said\n%s", i, &said)
+		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(stderr.String(), "partial") {
+			t.Errorf("%d: it said\n%s", i, &stderr)
 		}
 		if f, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || f.Size() == 0 {
 			t.Errorf("%d: page: %v", i, err)

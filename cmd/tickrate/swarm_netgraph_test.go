@@ -24,18 +24,18 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 		}
 		_ = cmd.Wait() // how it ends is other tests' matter
 	}()
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "2",
+	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "2",
 		"--duration", "2.5s", "--netgraph=1", "--json")
 	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
+		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  ` +
 		`buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
 		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, ` +
 		`headers [\d.]+\)  up [\d.]+`)
-	if lines := line.FindAllStringSubmatch(said, -1); len(lines) != 2 ||
+	if lines := line.FindAllStringSubmatch(stderr, -1); len(lines) != 2 ||
 		lines[0][1] != "1" || lines[1][1] != "2" {
-		t.Errorf("%d lines a second in\n%s", len(lines), said)
+		t.Errorf("%d lines a second in\n%s", len(lines), stderr)
 	}
 	var figures struct {
 		Netgraphs []map[string]any `json:"netgraphs"`

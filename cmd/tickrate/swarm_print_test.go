@@ -44,9 +44,9 @@ func TestPrintRunDelay(t *testing.T) {
 			Late: meter.NewHistogram(0), RunDelay: c.taken}
 		g.StealCorrected.Record(int64(c.own))
 		g.Late.Record(int64(9 * time.Millisecond)) // with what was taken, which is said elsewhere
-		var said strings.Builder
-		printRunDelay(&said, runDelayOf(&g), 30)
-		if got := said.String(); got != c.want {
+		var printed strings.Builder
+		printRunDelay(&printed, runDelayOf(&g), 30)
+		if got := printed.String(); got != c.want {
 			t.Errorf("%d: said\n%swant\n%s", i, got, c.want)
 		}
 	}

@@ -44,20 +44,20 @@ func TestMeterReadsWhatPeersRead(t *testing.T) {
 				}
 			}
 			before := sum.Total()
-			rest, said := sum.Packet(pkt)
+			rest, metered := sum.Packet(pkt)
 			sections, err := client.Receive(0, pkt)
 			if err != nil {
 				continue // closed
 			}
 			want, err := client.Sections(sections)
 			switch {
-			case err == nil && (said != nil || !bytes.Equal(rest, want)):
-				t.Fatalf("%x: the meter leaves %x, %v; the peer leaves %x", pkt, rest, said, want)
-			case said != nil && sum.Total() != before:
-				t.Fatalf("%x: %v, but something was added", pkt, said)
-			case said == nil && sum.Total()-before != uint64(len(pkt)-len(rest)):
+			case err == nil && (metered != nil || !bytes.Equal(rest, want)):
+				t.Fatalf("%x: the meter leaves %x, %v; the peer leaves %x", pkt, rest, metered, want)
+			case metered != nil && sum.Total() != before:
+				t.Fatalf("%x: %v, but something was added", pkt, metered)
+			case metered == nil && sum.Total()-before != uint64(len(pkt)-len(rest)):
 				t.Fatalf("%x: %d bytes added, %d left", pkt, sum.Total()-before, len(rest))
-			case said != nil:
+			case metered != nil:
 				refused++
 			}
 			packets++

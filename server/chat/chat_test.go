@@ -137,22 +137,24 @@ func TestRow57Reply(t *testing.T) {
 // senders are not limited.
 func TestRow57RateLimit(t *testing.T) {
 	r, players := newRoom(), table()
-	said, told := 0, 0
+	delivered, notices := 0, 0
 	for ms := 0; ms < 60_000; ms += 10 {
 		m, to := r.Post(time.Duration(ms)*time.Millisecond, players, 0, []byte("spam"), nil)
 		switch {
 		case len(to) == 7:
-			said++
+			delivered++
 		case m.Kind == Notice && len(to) == 1 && to[0] == 0:
-			if told++; string(m.Text) != "you say too much: wait 2 s" {
+			if notices++; string(m.Text) != "you say too much: wait 2 s" {
 				t.Errorf("%s", m.Text)
 			}
 		case len(to) != 0:
 			t.Fatalf("%v to %v", m, to)
 		}
 	}
-	if said < 5+38 || said > 5+40 || told != 1 || r.Refused()[RefusedRate] != uint64(6000-said) {
-		t.Errorf("said %d in a minute, told %d times, %d refused", said, told, r.Refused()[RefusedRate])
+	if delivered < 5+38 || delivered > 5+40 || notices != 1 ||
+		r.Refused()[RefusedRate] != uint64(6000-delivered) {
+		t.Errorf("said %d in a minute, told %d times, %d refused", delivered,
+			notices, r.Refused()[RefusedRate])
 	}
 	if _, to := r.Post(time.Minute, players, 1, []byte("hi"), nil); len(to) != 7 {
 		t.Error("somebody else may not speak")

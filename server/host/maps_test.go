@@ -84,8 +84,8 @@ func TestHostChangesItsMap(t *testing.T) {
 			}
 			time.Sleep(25 * time.Millisecond)
 		}
-		if said := log.String(); !strings.Contains(said, c.want) {
-			t.Fatalf("%s: %s", c.line, said)
+		if logged := log.String(); !strings.Contains(logged, c.want) {
+			t.Fatalf("%s: %s", c.line, logged)
 		}
 	}
 	if p := h.status.Load(); p.Map != "town:16:3" || p.Mode != "deathmatch" || p.Phase != server.PhaseIdle {

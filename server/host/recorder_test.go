@@ -86,8 +86,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
-	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {
-		t.Errorf("said %d times: %s", said, log.String())
+	if logged := strings.Count(log.String(), "RECORDING: the disk is too slow"); logged != 1 {
+		t.Errorf("said %d times: %s", logged, log.String())
 	}
 	a.run(nil)
 	for len(a.queue) > 0 {

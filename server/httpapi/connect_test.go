@@ -102,15 +102,15 @@ func TestConnectRefuses(t *testing.T) {
 	} {
 		h, _ := newConnectTest(Access{c.private, c.bearer})
 		w := requestToken(h, c.method, c.body, c.header...)
-		var said map[string]any
-		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || w.Code != c.status {
+		var reply map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil || w.Code != c.status {
 			t.Errorf("%d: status %d, %q, %v; want %d", i, w.Code, w.Body, err, c.status)
 			continue
 		}
-		text, _ := said["error"].(string)
-		if (c.status == 200) != (said["token"] != nil) || (c.status == 200) != (text == "") ||
+		text, _ := reply["error"].(string)
+		if (c.status == 200) != (reply["token"] != nil) || (c.status == 200) != (text == "") ||
 			!strings.Contains(text, c.want) {
-			t.Errorf("%d: %v; want %q", i, said, c.want)
+			t.Errorf("%d: %v; want %q", i, reply, c.want)
 		}
 		if w.Header().Get("Content-Type") != "application/json" ||
 			w.Header().Get("Cache-Control") != "no-store" {
