@@ -316,7 +316,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 			}
 		}
 		for i := range s.packets(chunks) {
-			page := s.page(nil, chunks, i)
+			page := s.payload(nil, chunks, i)
 			if len(page) != min(payloadSize, len(stream)-i*payloadSize) {
 				t.Fatalf("page %d has %d bytes", i, len(page))
 			}
@@ -411,7 +411,7 @@ func FuzzReport(f *testing.F) {
 		s.Fill(&r)
 		var back []byte
 		for i := range s.packets(r.Chunks) {
-			back = s.page(back, r.Chunks, i)
+			back = s.payload(back, r.Chunks, i)
 		}
 		if len(s.chunk[1]) < smallChunk && len(s.chunk[3]) < smallChunk && !bytes.Equal(back, src) {
 			t.Errorf("written again it differs:\n%x\n%x", src, back)
