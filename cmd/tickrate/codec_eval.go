@@ -5,7 +5,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -129,9 +131,18 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	return printEvaluation(c, out, f.codecs)
 }
 
-// open reads a trace: an entity-state trace (.itr), or recorded human play (.csv, .csv.gz), which
-// it samples at f.hz and rounds to the steps of f.pose.
+// open reads a trace of either kind. A missing file is an error of use.
 func (f evalFlags) open(path string) (*itr.Trace, error) {
+	t, err := f.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usage.Error(err)
+	}
+	return t, err
+}
+
+// read reads an entity-state trace (.itr), or recorded human play (.csv, .csv.gz), which it samples
+// at f.hz and rounds to the steps of f.pose.
+func (f evalFlags) read(path string) (*itr.Trace, error) {
 	if !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".csv.gz") {
 		return itr.Open(path)
 	}

@@ -84,7 +84,8 @@ func TestTrainOnPeople(t *testing.T) {
 		return printed.String() + string(file)
 	}
 	_, alone, _ := strings.Cut(run(), "\n")
-	if printed, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone ||
+	if printed, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")),
+		"\n"); file != alone ||
 		!strings.Contains(printed, "none.csv is not here") {
 		t.Errorf("without recordings: %q", printed)
 	}

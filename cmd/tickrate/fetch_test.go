@@ -30,7 +30,8 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "4",
+		"--duration", "0.5s", "--json")
 	var s swarmSummary
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 ||
 		s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {

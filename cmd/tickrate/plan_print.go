@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
@@ -35,6 +37,21 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
+// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are
+// indented.
+func printWrapped(w io.Writer, text string) {
+	const columns, indent = 80, "    "
+	for utf8.RuneCountInString(text) > columns {
+		at := strings.LastIndex(string([]rune(text)[:columns+1]), " ")
+		if at <= len(indent) {
+			break // one word
+		}
+		fmt.Fprintln(w, text[:at])
+		text = indent + text[at+1:]
+	}
+	fmt.Fprintln(w, text)
+}
+
 // printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
 // repeated.
 func printKnee(w io.Writer, p report.Plan) {
@@ -45,14 +62,15 @@ func printKnee(w io.Writer, p report.Plan) {
 	if p.Knee.Bound == search.AtLeast {
 		bound = "at least "
 	}
+	fmt.Fprintln(w)
 	if len(p.Steps) == 0 {
-		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
+		printWrapped(w, fmt.Sprintf("knee: none yet (%s)", p.Knee.Reason))
 	} else {
 		players := several(p.Knee.Players, "player")
-		fmt.Fprintf(w, "\n%s: %s%s (%s)\n", name, bound, players, p.Knee.Reason)
+		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, players, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
-		fmt.Fprintf(w, "  at %s: %s\n", several(p.Knee.FirstFail, "player"), why)
+		printWrapped(w, fmt.Sprintf("  at %s: %s", several(p.Knee.FirstFail, "player"), why))
 	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
