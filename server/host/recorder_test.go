@@ -150,7 +150,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v: %v", files, err)
 	}
-	r, err := replay.NewReader(bytes.NewReader(still(t, files[0])))
+	r, err := replay.NewReader(bytes.NewReader(readWhole(t, files[0])))
 	if err != nil {
 		t.Fatal(err)
 	}
