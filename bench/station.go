@@ -29,7 +29,8 @@ var stations = []struct{ name, takes string }{
 var headlines = []struct{ what, pkg, name string }{
 	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000"},
 	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid"},
-	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim", "Lobbies/players=10/32-together"},
+	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim",
+		"Lobbies/players=10/32-together"},
 	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
 	{"movement alone", "sim/move", "Step/columns"},
 	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},

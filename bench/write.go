@@ -28,7 +28,8 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 	p.line(
 		"## How to read the tables",
 		"",
-		"A time is the median of "+runs(all)+". The column ± is its 95 % confidence interval, which needs 6 runs.",
+		"A time is the median of "+runs(all)+
+			". The column ± is its 95 % confidence interval, which needs 6 runs.",
 		"The unit names what the benchmark counts: ns/pair is the time of one pair.",
 		"",
 		"*Against* compares lines of the same run, in one of three ways:",
@@ -38,8 +39,8 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 		"  such as the cipher alone, a copy of the bytes, or a lobby that has the caches to itself.",
 		"* \"20x within the period\": a whole tick fits 20 times into the tick's period.",
 		"",
-		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). All tables come from the machine, commit",
-		"and seed above. benchstat compares two commits.",
+		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). All tables come from the machine,",
+		"commit and seed above. benchstat compares two commits.",
 		"")
 	for first := 0; first < len(all); {
 		station, _ := place(all[first].pkg, all[first].base)

@@ -108,7 +108,8 @@ func New(cfg Config) (*Sim, error) {
 	}
 	n := cfg.Clients
 	b := &Sim{
-		Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
+		Lobby: lobby, Clients: make([]*client.Client, n),
+		cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
 		brains: make([]swarm.Brain, n), links: newLinks(n, cfg.Link, cfg.Seed), suspended: make([]bool, n),
 	}
 	b.tickFn = b.tick
@@ -312,7 +313,8 @@ func (b *Sim) lookAround() {
 	}
 	for slot := range b.vision.visible {
 		if p, ok := c.Pose(slot); ok {
-			b.vision.visible[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+			b.vision.visible[slot] = swarm.VisiblePlayer{
+				ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
 }

@@ -36,15 +36,15 @@ type Config struct {
 
 // Observer follows a runner. Fields that are nil are not called.
 type Observer struct {
-	// The current activity.
+	// Note tells the current activity.
 	Note func(format string, args ...any)
-	// Whether a note would be shown.
+	// Ready reports whether a note would be shown.
 	Ready func() bool
-	// Once a tick while a step is measured.
+	// Playing is called once a tick while a step is measured.
 	Playing func(f *swarm.Figures, players int, played, of time.Duration)
-	// A judged step.
+	// Step tells a judged step.
 	Step func(measure.Step)
-	// The search begins.
+	// Search tells that the search begins.
 	Search func(level slo.Level, machine measure.Machine, movement string, limit time.Duration)
 }
 
@@ -59,8 +59,8 @@ func (o Observer) note(format string, args ...any) {
 // processors of their own.
 type Runner struct {
 	cfg               Config
-	onServer, onSwarm []int
-	pinned            string // for reports
+	onServer, onSwarm []int  // processors of the servers and of the swarm; nil: not pinned
+	pinned            string // how processes are pinned, for reports
 }
 
 // New prepares a runner. Where there are two processors or more it pins this process to all but the
@@ -120,10 +120,10 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 // stepRun is one step while it runs.
 type stepRun struct {
 	*Runner
-	sc      scenario.Scenario
+	sc      scenario.Scenario // with the step's size
 	servers *servers
 	swarm   *swarm.Swarm
-	players int
+	players int // in all lobbies, without spectators
 }
 
 // measure connects the swarm, warms up, and measures.
@@ -163,7 +163,8 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	step := newStep(r.players, clients, reports, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
-		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: the machine is busy", late)
+		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
+			"the machine is busy", late)
 	}
 	return step, nil
 }

@@ -60,7 +60,8 @@ type StageEstimate struct {
 // be in order. Repeats differ in their seeds. The lobbies of a match share one thread, on the first
 // processor, as the servers of a live run share it; their clients run on the others. Measured ticks
 // begin at their instants by the wall clock.
-func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Window, repeats int) ([]Simulated, error) {
+func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Window,
+	repeats int) ([]Simulated, error) {
 	cpus := clock.CPUs()
 	var onServer []int
 	if len(cpus) >= 2 {
@@ -122,7 +123,8 @@ type sample struct {
 }
 
 // simulateOnce plays the lobbies of one repeat side by side, tick by tick.
-func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows []Window, thread *core) ([]sample, error) {
+func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows []Window,
+	thread *core) ([]sample, error) {
 	var lobbies []*lobby
 	o.Around = thread.do
 	for l := range s.Lobby.Lobbies {

@@ -41,7 +41,8 @@ type SocketCost struct {
 // arrived, keeps the processor busy as the lobby would, and sends the datagrams of each tick. The
 // busy time is not part of the cost. Ready is called once all clients are known. The first second
 // of the traffic warms up, and all of its ticks are then measured.
-func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration, ready func()) (SocketCost, error) {
+func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration,
+	ready func()) (SocketCost, error) {
 	s := trafficServer{conn: conn, t: t, busy: busy, pacer: clock.New(),
 		period: tick.Rate(t.TickHz).Period(), to: make([]netip.AddrPort, t.Clients)}
 	read := clockCost()

@@ -24,7 +24,8 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 		return player{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(n), Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
+		Token: token, Name: "bot " + strconv.Itoa(n),
+		Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
 		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})

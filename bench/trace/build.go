@@ -41,7 +41,8 @@ func (b *builder) add(s Sample) error {
 	if n := len(b.Samples); n > 0 {
 		last := &b.Samples[n-1]
 		if s.T < last.T {
-			return fmt.Errorf("time goes back from %v to %v for player %d, expected rows in order of time", last.T, s.T, b.Player)
+			return fmt.Errorf("time goes back from %v to %v for player %d, expected rows in order of time",
+				last.T, s.T, b.Player)
 		}
 		if s.T-last.T < shortestStep {
 			last.Fire, last.Jump = last.Fire || s.Fire, last.Jump || s.Jump

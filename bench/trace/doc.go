@@ -6,10 +6,11 @@
 //
 // What is converted, once, at the door:
 //
-//	position   their x, y, z (right-handed, z up) become our x, z, y (left-handed, y up). Swapping two axes is what
-//	           turns one hand into the other, so seen from above a path keeps its shape: left turns stay left turns.
+//	position   their x, y, z (right-handed, z up) become our x, z, y (left-handed, y up). Swapping
+//	           two axes changes the handedness, so seen from above a path keeps its shape: left
+//	           turns stay left turns.
 //	           The point is moved from the middle of the body to the feet, and units become metres.
-//	yaw        theirs grows counter-clockwise from +x, ours clockwise from +z: ours = 90 degrees - theirs.
+//	yaw        theirs grows counter-clockwise from +x, ours clockwise from +z: ours = 90 - theirs.
 //	pitch      theirs is positive downwards, ours upwards: the sign changes.
 //	buttons    a press lasts 50 ms at least, so that a lobby of 20 Hz cannot sleep through it.
 package trace

@@ -32,7 +32,8 @@ func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []by
 		name = func(id uint32) string { return fmt.Sprint(id) }
 	}
 	d := drawing{r: r}
-	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="ui-sans-serif,system-ui,sans-serif" role="img" aria-label="Shot %d">`+"\n%s\n",
+	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`font-family="ui-sans-serif,system-ui,sans-serif" role="img" aria-label="Shot %d">`+"\n%s\n",
 		width, height, r.Number, style)
 	fmt.Fprintf(&d.b, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
 	d.title(name)
