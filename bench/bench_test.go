@@ -53,7 +53,8 @@ func TestWriteGolden(t *testing.T) {
 func TestWriteMeta(t *testing.T) {
 	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	got := page(t, in, Meta{Commit: "def", Seed: "7"})
-	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run."} {
+	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |",
+		"| date | not recorded |", "median of 1 run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("page lacks %q:\n%s", want, got)
 		}
@@ -163,7 +164,8 @@ func TestMainUnit(t *testing.T) {
 		/* 6 */ {"5 ns/op 90 responses/op", "ns/op"},
 	}
 	for i, c := range cases {
-		in := "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX/a-2 10 " + c.line + "\nBenchmarkX/plain-2 10 " + c.line + "\n"
+		in := "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX/a-2 10 " + c.line +
+			"\nBenchmarkX/plain-2 10 " + c.line + "\n"
 		all, err := read(strings.NewReader(in), &Meta{})
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +234,8 @@ func TestLimits(t *testing.T) {
 	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
 	for i, c := range []struct{ in, want string }{
 		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
-		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n", "| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
+		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n",
+			"| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
 		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
 		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
 			"| Tick/players=10 | 200x within the period at 60Hz |"},
@@ -306,7 +309,8 @@ func TestBenchOutputIsBenchstats(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.00012345: "0.000123", 0.3149: "0.315", 9.999: "10.00", 10.04: "10.0", 123456.7: "123457"} {
+	for v, want := range map[float64]string{0: "0", 0.00012345: "0.000123", 0.3149: "0.315", 9.999: "10.00",
+		10.04: "10.0", 123456.7: "123457"} {
 		if got := number(v); got != want {
 			t.Errorf("number(%v) = %s, want %s", v, got, want)
 		}

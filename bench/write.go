@@ -39,8 +39,9 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 		"  such as the cipher alone, a copy of the bytes, or a lobby that has the caches to itself.",
 		"* \"20x within the period\": a whole tick fits 20 times into the tick's period.",
 		"",
-		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). All tables come from the machine,",
-		"commit and seed above. benchstat compares two commits.",
+		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). "+
+			"All tables come from the machine, commit",
+		"and seed above. benchstat compares two commits.",
 		"")
 	for first := 0; first < len(all); {
 		station, _ := place(all[first].pkg, all[first].base)

@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/bench"
 )
 
-// main reads the flags and writes the page.
+// main reads the flags and writes the page. It exits with status 2 on wrong flags and with status 1
+// if no page was written.
 func main() {
 	in := flag.String("in", "", "output of go test -bench -benchmem -count N, a `file` (required)")
 	out := flag.String("out", "", "page to write, a `file` (required)")

@@ -44,7 +44,8 @@ func TestWithoutChecks(t *testing.T) {
 				t.Errorf("seed %d: client %d has %+v, and %+v without checks", seed, i, a, b)
 			}
 		}
-		if unchecked.shadow.match != nil || unchecked.recordings.file != nil || unchecked.shots.poses[1] != nil {
+		if unchecked.shadow.match != nil || unchecked.recordings.file != nil ||
+			unchecked.shots.poses[1] != nil {
 			t.Errorf("seed %d: the run without checks checked something", seed)
 		}
 	}

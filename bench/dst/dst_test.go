@@ -41,7 +41,8 @@ func TestSeeds(t *testing.T) {
 	var all sync.WaitGroup
 	for part := range processes {
 		all.Go(func() {
-			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0", "-test.paniconexit0",
+			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0",
+				"-test.paniconexit0",
 				fmt.Sprint("-dst.first=", *first+part), fmt.Sprint("-dst.count=", n-part),
 				fmt.Sprint("-dst.every=", processes)}
 			if out, err := exec.CommandContext(t.Context(), self, args...).CombinedOutput(); err != nil {

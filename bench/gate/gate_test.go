@@ -15,7 +15,8 @@ func gateRounds(rng *rand.Rand, n int, noise float64, slow string, factor float6
 	m := Samples{Version: Version, Machine: measure.Machine{CPU: "x", Cores: 2}}
 	for range n {
 		r := Round{Scenario: "a with 64 players", BytesPerClient: 5000}
-		for _, st := range []measure.Stage{{Name: "receive", Mean: 55}, {Name: "open", Mean: 18}, {Name: "move", Mean: 10}, {Name: "combat", Mean: 6},
+		for _, st := range []measure.Stage{{Name: "receive", Mean: 55}, {Name: "open", Mean: 18},
+			{Name: "move", Mean: 10}, {Name: "combat", Mean: 6},
 			{Name: "snapshot", Mean: 40}, {Name: "seal", Mean: 9}, {Name: "cubes", Mean: 0.3}} {
 			st.Mean *= math.Exp(noise * rng.NormFloat64())
 			if st.Name == slow {

@@ -66,8 +66,10 @@ func TestJoinWithoutASpike(t *testing.T) {
 			most := 0
 			var b *Sim
 			b, err := New(Config{
-				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
-				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
+				Clients: players, Seed: 9, Decode: client.DecodeOwn,
+				Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
+				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test",
+					Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
 				WrapTick: func(tick func() error) error {
 					err := tick()
@@ -115,13 +117,15 @@ func TestJoinWithoutASpike(t *testing.T) {
 			}
 			if c.most == 0 {
 				if most < players*18 {
-					t.Errorf("a world of %d players in %d B: this test has no spike to prevent", players, most)
+					t.Errorf("a world of %d players in %d B: this test has no spike to prevent",
+						players, most)
 				}
 				return
 			}
 			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
 			if most > c.most || complete == 0 || complete > bound {
-				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, c.most, complete, bound)
+				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d",
+					most, c.most, complete, bound)
 			}
 		})
 	}
@@ -136,7 +140,8 @@ func TestRow65Importance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
+	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn,
+		Link: impair.Profile{Delay: 20 * time.Millisecond},
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, CellSize: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
@@ -220,8 +225,10 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		if i > 0 && testing.Short() {
 			break
 		}
-		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
-			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
+		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn,
+			Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players,
+				Kbps: 16, Rules: sim.Rules{Seed: 16}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,16 +261,20 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 			}
 		}
 		s := &b.Lobby.Stats
-		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
+		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed",
+			shed, seen/max(1, snapshots), longest,
 			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
 			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
 		}
-		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[metrics.SnapshotsClipped].Load() == 0 {
-			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[metrics.SnapshotsClipped].Load())
+		if n := seen / max(1, snapshots); n < players/5 || n >= players ||
+			s.Count[metrics.SnapshotsClipped].Load() == 0 {
+			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed",
+				shed, n, s.Count[metrics.SnapshotsClipped].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
-			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)
+			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged",
+				shed, snapshots, st.Undecoded, st.Diverged)
 		}
 	}
 }

@@ -20,7 +20,8 @@ func newChatLobby(t *testing.T, clients int) *Sim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: clients, Seed: 57, Link: bad, Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 2}})
+	b, err := New(Config{Clients: clients, Seed: 57, Link: bad,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			case 1:
 				line, to = "/team "+text, func(j int) bool { return team(j) == team(i) }
 			case 2:
-				line, to = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text), func(j int) bool { return j == i || j == (i+1)%n }
+				line = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text)
+				to = func(j int) bool { return j == i || j == (i+1)%n }
 			}
 			if err := b.Clients[i].Chat.Say(line); err != nil {
 				t.Fatal(err)
@@ -103,7 +105,8 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			t.Errorf("%d heard %d lines, want %d", j, len(heard[j]), len(want[j]))
 		}
 	}
-	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 || c[metrics.ChatLines].Load() != n*rounds/3 {
+	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 ||
+		c[metrics.ChatLines].Load() != n*rounds/3 {
 		t.Errorf("%d said, %d not heard", c[metrics.ChatLines].Load(), c[metrics.ChatUndelivered].Load())
 	}
 }
@@ -124,7 +127,9 @@ func TestRow57LinesInWords(t *testing.T) {
 	alone(t)
 	b := newChatLobby(t, 3)
 	a := b.Clients[0]
-	if client.LineKind(chat.Announcement) != client.LineAnnouncement || client.LineKind(chat.Whisper) != client.LineWhisper || client.LineKind(chat.Notice) != client.LineNotice {
+	if client.LineKind(chat.Announcement) != client.LineAnnouncement ||
+		client.LineKind(chat.Whisper) != client.LineWhisper ||
+		client.LineKind(chat.Notice) != client.LineNotice {
 		t.Error("kinds have other numbers")
 	}
 	words := func(c *client.Client) (all []string) {
@@ -147,8 +152,10 @@ func TestRow57LinesInWords(t *testing.T) {
 	var want []string
 	for _, m := range []chat.Message{
 		{Kind: chat.All, Seconds: 4, From: 1, FromName: "bot 0", Text: []byte("hi")},
-		{Kind: chat.Whisper, Seconds: 4, From: uint32(a.ID()), FromName: "bot 0", ToName: "bot 1", Text: []byte("psst")},
-		{Kind: chat.Notice, Seconds: 4, Text: []byte("no such command: expected /all, /team, /whisper or /reply")},
+		{Kind: chat.Whisper, Seconds: 4, From: uint32(a.ID()), FromName: "bot 0", ToName: "bot 1",
+			Text: []byte("psst")},
+		{Kind: chat.Notice, Seconds: 4,
+			Text: []byte("no such command: expected /all, /team, /whisper or /reply")},
 	} {
 		want = append(want, string(m.Append(nil, uint32(a.ID()))))
 	}
@@ -169,7 +176,8 @@ func TestRow57LinesInWords(t *testing.T) {
 	for i, c := range []struct {
 		line string
 		want error
-	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine}, {strings.Repeat("x", 256), nil}} {
+	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine},
+		{strings.Repeat("x", 256), nil}} {
 		if err := a.Chat.Say(c.line); err != c.want {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
@@ -197,10 +205,12 @@ func TestRow57KillsAreLines(t *testing.T) {
 					continue
 				}
 				words := string(l.Append(nil, c.ID()))
-				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words, " died of its own doing") { // grenades do that
+				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words,
+					" died of its own doing") { // grenades do that
 					continue // which the lobby does not count as a kill
 				}
-				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") || !strings.Contains(words, " killed bot ") {
+				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") ||
+					!strings.Contains(words, " killed bot ") {
 					t.Errorf("client %d is told %q", i, words)
 				}
 				told[i]++

@@ -14,7 +14,8 @@ import (
 // numbers (alive, team, life, hero) are those of the older snapshot. All other players are at the
 // server's position, within the error of a straight line between two snapshots.
 func TestRow40EdgesAreNotCrossed(t *testing.T) {
-	for _, link := range []impair.Profile{{Delay: 25 * time.Millisecond}, {Delay: 25 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1}} {
+	for _, link := range []impair.Profile{{Delay: 25 * time.Millisecond},
+		{Delay: 25 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1}} {
 		y := newObjectsTest(t, 8, link, func(c *Config) { c.Lobby.Rules.RespawnMillis = 700 })
 		was := map[tick.Tick][]rig.Pose{}
 		shown, edges, far, worst := 0, 0, 0, float32(0)
@@ -40,7 +41,8 @@ func TestRow40EdgesAreNotCrossed(t *testing.T) {
 					if !same {
 						t.Fatalf("client %d, view %v: %+v is nobody's, of no time", i, v, p)
 					}
-					if a, b := was[v.From], was[v.To]; a != nil && b != nil && rig.Discontinuous(&a[slot], &b[slot]) {
+					if a, b := was[v.From], was[v.To]; a != nil && b != nil &&
+						rig.Discontinuous(&a[slot], &b[slot]) {
 						edges++
 						if a[slot].Pos.Sub(b[slot].Pos).Len() > 3 {
 							far++
@@ -55,6 +57,7 @@ func TestRow40EdgesAreNotCrossed(t *testing.T) {
 		if shown < 50000 || edges < 100 || far < 20 || worst > 0.75 {
 			t.Errorf("%v: %d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were", link, shown, edges, far, worst)
 		}
-		t.Logf("%d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were", shown, edges, far, worst)
+		t.Logf("%d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were",
+			shown, edges, far, worst)
 	}
 }

@@ -28,7 +28,8 @@ func rapidFire() *sim.Game {
 	for h := range g.Heroes {
 		for s := range g.Heroes[h].Slots {
 			if gun := &g.Heroes[h].Slots[s]; gun.Kind == ability.Gun {
-				gun.Gun.Projectile, gun.Gun.Damage, gun.Gun.Impulse, gun.Gun.Range, gun.Gun.Radius = ability.Hitscan, 1, 0, 500, 0.2
+				gun.Gun.Projectile, gun.Gun.Damage = ability.Hitscan, 1
+				gun.Gun.Impulse, gun.Gun.Range, gun.Gun.Radius = 0, 500, 0.2
 				gun.Gun.RoundsPerSec, gun.Gun.MostPerSec, gun.Gun.Clip, gun.Gun.ReloadMillis = 60, 0, 255, 20
 				gun.Gun.ConeDegrees, gun.Gun.ConePerShot, gun.Gun.ConePerSecond = 1, 0.5, 60
 			}
@@ -70,15 +71,18 @@ func exactCases() (all []exactCase) {
 			exactCase{name: p.Name, link: p.Profile, rewind: rewind, clients: 32},
 			exactCase{name: p.Name + ", 32 kbit/s", link: p.Profile, rewind: rewind, clients: 32, kbps: 32},
 			exactCase{name: p.Name + ", town", link: p.Profile, rewind: rewind, clients: 48, town: true},
-			exactCase{name: p.Name + ", town, 32 kbit/s", link: p.Profile, rewind: rewind, clients: 48, town: true, kbps: 32},
+			exactCase{name: p.Name + ", town, 32 kbit/s", link: p.Profile, rewind: rewind, clients: 48,
+				town: true, kbps: 32},
 			exactCase{name: p.Name + ", crowd", link: p.Profile, rewind: rewind, clients: 100},
 		)
 	}
 	mobile := impair.Presets()[2]
 	for c := range schema.Codecs {
-		all = append(all, exactCase{name: fmt.Sprintf("%s, %v", mobile.Name, c), link: mobile.Profile, clients: 32, codec: c})
+		all = append(all, exactCase{name: fmt.Sprintf("%s, %v", mobile.Name, c), link: mobile.Profile,
+			clients: 32, codec: c})
 	}
-	return append(all, exactCase{name: mobile.Name + ", every second", link: mobile.Profile, clients: 32, every: 2, rewind: 1000})
+	return append(all, exactCase{name: mobile.Name + ", every second", link: mobile.Profile, clients: 32,
+		every: 2, rewind: 1000})
 }
 
 // settled is the tick by which the clocks of the first clients have converged.
@@ -97,7 +101,8 @@ type exactCount struct {
 }
 
 func (e *exactCount) add(o exactCount) {
-	e.shots, e.hits, e.otherwise, e.strays = e.shots+o.shots, e.hits+o.hits, e.otherwise+o.otherwise, e.strays+o.strays
+	e.shots, e.hits = e.shots+o.shots, e.hits+o.hits
+	e.otherwise, e.strays = e.otherwise+o.otherwise, e.strays+o.strays
 	e.clamped, e.faded, e.thrown = e.clamped+o.clamped, e.faded+o.faded, e.thrown+o.thrown
 	e.steady, e.moved = e.steady+o.steady, e.moved+o.moved
 	for i := range o.why {
@@ -118,7 +123,8 @@ func (e exactCount) String() string {
 		}
 	}
 	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; %d faded, %d of who was elsewhere; wrong by the view's two ticks alone %s, by the nearest whole tick %s, by RTT/2 %s",
-		e.shots, e.hits, e.otherwise, e.clamped, e.steady, e.share(), why, e.faded, e.thrown, share(e.strays), share(e.nearest), share(e.halfTrip))
+		e.shots, e.hits, e.otherwise, e.clamped, e.steady, e.share(), why, e.faded, e.thrown,
+		share(e.strays), share(e.nearest), share(e.halfTrip))
 }
 
 // shotComparer plays a case.
@@ -136,7 +142,8 @@ type shotComparer struct {
 func compareShots(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
 	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec,
-		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
+		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true,
+			Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
 		cfg.PVS = walls(t, cfg.Arena)
@@ -153,7 +160,8 @@ func compareShots(t *testing.T, c exactCase, seed uint64, shots int) exactCount 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := shotComparer{t: t, c: c, b: b, rivals: lagcomp.NewSweeper(b.Lobby.Match().History()), own: map[shotKey]client.Shot{}, from: make([]uint64, c.clients)}
+	e := shotComparer{t: t, c: c, b: b, rivals: lagcomp.NewSweeper(b.Lobby.Match().History()),
+		own: map[shotKey]client.Shot{}, from: make([]uint64, c.clients)}
 	for range 60 * 60 * 4 {
 		if e.n.shots >= shots && b.Lobby.Match().Tick() >= 2*settled {
 			return e.n
@@ -231,7 +239,8 @@ func (e *shotComparer) compare(s *sim.Shot, h *lagcomp.Hit) {
 	for _, r := range [3]struct {
 		view  tick.View
 		wrong *int
-	}{{s.View, &e.n.strays}, {tick.View{From: whole, To: whole}, &e.n.nearest}, {tick.View{From: half, To: half}, &e.n.halfTrip}} {
+	}{{s.View, &e.n.strays}, {tick.View{From: whole, To: whole}, &e.n.nearest},
+		{tick.View{From: half, To: half}, &e.n.halfTrip}} {
 		var other [1]lagcomp.Hit
 		w := s.Sweep
 		w.View = r.view
@@ -244,7 +253,8 @@ func (e *shotComparer) compare(s *sim.Shot, h *lagcomp.Hit) {
 
 // agree reports whether a verdict is the shooter's, to the bit.
 func agree(h *lagcomp.Hit, own *client.Shot) bool {
-	return h.ID == uint32(own.Hit) && h.Bone == own.Bone && h.Part == own.Part && h.Distance == own.Distance && h.Normal == own.Normal &&
+	return h.ID == uint32(own.Hit) && h.Bone == own.Bone && h.Part == own.Part &&
+		h.Distance == own.Distance && h.Normal == own.Normal &&
 		(h.ID == 0 || h.Point == own.Ray.At(own.Distance))
 }
 

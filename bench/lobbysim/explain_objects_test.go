@@ -34,16 +34,20 @@ func TestExplainIsRightForObjects(t *testing.T) {
 		{Relevance: server.RelevanceAll},
 		{Relevance: server.RelevanceOff},
 		{Relevance: server.RelevanceGrid, ViewDistance: 8, JoinBytes: 1200},
-		{Relevance: server.RelevanceGrid, ViewDistance: 24, CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
+		{Relevance: server.RelevanceGrid, ViewDistance: 24,
+			CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
 		{Relevance: server.RelevanceGrid, ViewDistance: 12, Kbps: 24},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
+		name := fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps)
+		t.Run(name, func(t *testing.T) {
 			y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
-				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
+				l.Relevance, l.ViewDistance, l.CellVisible = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible
+				l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Kbps, cfg.JoinBytes, cell, 1
 				l.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
-			w := objectsExplainTest{objectsTest: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
+			w := objectsExplainTest{objectsTest: y, cfg: cfg,
+				grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
 			w.far = int(cfg.ViewDistance/cell) + 2
 			if n := int(cfg.ViewDistance / cell); float32(n)*cell == cfg.ViewDistance {
 				w.far = n + 1
@@ -59,7 +63,8 @@ func TestExplainIsRightForObjects(t *testing.T) {
 			for kind := range l.Objects {
 				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
-						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Reason(why), n, got)
+						t.Errorf("%v %v: the lobby has counted %d, the clients %d",
+							netstate.Kind(kind), server.Reason(why), n, got)
 					}
 				}
 			}
@@ -72,7 +77,8 @@ func TestExplainIsRightForObjects(t *testing.T) {
 			}
 		})
 	}
-	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged, server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged,
+		server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
 		if total[w] < 50 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
@@ -107,7 +113,8 @@ func (w *objectsExplainTest) checkSnapshot() {
 				continue
 			}
 			ref, err := server.ParseObjectRef(v.Object)
-			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" || !strings.Contains(v.Sentence(), v.Object) {
+			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" ||
+				!strings.Contains(v.Sentence(), v.Object) {
 				w.t.Fatalf("%+v: %v", v, err)
 			}
 			if again := w.Lobby.ExplainObject(c.ID(), ref); again != *v {
@@ -174,7 +181,8 @@ func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explan
 	case server.ReasonJoining:
 		right = !told && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
 	}
-	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange || v.Reason == server.ReasonOccluded) {
+	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange ||
+		v.Reason == server.ReasonOccluded) {
 		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
 	}
 }

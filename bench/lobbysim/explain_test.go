@@ -33,7 +33,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		kbps, join int
 		far        float32
 	}{{far: 40, join: 1200}, {kbps: 64, far: 60}, {kbps: 24}} {
-		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps, ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps,
+			ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000}}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg, Link: impair.Profile{}})
 		if err != nil {
@@ -42,7 +43,10 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		rule := cfg
 		var highest map[int]int
 		rule.CellSize = table.Config().Cell
-		rule.CellVisible = func(from, to int) bool { return table.VisibleAt(from, highest[from], to, highest[to]) }
+		rule.CellVisible = func(from, to int) bool {
+			return table.VisibleAt(from, highest[from], to,
+				highest[to])
+		}
 		far := 1 << 12
 		if c.far != 0 {
 			far = int(c.far/rule.CellSize) + 1
@@ -61,7 +65,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 				}
 				newest[i] = at
 				if oracles[i] == nil {
-					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3, left: map[netid.ID]int{}}
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3,
+						left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(table, f)
@@ -98,12 +103,15 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 						right = may[id] && c.kbps != 0
 						nearest = min(nearest, d)
 					case server.ReasonBudget:
-						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 && v.Priority <= v.Threshold
+						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 &&
+							v.Priority <= v.Threshold
 					case server.ReasonJoining:
-						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold && at < newest[0]+120
+						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold &&
+							at < newest[0]+120
 					}
 					if !right || told != (v.Reason == server.ReasonSent) {
-						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d", c, i, at, id, v, told, may[id], cx, cz)
+						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d",
+							c, i, at, id, v, told, may[id], cx, cz)
 					}
 					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
 						farthest = max(farthest, d)
@@ -128,13 +136,15 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		l := b.Lobby.Summary().Replication
 		for w, n := range l.Players {
 			if counts[server.Reason(w)] != int(n) {
-				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Reason(w), counts[server.Reason(w)])
+				t.Errorf("%+v: the lobby has counted %d %v, the clients %d",
+					c, n, server.Reason(w), counts[server.Reason(w)])
 			}
 			total[server.Reason(w)] += int(n)
 		}
 		t.Logf("%+v: %v", c, counts)
 	}
-	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded, server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded,
+		server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
 		if total[w] < 100 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}

@@ -41,10 +41,12 @@ func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 
 // delivered plays until all are in, and a while longer, and holds the clients and the lobby to what
 // must be. It returns when the last was in.
-func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
+func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile,
+	within time.Duration) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
 	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
-	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, ChangeClient: strangers(&sent, kbps)})
+	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby,
+		ChangeClient: strangers(&sent, kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +71,10 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
 		w, st := c.Welcome(), c.Stats()
-		if c.Arena().Hash() != w.ArenaHash || st.Undecoded != 0 || st.Snapshots < 20 || st.Diverged != 0 || link.Loss == 0 && st.Prediction.Mispredictions != 0 {
-			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v", i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
+		if c.Arena().Hash() != w.ArenaHash || st.Undecoded != 0 || st.Snapshots < 20 || st.Diverged != 0 ||
+			link.Loss == 0 && st.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v",
+				i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
 		}
 		for _, d := range malformed {
 			if n := st.Packets.Drops[d]; n != 0 {
@@ -79,8 +83,10 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 		}
 	}
 	s := &b.Lobby.Stats
-	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) || s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
-		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent), s.Count[metrics.ContentRefused].Load())
+	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) ||
+		s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent),
+			s.Count[metrics.ContentRefused].Load())
 	}
 	return sent, slowest
 }
@@ -106,7 +112,8 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 		t.Fatal("a client has these models")
 	}
 	for i, link := range badLinks {
-		sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: "arena-64", Models: m}, 12, 0, uint64(40+i), link, 6*time.Second)
+		sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: "arena-64", Models: m}, 12, 0,
+			uint64(40+i), link, 6*time.Second)
 		if len(sent) != 12 {
 			t.Errorf("%d: %d sent", i, len(sent))
 		}
@@ -130,7 +137,8 @@ func TestRow78MapDelivered(t *testing.T) {
 	a := arena.Generate(900, 4711)
 	for i, link := range badLinks {
 		for _, name := range []string{"/etc/passwd", "arena-64"} {
-			sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: name}, 12, 0, uint64(50+i), link, 8*time.Second)
+			sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: name}, 12, 0, uint64(50+i),
+				link, 8*time.Second)
 			if len(sent) != 12 {
 				t.Errorf("%d: %d sent", i, len(sent))
 			}
@@ -149,7 +157,8 @@ func TestRow78MapDelivered(t *testing.T) {
 func TestModelAndMapDelivered(t *testing.T) {
 	alone(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
-	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}, 15*time.Second)
+	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1},
+		15*time.Second)
 	if len(sent) != 64 {
 		t.Errorf("%d sent", len(sent))
 	}
@@ -163,7 +172,8 @@ func TestFetchRefused(t *testing.T) {
 		lobby server.Config
 		want  packet.Reason
 	}{
-		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, packet.ReasonModel},
+		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()},
+			packet.ReasonModel},
 		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, packet.ReasonArena},
 	} {
 		var sent []client.Fetched
@@ -176,7 +186,8 @@ func TestFetchRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.step(t, 3*time.Second)
-		if state, why := b.Clients[0].State(); state != client.Denied || why != c.want || b.Clients[0].Err() == nil {
+		if state, why := b.Clients[0].State(); state != client.Denied || why != c.want ||
+			b.Clients[0].Err() == nil {
 			t.Errorf("%d: %v, %v, %v", i, state, why, b.Clients[0].Err())
 		}
 		if len(sent) != 1 || !playing(b.Clients[1]) {
@@ -228,7 +239,8 @@ func TestFetchTime(t *testing.T) {
 	} {
 		took := join(c.name, c.models, false)
 		line := time.Duration(c.bytes) * 8 * time.Second / 64000
-		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line",
+			c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
 		if took > base+line*11/10+400*time.Millisecond {
 			t.Errorf("%s: in after %v", c.name, took)
 		}

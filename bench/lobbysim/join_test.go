@@ -14,7 +14,8 @@ import (
 
 // malformed are the drops of packages that no honest end sends: one of these is damage that was not
 // noticed before.
-var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
+var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection,
+	packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
 	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
 
 // step plays ticks for the time d.
@@ -94,7 +95,8 @@ func TestJoinThroughHell(t *testing.T) {
 				t.Errorf("seed %d: client %d: %+v", seed, i, st)
 			}
 		}
-		t.Logf("seed %d: the slowest is in after %v; %d datagrams damaged on the way to the server", seed, slowest, hurt)
+		t.Logf("seed %d: the slowest is in after %v; %d datagrams damaged on the way to the server",
+			seed, slowest, hurt)
 	}
 }
 
@@ -135,8 +137,10 @@ func TestLossyKeepAlive(t *testing.T) {
 		}
 	}
 	s := &b.Lobby.Stats
-	if joined := s.Count[metrics.Joined].Load(); joined != 8 || s.Count[metrics.Reconnected].Load() != 0 || gate.Counters().Takeovers != 0 {
-		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[metrics.Reconnected].Load())
+	if joined := s.Count[metrics.Joined].Load(); joined != 8 || s.Count[metrics.Reconnected].Load() != 0 ||
+		gate.Counters().Takeovers != 0 {
+		t.Errorf("%d players for 8 clients, %d of them came back",
+			joined, s.Count[metrics.Reconnected].Load())
 	}
 }
 
@@ -176,7 +180,9 @@ func TestGrace(t *testing.T) {
 			t.Errorf("after %v: %v, %v (%v, %v), it was %v", c.away, back.ID(), state, why, back.Err(), id)
 		}
 		s := &b.Lobby.Stats
-		if n := s.Count[metrics.Joined].Load(); n != c.joins || (s.Count[metrics.Reconnected].Load() == 1) != c.same || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+		if n := s.Count[metrics.Joined].Load(); n != c.joins ||
+			(s.Count[metrics.Reconnected].Load() == 1) != c.same ||
+			s.Count[metrics.UnbalancedTicks].Load() != 0 {
 			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[metrics.Reconnected].Load())
 		}
 	}

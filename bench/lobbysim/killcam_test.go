@@ -56,7 +56,8 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 // player gets the last eight to twelve seconds over a lossy link and plays them in a second world.
 // Its state equals the recorded one after every tick, while the live match goes on.
 func TestRow09KillcamWorld(t *testing.T) {
-	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond, Jitter: 8 * time.Millisecond}, true)
+	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond,
+		Jitter: 8 * time.Millisecond}, true)
 	type shown struct {
 		k  *client.Killcam
 		at map[tick.Tick]uint64
@@ -92,8 +93,10 @@ func TestRow09KillcamWorld(t *testing.T) {
 				s.at[s.k.Match().Tick()] = s.k.Match().Hash()
 			}
 		}
-		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.ChecksumEvery-4 {
-			t.Fatalf("killcam %d, ticks %d to %d: %d played, %d fingerprints: %v", i, s.k.From, s.k.To, len(s.at), s.k.Compared(), err)
+		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 ||
+			s.k.Compared() < n/replay.ChecksumEvery-4 {
+			t.Fatalf("killcam %d, ticks %d to %d: %d played, %d fingerprints: %v",
+				i, s.k.From, s.k.To, len(s.at), s.k.Compared(), err)
 		}
 		for at, hash := range s.at {
 			if live[at] != hash {
@@ -122,7 +125,8 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {
-			t.Fatalf("tick %d is another match: recorded %v, with killcams %v", at, recorded[at] != hash, shown[at] != hash)
+			t.Fatalf("tick %d is another match: recorded %v, with killcams %v",
+				at, recorded[at] != hash, shown[at] != hash)
 		}
 	}
 	r, err := replay.NewReader(bytes.NewReader(file))
@@ -163,7 +167,9 @@ func TestKillcamOff(t *testing.T) {
 	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, true)
 	hashes(t, b, 20, nil)
 	c := &b.Lobby.Stats.Count
-	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 || c[metrics.ContentRefused].Load() != 8 {
-		t.Errorf("%d killcams, %d kills, %d refused", c[metrics.Killcams].Load(), c[metrics.Kills].Load(), c[metrics.ContentRefused].Load())
+	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 ||
+		c[metrics.ContentRefused].Load() != 8 {
+		t.Errorf("%d killcams, %d kills, %d refused", c[metrics.Killcams].Load(), c[metrics.Kills].Load(),
+			c[metrics.ContentRefused].Load())
 	}
 }

@@ -36,8 +36,10 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 					}
 				}
 			},
-			Link:  impair.Profile{Loss: 0.08, Delay: 30 * time.Millisecond, Jitter: 30 * time.Millisecond, Reorder: 0.05, Duplicate: 0.02},
-			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 9}, Relevance: relevance, ViewDistance: 400},
+			Link: impair.Profile{Loss: 0.08, Delay: 30 * time.Millisecond, Jitter: 30 * time.Millisecond,
+				Reorder: 0.05, Duplicate: 0.02},
+			Lobby: server.Config{Arena: first, ArenaName: "arena-16", Players: 16,
+				Rules: sim.Rules{Seed: 9}, Relevance: relevance, ViewDistance: 400},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -71,14 +73,18 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 			}
 			for k, c := range b.Clients {
 				state, why := c.State()
-				if s := c.Stats(); state != client.Joined || int(c.MapEpoch()) != i+1 || c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
+				if s := c.Stats(); state != client.Joined || int(c.MapEpoch()) != i+1 ||
+					c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
 					s.Undecoded != 0 || s.Diverged != 0 || s.Maps != uint64(i+1) {
-					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v", relevance, name, k, state, why, c.Err(), c.MapEpoch(), s)
+					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v",
+						relevance, name, k, state, why, c.Err(), c.MapEpoch(), s)
 				}
 			}
 		}
-		if n[metrics.Joined].Load() != 12 || n[metrics.Disconnected].Load() != 0 || n[metrics.StaleMapEpoch].Load() == 0 || n[metrics.UnbalancedTicks].Load() != 0 || len(sent) == 0 {
-			t.Errorf("%v: %d joined, %d dismissed, %d packages and events of old maps, %d maps sent", relevance, n[metrics.Joined].Load(), n[metrics.Disconnected].Load(),
+		if n[metrics.Joined].Load() != 12 || n[metrics.Disconnected].Load() != 0 ||
+			n[metrics.StaleMapEpoch].Load() == 0 || n[metrics.UnbalancedTicks].Load() != 0 || len(sent) == 0 {
+			t.Errorf("%v: %d joined, %d dismissed, %d packages and events of old maps, %d maps sent",
+				relevance, n[metrics.Joined].Load(), n[metrics.Disconnected].Load(),
 				n[metrics.StaleMapEpoch].Load(), len(sent))
 		}
 	}

@@ -49,7 +49,8 @@ func datagramHash(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
 	b, err := New(Config{
-		Clients: n, Spectators: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Spectators: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg,
+		Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		OnSend: func(to netip.AddrPort, data []byte) {
 			fmt.Fprint(h, to)
 			h.Write(data)
@@ -92,7 +93,8 @@ func TestJoiningAllocatesNearlyNothing(t *testing.T) {
 	for _, cfg := range relevances {
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) {
 			if j := join(t, n, cfg, true); j.allocs > most*n || j.bytes > mostBytes*n {
-				t.Errorf("%d allocations and %d bytes for %d players, expected at most %d and %d each", j.allocs, j.bytes, n, most, mostBytes)
+				t.Errorf("%d allocations and %d bytes for %d players, expected at most %d and %d each",
+					j.allocs, j.bytes, n, most, mostBytes)
 			}
 		})
 	}
@@ -112,14 +114,16 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	cfg.Arena, cfg.ArenaName, cfg.Rules, cfg.Players = arena.Generate(n, 11), "test", sim.Rules{Seed: 11}, n
 	var before, after runtime.MemStats
 	b, err := New(Config{
-		Clients: n, Seed: 11, Lobby: cfg, ChangeClient: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
+		Clients: n, Seed: 11, Lobby: cfg,
+		ChangeClient: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
 		WrapTick: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
 			from := clock.ThreadCPU()
 			err := tick()
 			took := clock.ThreadCPU() - from
 			runtime.ReadMemStats(&after)
-			j.bytes, j.allocs = j.bytes+after.TotalAlloc-before.TotalAlloc, j.allocs+after.Mallocs-before.Mallocs
+			j.bytes = j.bytes + after.TotalAlloc - before.TotalAlloc
+			j.allocs = j.allocs + after.Mallocs - before.Mallocs
 			j.cpu, j.worst = j.cpu+took, max(j.worst, took)
 			return err
 		},
@@ -151,7 +155,8 @@ func BenchmarkJoin(b *testing.B) {
 			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
-					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8, TeamFog: true}, reserve)
+					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8,
+						TeamFog: true}, reserve)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

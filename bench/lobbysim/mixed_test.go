@@ -76,7 +76,10 @@ func TestRow45MixedAges(t *testing.T) {
 		if !ok || !next { // it struck in between, or the run is over
 			continue
 		}
-		if slices.ContainsFunc(blows[g.name.owner], func(blow tick.Tick) bool { return blow < g.name.born && g.name.born-blow < 20 }) {
+		if slices.ContainsFunc(blows[g.name.owner], func(blow tick.Tick) bool {
+			return blow < g.name.born &&
+				g.name.born-blow < 20
+		}) {
 			continue // it left from where the thrower was not
 		}
 		compared++
@@ -89,11 +92,13 @@ func TestRow45MixedAges(t *testing.T) {
 		s := c.Stats()
 		replays, mispredicted = replays+s.Prediction.Replays, mispredicted+s.Prediction.Mispredictions
 		if s.Prediction.Replayed > s.Prediction.Replays*32 {
-			t.Errorf("%d ticks played again for %d rows: a round trip is 8", s.Prediction.Replayed, s.Prediction.Replays)
+			t.Errorf("%d ticks played again for %d rows: a round trip is 8",
+				s.Prediction.Replayed, s.Prediction.Replays)
 		}
 	}
 	if compared < 300 || several < 5 || replays < 10 || mispredicted != 0 || oldest < 20 {
 		t.Errorf("too little happened: %d compared, %d frames with several, %d replays, %d mispredictions, oldest %d ticks", compared, several, replays, mispredicted, oldest)
 	}
-	t.Logf("%d places compared, %d frames with several ages, up to %d ticks; %d replays of oneself", compared, several, oldest, replays)
+	t.Logf("%d places compared, %d frames with several ages, up to %d ticks; %d replays of oneself",
+		compared, several, oldest, replays)
 }

@@ -30,12 +30,14 @@ type modeTest struct {
 
 // newModeTest makes a lobby on arena-16 whose clients know of the game what the Welcome says and
 // the pack of their build. hurry may shorten rounds.
-func newModeTest(t *testing.T, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
+func newModeTest(t *testing.T, players int, name string, link impair.Profile,
+	brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
 	t.Helper()
 	return newModeTestOn(t, "arena-16", players, name, link, brain, hurry)
 }
 
-func newModeTestOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
+func newModeTestOn(t *testing.T, on string, players int, name string, link impair.Profile,
+	brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
 	t.Helper()
 	game, err := sim.GameForArena(content.Default(), on, name)
 	if err != nil {
@@ -46,10 +48,12 @@ func newModeTestOn(t *testing.T, on string, players int, name string, link impai
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
+	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players),
+		known: make([]bool, players)}
 	s.Sim, err = New(Config{
 		Clients: players, Seed: 5, Link: link,
-		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players,
+			Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
 			if brain == nil {
 				return swarm.NewBot(5, n)
@@ -105,7 +109,8 @@ func (s *modeTest) play(most time.Duration, until func() bool) {
 			}
 			now := s.rows[m.Tick()]
 			old := m.Tick() - got.Tick
-			if was, ok := s.rows[m.Tick()-stale]; ok && old > stale && (was.Phase != got.Phase || was.Point != got.Point || was.Score != got.Score) {
+			if was, ok := s.rows[m.Tick()-stale]; ok && old > stale && (was.Phase != got.Phase ||
+				was.Point != got.Point || was.Score != got.Score) {
 				s.t.Fatalf("client %d: %+v, for long it was %+v, now %+v", i, got, was, now)
 			}
 			if old > staler {
@@ -199,7 +204,8 @@ func newAttacker(s *modeTest, n int) swarm.Brain {
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newModeTest(t, 8, "assault", bad, newAttacker, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
+		p.PrematchMillis, p.PostmatchMillis = 4000, 2000
+		p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 1000, 2000, 120000
 	})
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
@@ -222,18 +228,23 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	if m.Mode().Winner != mode.Attackers {
 		t.Fatalf("%+v", m.Mode())
 	}
-	s.play(10*time.Second, func() bool { return m.Mode().Round == 1 && m.Mode().Phase == mode.Countdown && m.Mode().Left < 60 })
+	s.play(10*time.Second, func() bool {
+		return m.Mode().Round == 1 && m.Mode().Phase == mode.Countdown &&
+			m.Mode().Left < 60
+	})
 	var captured []uint8
 	for _, n := range s.heard[0] {
 		if n.What == mode.PointCaptured {
 			captured = append(captured, n.Point)
 		}
 	}
-	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) || won.What != mode.RoundWon || won.Team != mode.Attackers {
+	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) ||
+		won.What != mode.RoundWon || won.Team != mode.Attackers {
 		t.Errorf("client 0 heard of %v; before the next countdown %+v", captured, won)
 	}
 	for _, want := range []string{
-		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go", "* point B is captured, 1 to go",
+		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go",
+		"* point B is captured, 1 to go",
 		"* point C is captured, 0 to go", "* team 1 has won the round", "* the round begins in 4 s",
 	} {
 		at := slices.Index(s.words, want)
@@ -253,12 +264,17 @@ func TestAssaultDefended(t *testing.T) {
 	idle := func(*modeTest, int) swarm.Brain {
 		return &attacker{client: func() *client.Client { return new(client.Client) }}
 	}
-	s := newModeTest(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
+	s := newModeTest(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle,
+		func(p *mode.Params) {
+			p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
+		})
+	s.play(30*time.Second, func() bool {
+		return s.Lobby.Match().Mode().Phase == mode.Ended &&
+			s.Lobby.Match().Mode().Left < 60
 	})
-	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended ||
+			at.Point != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -273,7 +289,8 @@ func TestAssaultDefended(t *testing.T) {
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newModeTest(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 3000, 3000, 1000, 120000, 10
+		p.PrematchMillis, p.PostmatchMillis = 3000, 3000
+		p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 1000, 120000, 10
 	})
 	m := s.Lobby.Match()
 	s.play(150*time.Second, func() bool { return m.Mode().Phase == mode.Ended && m.Mode().Left < 60 })
@@ -282,7 +299,8 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 		t.Fatalf("%+v", won)
 	}
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score ||
+			at.Points != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -294,7 +312,8 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 func TestPackIsPredicted(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
-		s := newModeTest(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+		s := newModeTest(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil,
+			func(p *mode.Params) { p.PrematchMillis = 1000 })
 		s.step(t, 40*time.Second)
 		for i, c := range s.Clients {
 			if p := c.Stats().Prediction; p.Mispredictions != 0 || p.Rows < 700 {
@@ -308,7 +327,8 @@ func TestPackIsPredicted(t *testing.T) {
 // updates it joins.
 func TestLatecomerKnowsTheRound(t *testing.T) {
 	alone(t)
-	s := newModeTest(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+	s := newModeTest(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil,
+		func(p *mode.Params) { p.PrematchMillis = 1000 })
 	s.step(t, 3*time.Second)
 	for range 12 {
 		s.Leave(2)

@@ -47,10 +47,12 @@ func BenchmarkObjects(b *testing.B) {
 func benchObjects(b *testing.B, n, live int, r server.Relevance) {
 	var spent time.Duration
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11},
+		CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
-		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond,
+			Jitter: 5 * time.Millisecond}, Lobby: cfg,
 		Brain: func(i int) swarm.Brain {
 			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},

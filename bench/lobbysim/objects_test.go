@@ -55,7 +55,8 @@ func littered() *sim.Game {
 	game.Layout = sim.Layout{
 		Barrels: []geom.Vec3{{X: 6, Z: 2}, {X: -6, Z: 3}, {X: 9, Z: -7}},
 		Cubes:   []geom.Vec3{{X: 3, Y: 5, Z: 3}, {X: -3, Y: 6, Z: 4}, {X: 3.2, Y: 7, Z: 3}},
-		Teleporters: []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 10, Y: -1, Z: 10}, Max: geom.Vec3{X: 14, Y: 2, Z: 14}},
+		Teleporters: []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 10, Y: -1, Z: 10},
+			Max: geom.Vec3{X: 14, Y: 2, Z: 14}},
 			Target: geom.Vec3{X: -8, Z: -8}}},
 		Points: []object.Zone{object.DefaultZone(geom.Vec3{})},
 	}
@@ -72,7 +73,8 @@ func newObjectsTest(t *testing.T, players int, link impair.Profile, change func(
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
 		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16,
+			Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 	}
 	if change != nil {
 		change(&cfg)
@@ -159,8 +161,10 @@ func predictedFlights(t *testing.T, kbps int) {
 			}
 			last[i] = now
 			for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
-				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here && !e.Object.Over() {
-					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Object)
+				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here &&
+					!e.Object.Over() {
+					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v",
+						i, e.Tick, e.Object)
 				}
 			}
 		}
@@ -169,7 +173,8 @@ func predictedFlights(t *testing.T, kbps int) {
 	for i, c := range y.Clients {
 		f := c.Stats().Projectiles
 		launched += f.Launched
-		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 || f.MaxJump != 0 || f.NotShown != 0 {
+		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 ||
+			f.MaxJump != 0 || f.NotShown != 0 {
 			t.Errorf("client %d: %+v: expected all matched where they were", i, f)
 		}
 	}
@@ -243,8 +248,10 @@ func (n *objectTrace) check(y *objectsTest, i int) {
 		if !ok {
 			continue
 		}
-		if should := f.Row(slot, want[:]); id != should && !(id == 0 && y.cfg.Lobby.Relevance == server.RelevanceGrid) || id != 0 && got != want {
-			y.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v", i, at, slot, id, got, should, want)
+		if should := f.Row(slot, want[:]); id != should &&
+			!(id == 0 && y.cfg.Lobby.Relevance == server.RelevanceGrid) || id != 0 && got != want {
+			y.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v",
+				i, at, slot, id, got, should, want)
 		}
 		if id != 0 {
 			n.rows++
@@ -258,13 +265,19 @@ func (n *objectTrace) check(y *objectsTest, i int) {
 // ever holds a row that the server did not have in that tick.
 func TestObjectsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
-		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
-		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
+		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll},
+		{Relevance: server.RelevanceAll, Kbps: 64},
+		{Relevance: server.RelevanceGrid, ViewDistance: 200},
+		{Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
-			y := newObjectsTest(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
-				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
+		name := fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps)
+		t.Run(name, func(t *testing.T) {
+			y := newObjectsTest(t, 8, impair.Profile{Delay: 20 * time.Millisecond,
+				Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
+				c.Lobby.Relevance, c.Lobby.ViewDistance = cfg.Relevance, cfg.ViewDistance
+				c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Kbps, cfg.ChecksumEvery
+				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3,
+					netstate.Projectile: 2}
 			})
 			var n objectTrace
 			steps := 0
@@ -285,7 +298,8 @@ func TestObjectsUnderLoss(t *testing.T) {
 				diverged += c.Stats().Diverged
 			}
 			t.Logf("%d rows compared, by class %v; %d diverged", n.rows, n.kind, diverged)
-			if n.rows < 1000 || n.kind[netstate.Projectile] == 0 || n.kind[netstate.Grenade] == 0 || n.kind[netstate.Cube] == 0 || diverged != 0 {
+			if n.rows < 1000 || n.kind[netstate.Projectile] == 0 || n.kind[netstate.Grenade] == 0 ||
+				n.kind[netstate.Cube] == 0 || diverged != 0 {
 				t.Errorf("%d rows, by class %v, %d diverged", n.rows, n.kind, diverged)
 			}
 		})
@@ -330,7 +344,8 @@ func (y *objectsTest) whereabouts() whereabouts {
 // projectiles exactly, on the line between two ticks; cubes without a push within the error of a
 // straight line between two updates.
 func TestObjectsAreInPlace(t *testing.T) {
-	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
+	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		peaceful)
 	was := map[tick.Tick]whereabouts{}
 	var buf []objects.Object
 	var kinds [netstate.Kinds]int
@@ -383,9 +398,11 @@ func TestObjectsAreInPlace(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("pictures by class %v, flights at most %.4f m off, %d of %d cubes less than 1/16 m", kinds, worst, near, calm)
+	t.Logf("pictures by class %v, flights at most %.4f m off, %d of %d cubes less than 1/16 m",
+		kinds, worst, near, calm)
 	if worst > 2e-3 || calm < 1000 || near < calm*95/100 {
-		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m", worst, near, calm)
+		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m",
+			worst, near, calm)
 	}
 	for k := netstate.Projectile; k < netstate.Kinds; k++ {
 		if kinds[k] == 0 && k != netstate.Teleporter { // there is none in peace
@@ -398,7 +415,8 @@ func TestObjectsAreInPlace(t *testing.T) {
 // match's state of each object: broken barrels with the time, pushed cubes, a used teleporter, a
 // capture point in progress, and projectiles in flight.
 func TestRow55LateJoiner(t *testing.T) {
-	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
+	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff},
+		{Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
 	}
 }
@@ -416,7 +434,9 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[1].ID, Points: 1000})
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[0].ID, Points: 3})
 	m.Scene().Cubes[0].Push(geom.Vec3{X: 3, Y: 2})
-	m.Objects().Ports = append(m.Objects().Ports, object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}, Effect: m.Tick()})
+	m.Objects().Ports = append(m.Objects().Ports,
+		object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}},
+			Effect: m.Tick()})
 	y.run(2*time.Second, nil)
 	if err := y.Connect(5); err != nil { // a new client in the place of one that is forgotten
 		t.Fatal(err)
@@ -443,7 +463,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		}
 		was := y.Lobby.ObjectFrame(told)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
-			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v", slot, ok, id, got, told, should, want)
+			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v",
+				slot, ok, id, got, told, should, want)
 			continue
 		}
 		var o netstate.ObjectState
@@ -462,7 +483,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	}
 	for i, o := range things[netstate.Barrel] {
 		b := &m.Scene().Barrels[i]
-		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) || b.Broken != 0 && o.Since != b.Broken {
+		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) ||
+			b.Broken != 0 && o.Since != b.Broken {
 			t.Errorf("barrel %d: %+v, the match has %+v", i, o, b)
 		}
 	}
@@ -478,12 +500,16 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		}
 	}
 	for i, o := range things[netstate.Teleporter] {
-		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) || p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
+		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) ||
+			p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
 			t.Errorf("teleporter %d: %+v, the match has %+v", i, o, p)
 		}
 	}
-	if len(things[netstate.Barrel]) != 3 || len(things[netstate.Cube]) != 3 || len(things[netstate.Teleporter]) != 1 || len(things[netstate.Zone]) != 1 {
-		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones", len(things[netstate.Barrel]), len(things[netstate.Cube]), len(things[netstate.Teleporter]), len(things[netstate.Zone]))
+	if len(things[netstate.Barrel]) != 3 || len(things[netstate.Cube]) != 3 ||
+		len(things[netstate.Teleporter]) != 1 || len(things[netstate.Zone]) != 1 {
+		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones",
+			len(things[netstate.Barrel]), len(things[netstate.Cube]), len(things[netstate.Teleporter]),
+			len(things[netstate.Zone]))
 	}
 }
 
@@ -541,9 +567,11 @@ func TestObjectUpdateIntervals(t *testing.T) {
 		for _, k := range gaps {
 			all += k
 		}
-		t.Logf("cubes told each %d snapshots: gaps %v; %d flights, %d changed", n, gaps[:8], len(flown), ended)
+		t.Logf("cubes told each %d snapshots: gaps %v; %d flights, %d changed",
+			n, gaps[:8], len(flown), ended)
 		if gaps[n] != all || all < 100/int(n) || len(flown) < 10 || ended == 0 {
-			t.Errorf("cubes told each %d snapshots: gaps %v, %d flights, %d ends", n, gaps[:8], len(flown), ended)
+			t.Errorf("cubes told each %d snapshots: gaps %v, %d flights, %d ends",
+				n, gaps[:8], len(flown), ended)
 		}
 	}
 }
@@ -552,7 +580,8 @@ func TestObjectUpdateIntervals(t *testing.T) {
 func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
-		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
+		c.Lobby.Relevance, c.Lobby.ViewDistance = server.RelevanceGrid, far
+		c.Lobby.CellSize, c.Lobby.Hysteresis = cell, linger
 	})
 	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
 	var near [8]map[netid.ID]tick.Tick
@@ -610,7 +639,8 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 					continue
 				}
 				pos, o := where(slot)
-				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone || o.Kind == netstate.Teleporter {
+				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone ||
+					o.Kind == netstate.Teleporter {
 					kept++
 					continue
 				}
@@ -629,7 +659,8 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 // Bytes of objects are in the account of the receiving client, and the account equals the
 // datagrams, to the bit.
 func TestObjectsAreMetered(t *testing.T) {
-	y := newObjectsTest(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
+	y := newObjectsTest(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond,
+		Loss: 0.1}, nil)
 	a := client.NewMeter()
 	for _, c := range y.Clients {
 		c.Meter = a
@@ -646,7 +677,8 @@ func TestObjectsAreMetered(t *testing.T) {
 			seen["objects head"] += c.Bits
 		}
 	}
-	for _, want := range []string{"object spawn", "object update", "object mask", "object head", "object baseline", "objects head"} {
+	for _, want := range []string{"object spawn", "object update", "object mask", "object head",
+		"object baseline", "objects head"} {
 		if seen[want] == 0 {
 			t.Errorf("no cell %q", want)
 		}

@@ -32,9 +32,11 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128}, inTown(t, server.Config{})} {
+	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128},
+		inTown(t, server.Config{})} {
 		cfg.SampleEvery = 8
-		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, watched(cfg)) })
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps),
+			func(t *testing.T) { steadyTick(t, watched(cfg)) })
 	}
 }
 
@@ -65,7 +67,9 @@ func TestObservingChangesNothing(t *testing.T) {
 	if always == 0 || always != sometimes {
 		t.Errorf("what is sent is %x if observed and %x if now and then", always, sometimes)
 	}
-	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent, metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing, metrics.InputsDuplicate} {
+	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent,
+		metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing,
+		metrics.InputsDuplicate} {
 		if x, y := a.Lobby.Stats.Count[c].Load(), b.Lobby.Stats.Count[c].Load(); x != y || x == 0 {
 			t.Errorf("%v: %d and %d", c, x, y)
 		}
@@ -74,8 +78,10 @@ func TestObservingChangesNothing(t *testing.T) {
 		t.Errorf("%d ticks are unbalanced", n)
 	}
 	x, y := a.Lobby.Summary().Bandwidth, b.Lobby.Summary().Bandwidth
-	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
-		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed", x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
+	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 ||
+		a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
+		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed",
+			x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
 	}
 }
 

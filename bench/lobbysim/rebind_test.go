@@ -73,7 +73,8 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 	}
 	b.step(t, time.Second)
 	for i, c := range b.Clients {
-		if state, why := c.State(); state != client.Joined || c.ID() != ids[i] || b.Lobby.Match().Vital(ids[i]) == nil {
+		if state, why := c.State(); state != client.Joined || c.ID() != ids[i] ||
+			b.Lobby.Match().Vital(ids[i]) == nil {
 			t.Errorf("client %d, %v, was %v: %v, %v, %v", i, c.ID(), ids[i], state, why, c.Err())
 		}
 		if st := c.Stats(); st.Undecoded != 0 || !st.Datagrams.Balanced() || st.SnapshotAge > time.Second {
@@ -81,14 +82,17 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		}
 	}
 	s := &b.Lobby.Stats
-	for _, none := range []metrics.Count{metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.UnbalancedTicks} {
+	for _, none := range []metrics.Count{metrics.Left, metrics.TimedOut, metrics.Disconnected,
+		metrics.Reconnected, metrics.UnbalancedTicks} {
 		if n := s.Count[none].Load(); n != 0 {
 			t.Errorf("%v: %d", none, n)
 		}
 	}
 	gate := b.Lobby.Netcode().Counters()
-	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
-		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[metrics.Joined].Load(), moves, gate.Migrations)
+	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) ||
+		gate.Takeovers != 0 {
+		t.Errorf("%d joined, %d moves, the gate saw %d",
+			s.Count[metrics.Joined].Load(), moves, gate.Migrations)
 	}
 	if gap > most || gap < probeAfter || calm > probeAfter {
 		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
@@ -126,7 +130,8 @@ func (s *standardClient) step(t *testing.T, d time.Duration) {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
-		for data, binding, ok := b.links.down[s.place].Pop(b.now); ok; data, binding, ok = b.links.down[s.place].Pop(b.now) {
+		for data, binding, ok := b.links.down[s.place].Pop(b.now); ok; data, binding,
+			ok = b.links.down[s.place].Pop(b.now) {
 			if binding == b.links.binding[s.place] {
 				s.receive(t, data)
 			}
@@ -168,7 +173,8 @@ func (s *standardClient) receive(t *testing.T, data []byte) {
 			continue // an event of the game
 		}
 		s.welcome = w
-		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
+		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+			Model: netstate.Trained().Hash()}
 		if err := s.peer.QueueReliable(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +189,8 @@ func (s *standardClient) receive(t *testing.T, data []byte) {
 // also when both ends have given it up.
 func TestRebindOfTheStandard(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
-	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second, timeout + time.Second} {
+	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second,
+		timeout + time.Second} {
 		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
 		const i = 3
 		b.Crash(i)
@@ -208,8 +215,10 @@ func TestRebindOfTheStandard(t *testing.T) {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
 		stats, gate := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
-		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
-			t.Errorf("after %v: %d came back, %d moved, %d took over", away, n, gate.Migrations, gate.Takeovers)
+		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 ||
+			(gate.Takeovers == 1) != (away < timeout) {
+			t.Errorf("after %v: %d came back, %d moved, %d took over",
+				away, n, gate.Migrations, gate.Takeovers)
 		}
 	}
 }

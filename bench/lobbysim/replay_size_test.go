@@ -86,7 +86,8 @@ func TestReplaySizes(t *testing.T) {
 		players := c.players
 		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Decode: client.DecodeOwn,
 			Link: impair.Profile{Loss: 0.01, Delay: 30 * time.Millisecond, Jitter: 10 * time.Millisecond},
-			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99", players), Players: players,
+			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99",
+				players), Players: players,
 				Rules: sim.Rules{Seed: 99, Mix: true, RespawnMillis: 3000}}})
 		if err != nil {
 			t.Fatal(err)
@@ -129,11 +130,13 @@ func TestReplaySizes(t *testing.T) {
 		for i, what := range [2]string{"states", "logs"} {
 			s := sizes[i]
 			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
-				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]), per(s[3]), float64(s[0])/float64(s[3]))
+				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]),
+				per(s[3]), float64(s[0])/float64(s[3]))
 		}
 		all := sizes[0][2] + sizes[1][2]
 		cam := (replay.KeyEvery*float64(sizes[0][2]) + 12*float64(sizes[1][2])) / float64(len(chunks))
-		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes", c.name, per(all), players, cam)
+		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes",
+			c.name, per(all), players, cam)
 		if sizes[0][2] >= sizes[0][1] || sizes[1][2] > sizes[1][1] || per(all) > c.most {
 			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; %.0f bytes a player and second, expected at most %.0f",
 				c.name, sizes[0][2], sizes[0][1], sizes[1][2], sizes[1][1], per(all), c.most)

@@ -48,18 +48,23 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 		for slot := range wished {
 			who, ok := c.Chat.Player(slot)
 			first, _ := s.Clients[0].Chat.Player(slot)
-			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID || m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
-				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v", i, who, slot, first, m.World.At(slot))
+			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID ||
+				m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
+				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v",
+					i, who, slot, first, m.World.At(slot))
 			}
-			if !slices.ContainsFunc(listed, func(line string) bool { return strings.Contains(line, who.Name) }) {
-				t.Errorf("client %d says %q, the server's console\n%s", i, who.Name, strings.Join(listed, "\n"))
+			if !slices.ContainsFunc(listed,
+				func(line string) bool { return strings.Contains(line, who.Name) }) {
+				t.Errorf("client %d says %q, the server's console\n%s",
+					i, who.Name, strings.Join(listed, "\n"))
 			}
 			names[who.Name] = true
 		}
 		ours, theirs := c.Game(), m.Rules().Game
 		for id := range theirs.Heroes {
 			if ours.Heroes[id].Name != theirs.Heroes[id].Name {
-				t.Errorf("client %d calls hero %d %q, the server %q", i, id, ours.Heroes[id].Name, theirs.Heroes[id].Name)
+				t.Errorf("client %d calls hero %d %q, the server %q",
+					i, id, ours.Heroes[id].Name, theirs.Heroes[id].Name)
 			}
 		}
 		if ours.Mode.Name != "assault" || ours.Mode.Name != theirs.Mode.Name {
@@ -81,9 +86,10 @@ func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 		if n == 0 {
 			return newModeTestOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
 		}
-		return newModeTest(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *modeTest, n int) swarm.Brain {
-			return swarm.NewBot(77, n)
-		}, hurry)
+		return newModeTest(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond},
+			func(_ *modeTest, n int) swarm.Brain {
+				return swarm.NewBot(77, n)
+			}, hurry)
 	}
 	const ticks = 900
 	next := func(s *modeTest, a *Agreement) string {

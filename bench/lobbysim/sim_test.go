@@ -22,7 +22,8 @@ import (
 )
 
 // bad is the link of the long runs.
-var bad = impair.Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.02, Delay: 30 * time.Millisecond, Jitter: 20 * time.Millisecond}
+var bad = impair.Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.02, Delay: 30 * time.Millisecond,
+	Jitter: 20 * time.Millisecond}
 
 func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 	t.Helper()
@@ -92,7 +93,8 @@ func TestLobbySim(t *testing.T) {
 // shooter saw it, to the bit.
 func TestCleanLinkIsExact(t *testing.T) {
 	alone(t)
-	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond} {
+	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond,
+		200 * time.Millisecond} {
 		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
 	}
 }
@@ -113,7 +115,8 @@ func cleanLink(t *testing.T, link impair.Profile) {
 	if n := b.Lobby.Stats.Count[metrics.ShotsClamped].Load(); n > early || early > 2 {
 		t.Errorf("%d shots were clamped, %d of them at once", n, early)
 	}
-	used, missing := b.Lobby.Stats.Count[metrics.InputsUsed].Load(), b.Lobby.Stats.Count[metrics.InputsMissing].Load()
+	used := b.Lobby.Stats.Count[metrics.InputsUsed].Load()
+	missing := b.Lobby.Stats.Count[metrics.InputsMissing].Load()
 	if missing != 0 {
 		t.Errorf("%d inputs used, %d missing", used, missing)
 	}
@@ -121,7 +124,8 @@ func cleanLink(t *testing.T, link impair.Profile) {
 	for i, c := range b.Clients {
 		s := c.Stats()
 		if s.Prediction.Mispredictions != 0 {
-			t.Errorf("client %d mispredicted %d of %d rows, first in tick %d", i, s.Prediction.Mispredictions, s.Prediction.Rows, s.Prediction.FirstMispredict)
+			t.Errorf("client %d mispredicted %d of %d rows, first in tick %d",
+				i, s.Prediction.Mispredictions, s.Prediction.Rows, s.Prediction.FirstMispredict)
 		}
 		rows += s.Prediction.Rows
 	}
@@ -187,12 +191,14 @@ func (v *verdicts) compare() {
 			v.hits++
 		}
 		if h.ID != uint32(s.Hit) || h.Bone != s.Bone || h.Distance != s.Distance || h.Normal != s.Normal {
-			v.t.Errorf("tick %d, %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", s.Tick, v.by[i],
+			v.t.Errorf("tick %d, %v: the server says %v %v at %v m, the shooter's view %v %v at %v m",
+				s.Tick, v.by[i],
 				netid.ID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
 		}
 	}
 	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {
-		v.t.Errorf("only %d shots compared, %d hits; %d of players who were thrown about", v.compared, v.hits, v.thrown)
+		v.t.Errorf("only %d shots compared, %d hits; %d of players who were thrown about",
+			v.compared, v.hits, v.thrown)
 	}
 }
 
@@ -242,7 +248,8 @@ type checker struct {
 }
 
 func newChecker(t *testing.T, b *Sim) *checker {
-	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{}, seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]netstate.Self{}}
+	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{},
+		seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]netstate.Self{}}
 }
 
 type selfKey struct {
@@ -282,7 +289,8 @@ func (c *checker) owned(i int, cl *client.Client) {
 		return
 	}
 	if got != want {
-		c.t.Fatalf("at %v client %d holds of itself in tick %d %+v, the server knew %+v", c.b.Now(), i, at, got, want)
+		c.t.Fatalf("at %v client %d holds of itself in tick %d %+v, the server knew %+v",
+			c.b.Now(), i, at, got, want)
 	}
 	c.selves++
 	delete(c.self, selfKey{id, at - 120})
@@ -302,7 +310,8 @@ func (c *checker) accounts() {
 		c.t.Fatalf("at %v the server received %d datagrams and accounts for %d", c.b.Now(), rx, sum)
 	}
 	if reached := c.b.deliveredToServer(); reached != s.Count[metrics.Received].Load() {
-		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d", c.b.Now(), reached, s.Count[metrics.Received].Load())
+		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d",
+			c.b.Now(), reached, s.Count[metrics.Received].Load())
 	}
 }
 
@@ -360,7 +369,8 @@ func (c *checker) decoded(i int, cl *client.Client) {
 				continue
 			}
 			if want := frame.Row(slot, c.as[:]); id != want || id != 0 && c.row != c.as {
-				c.t.Fatalf("at %v client %d has %v %v in slot %d of tick %d, the server %v %v", c.b.Now(), i, id, c.row, slot, t, want, c.as)
+				c.t.Fatalf("at %v client %d has %v %v in slot %d of tick %d, the server %v %v",
+					c.b.Now(), i, id, c.row, slot, t, want, c.as)
 			}
 			c.rows++
 		}
@@ -382,13 +392,17 @@ func (c *checker) done() {
 	}
 	for i, cl := range c.b.Clients {
 		st := cl.Stats()
-		if !st.Datagrams.Balanced() || !st.Packets.Balanced() || st.Packets.Received != st.Datagrams.Accepted[netcode.KindPayload] {
-			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packets.Received)
+		if !st.Datagrams.Balanced() || !st.Packets.Balanced() ||
+			st.Packets.Received != st.Datagrams.Accepted[netcode.KindPayload] {
+			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others",
+				i, st.Datagrams.Received, st.Packets.Received)
 		}
 		if st.Undecoded != 0 || st.Resyncs != 0 {
 			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)
 		}
 	}
-	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs", c.rows, s.Count[metrics.Kills].Load(),
-		s.Count[metrics.InputsUsed].Load(), s.Count[metrics.InputsMissing].Load(), s.Count[metrics.Resyncs].Load())
+	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs",
+		c.rows, s.Count[metrics.Kills].Load(),
+		s.Count[metrics.InputsUsed].Load(), s.Count[metrics.InputsMissing].Load(),
+		s.Count[metrics.Resyncs].Load())
 }

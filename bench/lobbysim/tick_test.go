@@ -41,7 +41,8 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 	}
 	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
-		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond,
+			Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
 		WrapTick: func(tick func() error) error {
 			if measuring {
@@ -129,7 +130,10 @@ func inSight(b *Sim) float64 {
 	if cfg.PVS != nil {
 		highest := levels(cfg.PVS, f)
 		cfg.CellSize = cfg.PVS.Config().Cell
-		cfg.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
+		cfg.CellVisible = func(from, to int) bool {
+			return cfg.PVS.VisibleAt(from, highest[from], to,
+				highest[to])
+		}
 	}
 	if cfg.CellVisible == nil || cfg.Relevance != server.RelevanceGrid {
 		cfg.CellVisible = func(from, to int) bool { return true }
@@ -250,8 +254,10 @@ func BenchmarkRelevance(b *testing.B) {
 			sent := s.Count[metrics.Snapshots].Load() - snapshots
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
 			b.ReportMetric(100*float64(spent)/float64(b.N)*60/1e9, "%core@60Hz")
-			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
-			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)),
+				"ns/snapshot")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)),
+				"B/snapshot")
 			b.ReportMetric(inSight(c), "rows")
 			b.ReportMetric(0, "ns/op")
 		})

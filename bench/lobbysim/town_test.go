@@ -131,7 +131,8 @@ func (w *visibilityTest) step() {
 }
 
 // snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
-func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
+func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
+	may map[netid.ID]bool) {
 	var row [netstate.PublicFields]int32
 	me := w.b.Clients[i].ID().Index()
 	mine := netstate.PoseOf(f.Row(me, row[:]), row[:])
@@ -187,8 +188,9 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 	alone(t)
 	for _, kbps := range []int{0, 64} {
 		a := arena.Town(64, 26)
-		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
-			PVS: walls(t, a), Hysteresis: 3}
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps,
+			Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
+			PVS:   walls(t, a), Hysteresis: 3}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg})
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +199,10 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		rule := cfg // the oracle's
 		var highest map[int]int
 		rule.CellSize = cfg.PVS.Config().Cell
-		rule.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
+		rule.CellVisible = func(from, to int) bool {
+			return cfg.PVS.VisibleAt(from, highest[from], to,
+				highest[to])
+		}
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
 		n := tally{whole: kbps == 0}
 		ticks := 60 * 8
@@ -219,7 +224,8 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				}
 				newest[i] = at
 				if oracles[i] == nil {
-					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3, left: map[netid.ID]int{}}
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3,
+						left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(cfg.PVS, f)
@@ -230,14 +236,18 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		}
 		t.Logf("%d kbit/s, %d snapshots: %d rows told, %d hidden, %d waited; %d sights by rays, each in the snapshots before (%d); of %d foes whom it may be told of %d are not and cannot come in sight within the look-ahead; the longest wait in sight %d ticks",
 			kbps, n.snapshots, n.told, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
-		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 || w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
-			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested", n.snapshots, n.told, n.hidden, w.seen, w.late)
+		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 ||
+			w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
+			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested",
+				n.snapshots, n.told, n.hidden, w.seen, w.late)
 		}
 		if w.overshot*5 > w.sampled*3 || w.sampled < 100 {
-			t.Errorf("of %d foes whom clients may be told of, %d could not come in sight", w.sampled, w.overshot)
+			t.Errorf("of %d foes whom clients may be told of, %d could not come in sight",
+				w.sampled, w.overshot)
 		}
 		if kbps != 0 && (n.waiting == 0 || w.longest > 48*3) {
-			t.Errorf("%d waited, the longest for %d ticks, longer than a baseline lasts", n.waiting, w.longest)
+			t.Errorf("%d waited, the longest for %d ticks, longer than a baseline lasts",
+				n.waiting, w.longest)
 		}
 	}
 }

@@ -92,8 +92,10 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
-		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger, CellVisible: maze(a, cell)}
+	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps,
+		Rules:     sim.Rules{Seed: 26, RespawnMillis: 2000},
+		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger,
+		CellVisible: maze(a, cell)}
 	b, err := New(Config{Clients: 64, Seed: 26, Link: link, Lobby: cfg})
 	if err != nil {
 		t.Fatal(err)
@@ -118,14 +120,17 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 			}
 			newest[i] = at
 			if oracles[i] == nil {
-				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[netid.ID]int{}}
+				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1,
+					linger: linger, left: map[netid.ID]int{}}
 			}
 			f := b.Lobby.Frame(at)
 			n.take(t, cl, f, oracles[i].visibleTo(f))
 		}
 	}
-	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 || kbps > 0 && n.waiting == 0 {
-		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out", n.snapshots, n.told, n.hidden, n.waiting)
+	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 ||
+		kbps > 0 && n.waiting == 0 {
+		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out",
+			n.snapshots, n.told, n.hidden, n.waiting)
 	}
 	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
 }
@@ -153,7 +158,8 @@ type tally struct {
 
 // take fails the test if the snapshot of f has a row that the client may not see. It returns the
 // slots in it.
-func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
+func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
+	may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
 	var row [netstate.PublicFields]int32
@@ -197,7 +203,8 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 			for slot := range f.Slots() {
 				id, ok := cl.Row(at, slot, got[:])
 				if was := f.Row(slot, want[:]); was != id || !ok && was != 0 || id != 0 && got != want {
-					t.Fatalf("client %d, tick %d, slot %d: %v %v, the world has %v %v", i, at, slot, id, got, was, want)
+					t.Fatalf("client %d, tick %d, slot %d: %v %v, the world has %v %v",
+						i, at, slot, id, got, was, want)
 				}
 				if id != 0 {
 					compared++
@@ -220,8 +227,10 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, PredictHits: true,
-			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
+		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond},
+			PredictHits: true,
+			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20,
+				Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
 				Relevance: server.RelevanceGrid, CellSize: 4, CellVisible: maze(a, 4), Hysteresis: 2}})
 		if err != nil {
 			t.Fatal(err)
@@ -249,8 +258,10 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		}
 		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
 			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
-		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
-			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
+		if compared < 1000 || hits < 200 || others > compared/200 ||
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
+			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen",
+				kbps, compared, hits, others)
 		}
 	}
 }

@@ -324,7 +324,8 @@ func TestLevelKneeJudgesAgain(t *testing.T) {
 
 func TestSizesReadWell(t *testing.T) {
 	s := &Search{}
-	for x, want := range map[float64]int{163.84: 164, 409.6: 410, 656: 660, 1056: 1060, 2048: 2040, 7.3: 7, 40.2: 40} {
+	for x, want := range map[float64]int{163.84: 164, 409.6: 410, 656: 660, 1056: 1060, 2048: 2040, 7.3: 7,
+		40.2: 40} {
 		if got := s.round(x); got != want {
 			t.Errorf("round(%v) = %d, want %d", x, got, want)
 		}

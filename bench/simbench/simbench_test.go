@@ -134,7 +134,8 @@ func TestCostAddsTheSockets(t *testing.T) {
 		t.Errorf("%g Mbit/s, want %g", c.EgressMbps, want)
 	}
 	p := Prediction{Scenario: s, Windows: []Cost{c}}
-	for i, v := range p.Judge(measure.Step{TickCPUMillis: measure.Quantiles{Mean: 0.140}, ServerCores: c.ServerCores, KbpsDownPerClient: 8.4}) {
+	for i, v := range p.Judge(measure.Step{TickCPUMillis: measure.Quantiles{Mean: 0.140},
+		ServerCores: c.ServerCores, KbpsDownPerClient: 8.4}) {
 		if v.Within() != (i != 2) {
 			t.Errorf("%+v: %+.3f", v, v.Error())
 		}

@@ -25,11 +25,13 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	}
 	t.Cleanup(func() { at.Close() })
 	to := at.LocalAddr().(*net.UDPAddr).AddrPort()
-	mint := netcode.Mint{ProtocolID: 1, Create: 1, Expire: 1 << 60, TimeoutSeconds: 60, Servers: []netip.AddrPort{to}}
-	s, err = Open(Config{Server: to, Players: players, Full: 1, Decode: client.DecodeAcks, Token: func(n int) ([]byte, error) {
-		mint.ClientID = uint64(n + 1)
-		return mint.Append(nil, &netcode.Key{1}, rand.Reader)
-	}})
+	mint := netcode.Mint{ProtocolID: 1, Create: 1, Expire: 1 << 60, TimeoutSeconds: 60,
+		Servers: []netip.AddrPort{to}}
+	s, err = Open(Config{Server: to, Players: players, Full: 1, Decode: client.DecodeAcks,
+		Token: func(n int) ([]byte, error) {
+			mint.ClientID = uint64(n + 1)
+			return mint.Append(nil, &netcode.Key{1}, rand.Reader)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,8 @@ func TestQueue(t *testing.T) {
 	if n := begun[0] + begun[1] + begun[2] + begun[3]; n > last || n < last/2 || all < last {
 		t.Errorf("%d slots were begun, %d turns taken", n, all)
 	}
-	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.turn(5) || !q.turn(2*last) || !q.turn(2*last) || q.turn(2*last) || q.slot() != 2*last {
+	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.turn(5) || !q.turn(2*last) ||
+		!q.turn(2*last) || q.turn(2*last) || q.slot() != 2*last {
 		t.Error("a slot that has begun begins again, or has more turns than it was given")
 	}
 }
@@ -149,7 +152,8 @@ func TestReliefHelps(t *testing.T) {
 	}
 	r.playSlots(now)
 	turns := uint64(2 + 3*s.turnsPerSlot())
-	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
+	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now ||
+		r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
 	}
 	for i := range s.players {
@@ -264,7 +268,8 @@ func TestRelievedDriver(t *testing.T) {
 	if f.RunDelay.Stolen < 0 {
 		t.Errorf("a hypervisor gave back %v", -f.RunDelay.Stolen)
 	}
-	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 || f.Late.Count() < f.Played.Count() {
+	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 ||
+		f.Late.Count() < f.Played.Count() {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
 	if slices.ContainsFunc(s.players, func(b player) bool { return b.at == 0 }) {

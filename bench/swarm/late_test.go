@@ -26,7 +26,8 @@ func TestGiveUp(t *testing.T) {
 		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
 		{0, period / 10, 0, 0, gone + 10},
 	} {
-		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}, players: make([]player, 4*slots)}
+		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1},
+			players: make([]player, 4*slots)}
 		s.sender.s = s
 		s.turns.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
@@ -37,14 +38,17 @@ func TestGiveUp(t *testing.T) {
 		s.gather(&s.sender)
 		left := min(gone, gone+1-c.played)
 		turns := uint64(4 * max(left, 0))
-		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
-			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
+		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) ||
+			f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
+			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses",
+				i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
 		}
 		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {
 			t.Errorf("%d: %d turns were over half a tick late, want %d", i, f.LateTurns, want)
 		}
 		if f.Late.Max() != int64(c.most) || f.StealCorrected.Max() != int64(c.ownMost) {
-			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
+			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d",
+				i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
 		}
 	}
 	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}}
@@ -57,7 +61,9 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{driver: driver{pacer: clock.New()}, cfg: Config{Rate: 60}, sockets: sockets{pools: []*netio.ClientPool{f}, handlers: []func(int, []byte){func(int, []byte) { heard++ }}}}
+	s := &Swarm{driver: driver{pacer: clock.New()}, cfg: Config{Rate: 60},
+		sockets: sockets{pools: []*netio.ClientPool{f},
+			handlers: []func(int, []byte){func(int, []byte) { heard++ }}}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()

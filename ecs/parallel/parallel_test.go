@@ -52,7 +52,8 @@ func TestPartsAreTheRows(t *testing.T) {
 			l.Run(&tab, n, grain, func(t *table, p Part) { t.parts[p.Index] = p })
 			at := 0
 			for j, p := range tab.parts[:parts] {
-				if p.Index != j || p.Of != parts || p.From != at || p.To <= at || grain >= Align && p.From%Align != 0 {
+				if p.Index != j || p.Of != parts || p.From != at || p.To <= at ||
+					grain >= Align && p.From%Align != 0 {
 					t.Fatalf("part %d of %d is %+v, after row %d", j, parts, p, at)
 				}
 				at = p.To

@@ -81,7 +81,8 @@ func TestRow71AHitIsDrawn(t *testing.T) {
 		c["normal"] != 3 || c["gap"] != 0 || c["ray"] != 3 || c["ray past"] != 2 {
 		t.Errorf("%v", c)
 	}
-	for _, want := range []string{"<Ann & Co> hit Bo, head, ", "what was judged: the same, to the bit", "30 to 33, 128/256", "8.50 ticks", "accepted as claimed", "4 named, 2 touched, 1 tested"} {
+	for _, want := range []string{"<Ann & Co> hit Bo, head, ", "what was judged: the same, to the bit",
+		"30 to 33, 128/256", "8.50 ticks", "accepted as claimed", "4 named, 2 touched, 1 tested"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q: %s", want, text)
 		}

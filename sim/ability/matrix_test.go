@@ -265,7 +265,8 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("sprinting sideways or not at all", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
-		for yaw, want := range map[uint8]bool{0: true, 63: true, 64: false, 128: false, 192: false, 193: true} {
+		for yaw, want := range map[uint8]bool{0: true, 63: true, 64: false, 128: false, 192: false,
+			193: true} {
 			s := h.NewState()
 			in := run
 			in.MoveYaw = yaw

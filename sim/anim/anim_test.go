@@ -290,7 +290,8 @@ func TestBearing(t *testing.T) {
 			t.Fatalf("(%d, %d) is at %v, %d off", x, z, measure(float32(x)/1024, float32(z)/1024), d)
 		}
 	}
-	for at, want := range map[[2]int32]geom.Angle{{0, 9}: 0, {9, 0}: 0x4000, {0, -9}: 0x8000, {-9, 0}: 0xC000, {7, 7}: 0x2000, {-65536, -65536}: 0xA000} {
+	for at, want := range map[[2]int32]geom.Angle{{0, 9}: 0, {9, 0}: 0x4000, {0, -9}: 0x8000,
+		{-9, 0}: 0xC000, {7, 7}: 0x2000, {-65536, -65536}: 0xA000} {
 		if got := measure(float32(at[0])/1024, float32(at[1])/1024).bearing; got != want {
 			t.Errorf("%v: %#x, want %#x", at, got, want)
 		}
@@ -299,8 +300,10 @@ func TestBearing(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	for i, change := range []func(*Params){
-		func(p *Params) { p.Cycle = 0 }, func(p *Params) { p.FullBank = 1 }, func(p *Params) { p.TurnAfter = 180 },
-		func(p *Params) { p.TurnWithin = 70 }, func(p *Params) { p.HardFall = p.SoftFall }, func(p *Params) { p.RiseTime = -1 },
+		func(p *Params) { p.Cycle = 0 }, func(p *Params) { p.FullBank = 1 },
+		func(p *Params) { p.TurnAfter = 180 },
+		func(p *Params) { p.TurnWithin = 70 }, func(p *Params) { p.HardFall = p.SoftFall },
+		func(p *Params) { p.RiseTime = -1 },
 		func(p *Params) { p.SquatTime = math.NaN() }, func(p *Params) { p.TopSpeed = math.NaN() },
 	} {
 		p := DefaultParams(rig.Robot)

@@ -46,7 +46,8 @@ func slowDistance(s *Solid, p dvec) float64 {
 		return 0
 	}
 	best := math.Inf(1)
-	for _, t := range [8][3]int{{0, 1, 2}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}, {0, 2, 5}, {0, 5, 3}} {
+	for _, t := range [8][3]int{{0, 1, 2}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}, {0, 2, 5},
+		{0, 5, 3}} {
 		best = min(best, triangle(p, v[t[0]], v[t[1]], v[t[2]]))
 	}
 	return best

@@ -119,7 +119,8 @@ func TestRow15Words(t *testing.T) {
 			}
 			same(t, "one kind more", ability.Kind(len(k.choices)+k.first).String(), "?")
 		case "keys":
-			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary, ability.Secondary, ability.ReloadKey,
+			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary,
+				ability.Secondary, ability.ReloadKey,
 				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance,
 				ability.RocketKey} {
 				same(t, k.choices[i], uint16(1)<<i, want)

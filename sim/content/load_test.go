@@ -118,7 +118,8 @@ var limits = regexp.MustCompile(`want a (?:whole )?number (\S+) to (\S+)$`)
 func TestRow15RangesAreThePackages(t *testing.T) {
 	all := files()
 	tried := 0
-	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml"} {
+	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml",
+		"modes.toml"} {
 		rows := strings.Split(string(all[name].Data), "\n")
 		for i, line := range rows {
 			m := setting.FindStringSubmatch(line)

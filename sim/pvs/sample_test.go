@@ -46,7 +46,8 @@ func TestSample(t *testing.T) {
 }
 
 func TestCellFor(t *testing.T) {
-	for name, want := range map[string]float32{"arena-16": 4, "arena-64": 4, "town:64:1": 4, "town:500:1": 8, "gen:8192:1": 16} {
+	for name, want := range map[string]float32{"arena-16": 4, "arena-64": 4, "town:64:1": 4,
+		"town:500:1": 8, "gen:8192:1": 16} {
 		a := openArena(t, name)
 		c := Fit(a, CellFor(a))
 		if c.Cell != want || c.Cell < maxShareCell && c.cells() > mostCells {
