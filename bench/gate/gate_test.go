@@ -116,7 +116,8 @@ func TestGateRefuses(t *testing.T) {
 
 // Files of version 1, which older builds write, are read as those of this one.
 func TestParse(t *testing.T) {
-	old := `{"version": 1, "machine": {"cpu": "x", "cores": 2}, "commit": "c", "steps": [{"stage_cpu_us": [{"name": "move", "mean": 7}],
+	old := `{"version": 1, "machine": {"cpu": "x", "cores": 2}, "commit": "c", "steps": [{
+		"stage_cpu_us": [{"name": "move", "mean": 7}],
 		"facts": {"scenario": "duel", "lobbies": 1, "players_per_lobby": 10, "bytes_client": 900}}]}`
 	a, err := Parse("old.json", []byte(old))
 	if err != nil || len(a.Rounds) != 1 || a.Rounds[0].Scenario != "duel with 10 players" ||

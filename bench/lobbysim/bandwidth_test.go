@@ -140,7 +140,7 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 			}
 			if share := float64(l.Sampled) * float64(cfg.SampleEvery) / float64(l.Datagrams); share < 0.8 ||
 				share > 1.2 {
-				t.Errorf("%d of %d datagrams sampled, of which one in %d should be",
+				t.Errorf("%d of %d datagrams sampled, expected one in %d",
 					l.Sampled, l.Datagrams, cfg.SampleEvery)
 			}
 			t.Logf("%d datagrams, %d bytes: %v", l.Datagrams, l.Bytes, l.Sections)
@@ -189,7 +189,8 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		}
 		for _, c := range account.Cells(nil) {
 			want++
-			if cell := (metrics.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}); !got[cell] {
+			cell := metrics.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}
+			if !got[cell] {
 				t.Errorf("%v: clients account for %+v, the lobby does not", codec, cell)
 			}
 		}

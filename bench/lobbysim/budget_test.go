@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// known counts all players, and those whose row a client holds and can still show.
+// known counts all players, and the players with a row that a client holds and can still show.
 func known(b *Sim, cl *client.Client) (holds, there int) {
 	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
@@ -122,7 +122,8 @@ func TestJoinWithoutASpike(t *testing.T) {
 				}
 				return
 			}
-			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
+			// 150 ms for the round trip, and lost rows are sent again.
+			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2
 			if most > c.most || complete == 0 || complete > bound {
 				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d",
 					most, c.most, complete, bound)
@@ -200,13 +201,14 @@ func TestRow65Importance(t *testing.T) {
 		}
 	}
 	rate := func(class int) float64 { return float64(said[class]) / float64(max(1, due[class])) }
-	t.Logf("of the near %.2f are told a snapshot, of those who fight %.2f, of the others %.2f (%d, %d, %d rows); the longest wait is %d ticks",
+	t.Logf("sent in a snapshot: %.2f of near rows, %.2f of rows in combat, %.2f of others "+
+		"(%d, %d, %d rows); the longest wait is %d ticks",
 		rate(0), rate(1), rate(2), due[0], due[1], due[2], longest)
 	if due[0] < 100 || due[1] < 100 || due[2] < 100 {
 		t.Fatalf("%d near, %d fighting, %d others", due[0], due[1], due[2])
 	}
 	if rate(0) < 2*rate(2) || rate(1) < 2*rate(2) || rate(2) == 0 {
-		t.Errorf("told a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
+		t.Errorf("sent in a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
 	}
 	if longest >= 48*3 {
 		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)

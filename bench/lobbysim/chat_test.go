@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// newChatLobby opens a lobby whose clients have joined and have the whole roster.
+// newChatLobby opens a lobby. All clients have joined and have the whole roster.
 func newChatLobby(t *testing.T, clients int) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-64")

@@ -55,9 +55,10 @@ func TestRow40EdgesAreNotCrossed(t *testing.T) {
 		// Between two snapshots a player moves at most 1.5 m, and is shown at most half of that
 		// off.
 		if shown < 50000 || edges < 100 || far < 20 || worst > 0.75 {
-			t.Errorf("%v: %d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were", link, shown, edges, far, worst)
+			t.Errorf("%v: %d poses, %d across discontinuities, %d of more than 3 m, up to %.2f m off",
+				link, shown, edges, far, worst)
 		}
-		t.Logf("%d shown, %d at edges, %d of them of more than 3 m, up to %.2f m from where they were",
+		t.Logf("%d poses, %d across discontinuities, %d of more than 3 m, up to %.2f m off",
 			shown, edges, far, worst)
 	}
 }

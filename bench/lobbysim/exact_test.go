@@ -88,18 +88,23 @@ func exactCases() (all []exactCase) {
 // settled is the tick by which the clocks of the first clients have converged.
 const settled = 180
 
-// exactCount is what came out.
+// exactCount counts shots by how they were judged. A shot is compared if both ends have it and it
+// was judged by the view that its shooter claimed.
 type exactCount struct {
-	shots, hits       int     // that both have and were judged by the view that was claimed
-	otherwise         int     // of them, to another verdict than their shooter's own
-	strays            int     // of them, where the two ticks of the view alone would have given another verdict
-	clamped, faded    int     // not compared
-	steady, moved     int     // all shots when the clients' clocks had settled, and those of them that were clamped
-	why               [16]int // of those, by lagcomp.ClampReason
-	thrown            int     // likewise: of shooters with a mispredicted position
-	nearest, halfTrip int     // verdicts of whole ticks: the one nearest to the view, and the one by RTT/2 and the delay
+	shots, hits    int     // compared
+	otherwise      int     // compared, with another verdict than the shooter's own
+	strays         int     // compared; the view's two ticks alone would have given another verdict
+	clamped, faded int     // not compared: the view was clamped; the target was fading
+	thrown         int     // not compared: the shooter's position was mispredicted
+	steady, moved  int     // shots after the clients' clocks had settled; those that were clamped
+	why            [16]int // clamped shots by lagcomp.ClampReason
+
+	// Compared shots that a rewind to a whole tick would have judged otherwise: to the tick nearest
+	// to the view, and to now - RTT/2 - interpolation delay.
+	nearest, halfTrip int
 }
 
+// add adds the counts of another run.
 func (e *exactCount) add(o exactCount) {
 	e.shots, e.hits = e.shots+o.shots, e.hits+o.hits
 	e.otherwise, e.strays = e.otherwise+o.otherwise, e.strays+o.strays
@@ -122,7 +127,9 @@ func (e exactCount) String() string {
 			why += fmt.Sprintf(" %v %d", lagcomp.ClampReason(i), n)
 		}
 	}
-	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; %d faded, %d of who was elsewhere; wrong by the view's two ticks alone %s, by the nearest whole tick %s, by RTT/2 %s",
+	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; "+
+		"%d faded, %d mispredicted; wrong by the view's two ticks alone %s, "+
+		"by the nearest whole tick %s, by RTT/2 %s",
 		e.shots, e.hits, e.otherwise, e.clamped, e.steady, e.share(), why, e.faded, e.thrown,
 		share(e.strays), share(e.nearest), share(e.halfTrip))
 }
@@ -229,7 +236,8 @@ func (e *shotComparer) compare(s *sim.Shot, h *lagcomp.Hit) {
 	if !agree(h, &own) {
 		e.n.otherwise++
 		if e.n.otherwise <= 3 {
-			e.t.Errorf("%s: tick %d, %v, view %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", e.c.name, now, netid.ID(s.Shooter), s.View,
+			e.t.Errorf("%s: tick %d, %v, view %v: the server hit %v %v at %v m, the shooter %v %v at %v m",
+				e.c.name, now, netid.ID(s.Shooter), s.View,
 				netid.ID(h.ID), h.Bone, h.Distance, own.Hit, own.Bone, own.Distance)
 		}
 	}
@@ -289,7 +297,8 @@ func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 	for _, p := range impair.Presets() {
 		n := links[p.Name]
 		t.Logf("%-28s %.2f %% of %d shots of settled clients were clamped", p.Name, n.share(), n.steady)
-		if most := map[string]float64{"clean": 0.1, "wifi": 0.5, "mobile": 1, "bad": 8}[p.Name]; most != 0 && n.share() > most {
+		most := map[string]float64{"clean": 0.1, "wifi": 0.5, "mobile": 1, "bad": 8}[p.Name]
+		if most != 0 && n.share() > most {
 			t.Errorf("%s: %.2f %% of honest shots were clamped, expected at most %v", p.Name, n.share(), most)
 		}
 	}

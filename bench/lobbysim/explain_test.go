@@ -17,11 +17,11 @@ import (
 // within a range, with and without limits of bytes, for each pair of client and entity in each
 // snapshot, by what the client decoded and by brute force over positions:
 //
-//	range    the oracle may not tell of it, and it is too far in cells
-//	sight    the oracle may not tell of it, and it is near enough
-//	line     it may; no farther visible row is sent or waits, but for the edge's hysteresis
-//	budget   it may; its weight is no more than what it took to get in, and that was more than nothing
-//	joining  likewise, until the client holds all
+//	range    the oracle hides it, and it is beyond the view distance, in cells
+//	sight    the oracle hides it, and it is within the view distance
+//	line     the oracle shows it; no farther visible row is sent or waits, but for hysteresis
+//	budget   the oracle shows it; its priority is at most the threshold, which is above 0
+//	joining  likewise, until the client holds all rows
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForEveryPlayer(t *testing.T) {
@@ -44,8 +44,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		var highest map[int]int
 		rule.CellSize = table.Config().Cell
 		rule.CellVisible = func(from, to int) bool {
-			return table.VisibleAt(from, highest[from], to,
-				highest[to])
+			return table.VisibleAt(from, highest[from], to, highest[to])
 		}
 		far := 1 << 12
 		if c.far != 0 {
@@ -118,7 +117,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					}
 				}
 				if 1+nearest < 0.64*(1+farthest)*(1-1./16) {
-					t.Fatalf("%+v: client %d, tick %d: somebody %g m² off is told of or waits, somebody %g m² off has no place on the line", c, i, at, farthest, nearest)
+					t.Fatalf("%+v: client %d, tick %d: a row %g m² off is sent or waits, "+
+						"one %g m² off is clipped", c, i, at, farthest, nearest)
 				}
 			}
 		}

@@ -228,7 +228,7 @@ func TestFetchTime(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		models netstate.Models
-		bytes  int // of both, packed, and their packages
+		bytes  int // of both, compressed, and their packets
 	}{
 		{"arena-16", netstate.Trained(), 400},
 		{"arena-64", netstate.Trained(), 1300},

@@ -17,9 +17,9 @@ import (
 // runs twice, and no command is taken for another.
 func TestRow44InputsUnderLoss(t *testing.T) {
 	alone(t)
-	burst := func(packages float64) impair.Profile { // 30 % of them
+	burst := func(datagrams float64) impair.Profile { // 30 % of them are lost
 		return impair.Profile{Delay: 30 * time.Millisecond, Jitter: 4 * time.Millisecond,
-			Burst: 0.3 / 0.7 / packages, BurstLength: packages}
+			Burst: 0.3 / 0.7 / datagrams, BurstLength: datagrams}
 	}
 	for _, c := range []struct {
 		name string

@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// malformed are the drops of packages that no honest end sends: one of these is damage that was not
+// malformed are the drops of packets that no honest end sends: one of these is damage that was not
 // noticed before.
 var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection,
 	packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
@@ -43,9 +43,9 @@ func profile(t *testing.T, name string) impair.Profile {
 	return p
 }
 
-// Sixty-four clients come at once through hell: a third of all datagrams are lost, some in bursts,
+// 64 clients join at once over the preset hell: a third of all datagrams are lost, some in bursts,
 // many overtake others, and one in twenty is damaged. All are in, with Welcome and Ready, within
-// three seconds, and no damaged package is ever looked at: it opens nowhere.
+// three seconds, and no damaged packet is ever opened.
 func TestJoinThroughHell(t *testing.T) {
 	alone(t)
 	for seed := range uint64(4) {
@@ -104,8 +104,8 @@ func TestJoinThroughHell(t *testing.T) {
 // is decided twice, and the first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
-	gate := b.Lobby.Netcode()
-	for gate.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
+	nc := b.Lobby.Netcode()
+	for nc.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
@@ -114,17 +114,17 @@ func TestLossyKeepAlive(t *testing.T) {
 		b.links.down[i].SetProfile(impair.Profile{Loss: 1})
 	}
 	b.step(t, 200*time.Millisecond)
-	if gate.Connected() != len(b.Clients) {
-		t.Fatalf("%d let in", gate.Connected())
+	if nc.Connected() != len(b.Clients) {
+		t.Fatalf("%d connected", nc.Connected())
 	}
-	spoken := gate.Counters().Sent[netcode.KindKeepAlive]
+	spoken := nc.Counters().Sent[netcode.KindKeepAlive]
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
 		if state, _ := c.State(); state != client.Connecting || c.Stats().Packets.Received != 0 {
 			t.Errorf("client %d is %v", i, state)
 		}
 	}
-	if n := gate.Counters().Sent[netcode.KindKeepAlive] - spoken; n < 8*29 {
+	if n := nc.Counters().Sent[netcode.KindKeepAlive] - spoken; n < 8*29 {
 		t.Errorf("only %d keep-alives in three seconds", n)
 	}
 	for i := range b.Clients {
@@ -138,7 +138,7 @@ func TestLossyKeepAlive(t *testing.T) {
 	}
 	s := &b.Lobby.Stats
 	if joined := s.Count[metrics.Joined].Load(); joined != 8 || s.Count[metrics.Reconnected].Load() != 0 ||
-		gate.Counters().Takeovers != 0 {
+		nc.Counters().Takeovers != 0 {
 		t.Errorf("%d players for 8 clients, %d of them came back",
 			joined, s.Count[metrics.Reconnected].Load())
 	}

@@ -112,13 +112,13 @@ func TestRow09KillcamWorld(t *testing.T) {
 // very same match; and what it recorded is that match.
 func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
-	pack := replay.NewPacker()
+	packer := replay.NewPacker()
 	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
 	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
-		file = pack.Append(file, f.Chunk)
+		file = packer.Append(file, f.Chunk)
 	}}, impair.Profile{}, false)
 	recorded := hashes(t, b, 40, nil)
 	b.Lobby.FinishRecording()

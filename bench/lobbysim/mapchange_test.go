@@ -83,7 +83,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 		}
 		if n[metrics.Joined].Load() != 12 || n[metrics.Disconnected].Load() != 0 ||
 			n[metrics.StaleMapEpoch].Load() == 0 || n[metrics.UnbalancedTicks].Load() != 0 || len(sent) == 0 {
-			t.Errorf("%v: %d joined, %d dismissed, %d packages and events of old maps, %d maps sent",
+			t.Errorf("%v: %d joined, %d dismissed, %d packets and messages of old maps, %d maps sent",
 				relevance, n[metrics.Joined].Load(), n[metrics.Disconnected].Load(),
 				n[metrics.StaleMapEpoch].Load(), len(sent))
 		}

@@ -97,7 +97,8 @@ func TestRow45MixedAges(t *testing.T) {
 		}
 	}
 	if compared < 300 || several < 5 || replays < 10 || mispredicted != 0 || oldest < 20 {
-		t.Errorf("too little happened: %d compared, %d frames with several, %d replays, %d mispredictions, oldest %d ticks", compared, several, replays, mispredicted, oldest)
+		t.Errorf("too little happened: %d compared, %d frames with several, %d replays, %d mispredictions, "+
+			"oldest %d ticks", compared, several, replays, mispredicted, oldest)
 	}
 	t.Logf("%d places compared, %d frames with several ages, up to %d ticks; %d replays of oneself",
 		compared, several, oldest, replays)

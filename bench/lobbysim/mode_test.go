@@ -221,7 +221,8 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
 	at, _ := s.Clients[7].Round.Status()
 	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
-		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
+		t.Errorf("a client that joined %v late knows %+v, %d s",
+			s.Now()-began, at, s.Clients[7].SecondsLeft())
 	}
 	s.heard[7] = late
 	s.play(120*time.Second, func() bool { return m.Mode().Phase == mode.Ended })

@@ -372,7 +372,8 @@ func TestObjectsAreInPlace(t *testing.T) {
 				}
 				kinds[o.Kind]++
 				if o.Kind == netstate.Cube {
-					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrels)
+					first := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels)
+					i := o.ID.Index() - first
 					if at%40 > 10 && at%40 < 30 { // only players have pushed it
 						calm++
 						if o.Pos.Sub(a.cubes[i].Mad(b.cubes[i].Sub(a.cubes[i]), frac)).Len() < 1./16 {
@@ -620,7 +621,8 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 			for slot := range f.Used() {
 				if id := f.ID(slot); id != 0 {
 					pos, _ := where(slot)
-					d := pos.Max(bounds.Min).Min(bounds.Max).Sub(me) // what is outside counts for the nearest cell
+					// A position outside the bounds counts to the nearest cell.
+					d := pos.Max(bounds.Min).Min(bounds.Max).Sub(me)
 					if geom.Sqrt(d.X*d.X+d.Z*d.Z) <= far+4*cell {
 						near[i][id] = t0
 					}
@@ -645,7 +647,8 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 					continue
 				}
 				if since, was := near[i][id]; !was || t0-since > 3*(linger+1) {
-					t.Fatalf("client %d, tick %d: told of %v %v at %v, it stands at %v and was near in tick %d", i, t0, o.Kind, id, pos, me, since)
+					t.Fatalf("client %d, tick %d: was sent %v %v at %v, stands at %v and was near in tick %d",
+						i, t0, o.Kind, id, pos, me, since)
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func TestRebind(t *testing.T) {
 		link impair.Profile
 		gap  time.Duration
 	}{
-		// Four steps, each of which waits for the next tick of the other end.
+		// Four steps, and each waits for the next tick of the other end.
 		{"clean", impair.Profile{Delay: rtt / 2}, probeAfter + 2*rtt + 4*time.Second/60},
 		{"bad", bad, 2 * time.Second}, // and begins anew when any of the four is lost
 	} {
@@ -60,7 +60,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 			t.Fatal(err)
 		}
 		for i, c := range b.Clients {
-			all := c.Stats().Datagrams.Accepted // a challenge does not count: it is not yet the session that is back
+			all := c.Stats().Datagrams.Accepted // path challenges do not count
 			if got := all[netcode.KindPayload] + all[netcode.KindKeepAlive]; got != heard[i] {
 				heard[i], since[i] = got, b.Now()
 			}
@@ -88,11 +88,11 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 			t.Errorf("%v: %d", none, n)
 		}
 	}
-	gate := b.Lobby.Netcode().Counters()
-	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) ||
-		gate.Takeovers != 0 {
-		t.Errorf("%d joined, %d moves, the gate saw %d",
-			s.Count[metrics.Joined].Load(), moves, gate.Migrations)
+	nc := b.Lobby.Netcode().Counters()
+	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || nc.Migrations < uint64(moves) ||
+		nc.Takeovers != 0 {
+		t.Errorf("%d joined, %d moves, netcode counted %d",
+			s.Count[metrics.Joined].Load(), moves, nc.Migrations)
 	}
 	if gap > most || gap < probeAfter || calm > probeAfter {
 		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
@@ -138,8 +138,8 @@ func (s *standardClient) step(t *testing.T, d time.Duration) {
 		}
 		s.dial.Update(b.now, &s.out)
 		if s.dial.State() == netcode.Connected && s.peer != nil {
-			pack, _ := s.peer.Append(b.now, nil)
-			if err := s.dial.Send(b.now, s.peer.AppendReliable(pack, 512), &s.out); err != nil {
+			pkt, _ := s.peer.Append(b.now, nil)
+			if err := s.dial.Send(b.now, s.peer.AppendReliable(pkt, 512), &s.out); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,14 +153,14 @@ func (s *standardClient) step(t *testing.T, d time.Duration) {
 
 func (s *standardClient) receive(t *testing.T, data []byte) {
 	t.Helper()
-	pack, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
-	if err != nil || pack == nil {
+	pkt, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
+	if err != nil || pkt == nil {
 		return
 	}
 	if s.peer == nil {
 		s.peer = packet.NewPeer(s.b.now, packet.Config{})
 	}
-	rest, err := s.peer.Receive(s.b.now, pack)
+	rest, err := s.peer.Receive(s.b.now, pkt)
 	if err == nil {
 		rest, err = s.peer.Sections(rest)
 	}
@@ -214,11 +214,11 @@ func TestRebindOfTheStandard(t *testing.T) {
 		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
-		stats, gate := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
-		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 ||
-			(gate.Takeovers == 1) != (away < timeout) {
+		stats, nc := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
+		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || nc.Migrations != 0 ||
+			(nc.Takeovers == 1) != (away < timeout) {
 			t.Errorf("after %v: %d came back, %d moved, %d took over",
-				away, n, gate.Migrations, gate.Takeovers)
+				away, n, nc.Migrations, nc.Takeovers)
 		}
 	}
 }

@@ -129,7 +129,8 @@ func TestReplaySizes(t *testing.T) {
 		per := func(n int) float64 { return float64(n) / float64(players) / float64(len(chunks)) }
 		for i, what := range [2]string{"states", "logs"} {
 			s := sizes[i]
-			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
+			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), "+
+				"zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
 				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]),
 				per(s[3]), float64(s[0])/float64(s[3]))
 		}
@@ -138,7 +139,8 @@ func TestReplaySizes(t *testing.T) {
 		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes",
 			c.name, per(all), players, cam)
 		if sizes[0][2] >= sizes[0][1] || sizes[1][2] > sizes[1][1] || per(all) > c.most {
-			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; %.0f bytes a player and second, expected at most %.0f",
+			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; "+
+				"%.0f bytes a player and second, expected at most %.0f",
 				c.name, sizes[0][2], sizes[0][1], sizes[1][2], sizes[1][1], per(all), c.most)
 		}
 	}

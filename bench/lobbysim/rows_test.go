@@ -46,19 +46,19 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	names := map[string]bool{}
 	for i, c := range s.Clients {
 		for slot := range wished {
-			who, ok := c.Chat.Player(slot)
+			player, ok := c.Chat.Player(slot)
 			first, _ := s.Clients[0].Chat.Player(slot)
-			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID ||
-				m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
+			if !ok || player.Name == "" || player != first || m.World.At(slot) != player.ID ||
+				m.Vital(player.ID) == nil || int8(m.Vital(player.ID).Team) != player.Team {
 				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v",
-					i, who, slot, first, m.World.At(slot))
+					i, player, slot, first, m.World.At(slot))
 			}
 			if !slices.ContainsFunc(listed,
-				func(line string) bool { return strings.Contains(line, who.Name) }) {
+				func(line string) bool { return strings.Contains(line, player.Name) }) {
 				t.Errorf("client %d says %q, the server's console\n%s",
-					i, who.Name, strings.Join(listed, "\n"))
+					i, player.Name, strings.Join(listed, "\n"))
 			}
-			names[who.Name] = true
+			names[player.Name] = true
 		}
 		ours, theirs := c.Game(), m.Rules().Game
 		for id := range theirs.Heroes {

@@ -77,7 +77,7 @@ func TestLobbySim(t *testing.T) {
 		return early, hash
 	}
 	var first, again, mine, other uint64
-	var all sync.WaitGroup // each simulation is a goroutine's own; that they run side by side must not matter either
+	var all sync.WaitGroup // simulations in parallel must not affect each other either
 	all.Go(func() { mine, first = run(1, seconds) })
 	all.Go(func() { _, again = run(1, seconds); other, _ = run(2, 12) })
 	all.Wait()
@@ -133,7 +133,8 @@ func cleanLink(t *testing.T, link impair.Profile) {
 		t.Errorf("only %d rows compared", rows)
 	}
 	v.compare()
-	t.Logf("%d rows and %d shots compared, %d of them hits, %d of the thrown about; %d inputs used, %d missing", rows, v.compared, v.hits, v.thrown, used, missing)
+	t.Logf("%d rows and %d shots compared, %d hits, %d of mispredicted shooters; %d inputs used, %d missing",
+		rows, v.compared, v.hits, v.thrown, used, missing)
 }
 
 // verdicts compares what the server decided of each shot with what its shooter's own view said.
@@ -197,12 +198,12 @@ func (v *verdicts) compare() {
 		}
 	}
 	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {
-		v.t.Errorf("only %d shots compared, %d hits; %d of players who were thrown about",
+		v.t.Errorf("only %d shots compared, %d hits; %d of mispredicted shooters",
 			v.compared, v.hits, v.thrown)
 	}
 }
 
-// A link so slow and a crowd so large that packages outrun their acks: the server falls silent now
+// A link so slow and a lobby so large that packets outrun their acks: the server falls silent now
 // and then, and what it sends after is still decoded against the right rows.
 func TestChokedLinkStaysInStep(t *testing.T) {
 	alone(t)
@@ -326,7 +327,7 @@ func (b *Sim) deliveredToServer() uint64 {
 
 // identity: no net id ever shows two entities.
 func (c *checker) identity(i int, cl *client.Client) {
-	id, who := cl.ID(), fmt.Sprintf("client %d, life %d", i, c.life)
+	id, owner := cl.ID(), fmt.Sprintf("client %d, life %d", i, c.life)
 	if had, ok := c.ids[i]; ok {
 		if had != id {
 			c.t.Fatalf("client %d changed from %v to %v", i, had, id)
@@ -334,9 +335,9 @@ func (c *checker) identity(i int, cl *client.Client) {
 		return
 	}
 	if other, taken := c.owner[id]; taken {
-		c.t.Fatalf("%v belongs to %s and to %s", id, other, who)
+		c.t.Fatalf("%v belongs to %s and to %s", id, other, owner)
 	}
-	c.ids[i], c.owner[id] = id, who
+	c.ids[i], c.owner[id] = id, owner
 }
 
 // inputs: at most one is applied a tick.
@@ -394,7 +395,7 @@ func (c *checker) done() {
 		st := cl.Stats()
 		if !st.Datagrams.Balanced() || !st.Packets.Balanced() ||
 			st.Packets.Received != st.Datagrams.Accepted[netcode.KindPayload] {
-			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others",
+			c.t.Errorf("client %d received %d datagrams with %d packets and accounts for others",
 				i, st.Datagrams.Received, st.Packets.Received)
 		}
 		if st.Undecoded != 0 || st.Resyncs != 0 {

@@ -70,7 +70,7 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 }
 
 // kept is the crowd of the benchmark that runs: with more iterations, and once more for -count, it
-// goes on with the same, whose making takes longer than all that is measured.
+// goes on with the same: to make one takes longer than all that is measured.
 var kept struct {
 	*Sim
 	name   string

@@ -172,7 +172,8 @@ func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots 
 		for _, p := range w.past[i] { // a player seen now is in each snapshot that this client may still use
 			if p.at >= w.since[slot] && p.at >= w.since[me] {
 				if w.late++; p.slots>>slot&1 == 0 {
-					w.t.Fatalf("client %d sees %v at %v from %v in tick %d, and was not told of it in tick %d", i, id, pose.Pos, mine.Pos, at, p.at)
+					w.t.Fatalf("client %d sees %v at %v from %v in tick %d, and was not sent it in tick %d",
+						i, id, pose.Pos, mine.Pos, at, p.at)
 				}
 			}
 		}
@@ -200,8 +201,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		var highest map[int]int
 		rule.CellSize = cfg.PVS.Config().Cell
 		rule.CellVisible = func(from, to int) bool {
-			return cfg.PVS.VisibleAt(from, highest[from], to,
-				highest[to])
+			return cfg.PVS.VisibleAt(from, highest[from], to, highest[to])
 		}
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
 		n := tally{whole: kbps == 0}
@@ -234,7 +234,10 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				w.snapshot(i, at, f, slots, may)
 			}
 		}
-		t.Logf("%d kbit/s, %d snapshots: %d rows told, %d hidden, %d waited; %d sights by rays, each in the snapshots before (%d); of %d foes whom it may be told of %d are not and cannot come in sight within the look-ahead; the longest wait in sight %d ticks",
+		t.Logf("%d kbit/s, %d snapshots: %d rows sent, %d hidden, %d waited; "+
+			"%d visible by rays, each in the snapshots before (%d); "+
+			"of %d enemies in visible cells %d cannot come in sight within the look-ahead; "+
+			"the longest wait in sight %d ticks",
 			kbps, n.snapshots, n.told, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
 		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 ||
 			w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
@@ -242,7 +245,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				n.snapshots, n.told, n.hidden, w.seen, w.late)
 		}
 		if w.overshot*5 > w.sampled*3 || w.sampled < 100 {
-			t.Errorf("of %d foes whom clients may be told of, %d could not come in sight",
+			t.Errorf("of %d enemies in visible cells, %d could not come in sight",
 				w.sampled, w.overshot)
 		}
 		if kbps != 0 && (n.waiting == 0 || w.longest > 48*3) {

@@ -167,12 +167,12 @@ func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
 		id, ok := cl.Row(f.Tick, slot, row[:])
 		switch present := f.ID(slot); {
 		case ok && id != 0 && !may[id]:
-			t.Fatalf("client %v was told in tick %d of %v, whom it must not see", cl.ID(), f.Tick, id)
+			t.Fatalf("client %v was sent in tick %d %v, which it must not see", cl.ID(), f.Tick, id)
 		case ok && id != 0:
 			slots |= 1 << slot
 			n.told++
 		case present != 0 && may[present] && n.whole:
-			t.Fatalf("client %v was not told in tick %d of %v, whom it may see", cl.ID(), f.Tick, present)
+			t.Fatalf("client %v was not sent in tick %d %v, which it may see", cl.ID(), f.Tick, present)
 		case present != 0 && may[present]:
 			n.waiting++
 		case present != 0:
@@ -245,7 +245,7 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		compared, hits, others := 0, 0, 0
 		for i, s := range v.client {
 			h, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
-			if !known || h.ray.Origin != s.Ray.Origin { // or thrown about, unlike it knew
+			if !known || h.ray.Origin != s.Ray.Origin { // or the shooter mispredicted its position
 				continue
 			}
 			compared++
@@ -256,7 +256,8 @@ func TestVerdictsAmongWalls(t *testing.T) {
 				others++
 			}
 		}
-		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
+		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d hits filtered",
+			kbps, compared, hits, others,
 			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
 		if compared < 1000 || hits < 200 || others > compared/200 ||
 			b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {

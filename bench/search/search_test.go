@@ -316,7 +316,8 @@ func TestLevelKneeJudgesAgain(t *testing.T) {
 			got.Bound != want.Bound || got.Reason != want.Reason {
 			t.Fatalf("judged again %+v, at first %+v", got, want)
 		}
-		if strict := KneeOf(slo.MustCompile(slo.Level{Expr: "p99(tick) <= 0.3*period && lost(input) == 0 && p99(age) <= 2*interval"}), steps); strict.Players > s.Knee().Players {
+		half := slo.Level{Expr: "p99(tick) <= 0.3*period && lost(input) == 0 && p99(age) <= 2*interval"}
+		if strict := KneeOf(slo.MustCompile(half), steps); strict.Players > s.Knee().Players {
 			t.Fatalf("a stricter level carries more: %+v", strict)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// silentSwarm is a swarm of bare players whose server never answers: they ask to connect, each as
-// often as it has a turn.
+// silentSwarm is a swarm of blind players and a server that never answers: they ask to connect,
+// each as often as it has a turn.
 func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -83,13 +83,13 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// While the gate is shut, nobody is in.
-func TestGate(t *testing.T) {
-	var g gate
+// While the latch is closed, no goroutine is inside.
+func TestLatch(t *testing.T) {
+	var g latch
 	if g.enter() {
-		t.Fatal("in at a shut gate")
+		t.Fatal("entered a closed latch")
 	}
-	shared, in := 0, 0 // the race detector sees who touches them together
+	shared, in := 0, 0 // the race detector reports unsynchronized access
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
@@ -111,9 +111,9 @@ func TestGate(t *testing.T) {
 	for range 2000 {
 		g.open.Store(true)
 		runtime.Gosched()
-		g.shut()
+		g.close()
 		if g.in.Load() {
-			// It may be at the gate, and turns back.
+			// It may be about to enter, and turns back.
 			runtime.Gosched()
 		}
 		shared++
@@ -126,9 +126,9 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A relief plays the slots that a driver has not begun, each player once, and those that the driver
-// has done it leaves alone.
-func TestReliefHelps(t *testing.T) {
+// A backup plays the slots that a driver has not begun, each player once, and leaves alone the
+// slots that the driver has played.
+func TestBackupHelps(t *testing.T) {
 	const players = 80
 	s, _ := silentSwarm(t, players)
 	r := newBackup(s)
@@ -137,9 +137,9 @@ func TestReliefHelps(t *testing.T) {
 	s.turns.queue.begin(now-3, 2)
 	r.playSlots(now)
 	if s.turns.queue.slot() != now-3 || r.sent.Turns != 0 {
-		t.Fatalf("%d turns through a shut gate", r.sent.Turns)
+		t.Fatalf("%d turns through a closed latch", r.sent.Turns)
 	}
-	s.turns.gate.open.Store(true)
+	s.turns.latch.open.Store(true)
 	s.driver.setBeat(s.driver.pacer.Now() + time.Hour)
 	s.turns.queue.begin(now+100_000, 0) // the driver is ahead
 	if r.playSlots(now); r.sent.Turns != 0 {
@@ -171,11 +171,11 @@ func TestReliefHelps(t *testing.T) {
 	}
 }
 
-// Two hands that play one slot at the same time give everybody who is due a turn, and nobody two.
-func TestTwoHandsPlayASlot(t *testing.T) {
+// Two senders that play one slot at the same time give every due player one turn.
+func TestTwoSendersPlayASlot(t *testing.T) {
 	const players, rounds = 80, 2000
 	s, _ := silentSwarm(t, players)
-	s.cfg.Full = 0 // who was full plays as the others do
+	s.cfg.Full = 0 // all players are blind
 	one, two := newBackup(s), newBackup(s)
 	on := func(int) bool { return true }
 	slot := int64(s.driver.pacer.Now()/s.period()) + 2*slots
@@ -199,16 +199,18 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	if one.sent.Turns == 0 || two.sent.Turns == 0 {
 		t.Log("they never met")
 	}
-	// A slot that is played late is none of those who have become due since.
+	// A slot that is played late gives no turn to players that have become due since.
 	slot++
 	for i := range s.turns.due {
 		// Just then, by a clock that is slow.
-		s.turns.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1)
+		due := time.Duration(slot+1+int64(i%2))*s.period() - s.cfg.Rate.Period()/clockError
+		s.turns.due[i].Store(int64(due) + 1)
 	}
 	for late := range int64(2) {
 		s.turns.queue.begin(slot+late, players)
 		before := one.sent.Turns
-		if one.sweep(slot+late, time.Duration(slot+10)*s.period(), on); one.sent.Turns != before+uint64(late)*players/2 {
+		one.sweep(slot+late, time.Duration(slot+10)*s.period(), on)
+		if one.sent.Turns != before+uint64(late)*players/2 {
 			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
 		}
 	}

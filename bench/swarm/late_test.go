@@ -87,8 +87,8 @@ func TestLateSwarmStillListens(t *testing.T) {
 	}
 }
 
-// Bursts are what the machine takes at once; wake-ups are late beside that.
-func TestTaken(t *testing.T) {
+// Bursts are run delays of at least Burst; late wake-ups count separately.
+func TestRunDelay(t *testing.T) {
 	var a RunDelay
 	for _, d := range []time.Duration{0, Burst - 1, Burst, 3 * time.Millisecond, 0, 100} {
 		a.add(d)
@@ -96,7 +96,10 @@ func TestTaken(t *testing.T) {
 	a.addWake(Burst - 1)
 	a.addWake(2 * Burst)
 	a.addWake(-Burst)
-	if want := (RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
+	want := RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2,
+		InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond,
+		LateWakes: 1, Overslept: 2 * Burst}
+	if a != want {
 		t.Errorf("%+v, want %+v", a, want)
 	}
 }

@@ -93,10 +93,10 @@ func (s *Swarm) chatAndChurn(slot int) {
 	if s.cfg.ChatEvery <= 0 && s.cfg.ChurnPerMinute <= 0 {
 		return
 	}
-	if !s.turns.gate.tryShut() {
+	if !s.turns.latch.tryClose() {
 		return // they have their next chance in a tick
 	}
-	defer s.turns.gate.open.Store(true)
+	defer s.turns.latch.open.Store(true)
 	for i := slot; i < len(s.players); i += slots {
 		s.chat(i)
 		if s.err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// A swarm without good tokens is not opened, and the error says whose is bad.
+// A swarm without good tokens is not opened, and the error names the player with the bad one.
 func TestOpenNeedsTokens(t *testing.T) {
 	none := errors.New("no more tokens")
 	for i, c := range []struct {

@@ -23,7 +23,7 @@ const (
 )
 
 // A QuakeWorld jump leaves the ground at 270 units/s under a gravity of 800: 23 units in 100 ms, 38
-// in 200 ms. Stairs rise less in that time, and somebody who was rising already did not jump.
+// in 200 ms. Stairs rise less in that time, and a player that was rising already did not jump.
 const (
 	jumpWindow    = 200 * time.Millisecond
 	jumpRiseUnits = 30

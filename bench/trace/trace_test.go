@@ -147,11 +147,13 @@ func TestGzipReadsTheSame(t *testing.T) {
 }
 
 func TestErrorsNameFileLineColumnAndWhatWasExpected(t *testing.T) {
-	const header = "tick,t_ms,player,x,y,z,vx,vy,vz,pitch,yaw,alive,health,armor,weapon,fire,pov,wframe,dmg,ping\n"
+	const header = "tick,t_ms,player,x,y,z,vx,vy,vz,pitch,yaw,alive,health,armor,weapon," +
+		"fire,pov,wframe,dmg,ping\n"
 	const row = "0,0,0,1,2,3,,,,0,0,1,100,0,1,0,,0,0,25\n"
 	cases := []struct{ name, content, want string }{
 		{"1 empty", "", "trace f.csv:1: the file is empty: expected a header line"},
-		{"2 something else", "hello\n", "trace f.csv:1: not a trace: expected a header with tick and alive (QuakeWorld) or session and buttons"},
+		{"2 something else", "hello\n", "trace f.csv:1: not a trace: " +
+			"expected a header with tick and alive (QuakeWorld) or session and buttons"},
 		{"3 lacks a column", "tick,alive,player\n",
 			`trace f.csv:1: header of a QuakeWorld trace lacks column "t_ms"; expected player, t_ms, x`},
 		{"4 a column twice", "tick,tick\n", `f.csv:1: column "tick" stands twice`},
@@ -276,7 +278,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(content)
 		f.Add(content[:500])
 	}
-	f.Add([]byte("tick,alive,player,t_ms,x,y,z,pitch,yaw,fire\n0,1,0,0,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0"))
+	f.Add([]byte("tick,alive,player,t_ms,x,y,z,pitch,yaw,fire\n" +
+		"0,1,0,0,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0"))
 	f.Add([]byte("\x1f\x8b\b\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		got, err := Read(bytes.NewReader(content), "fuzz.csv")

@@ -124,7 +124,8 @@ func (c *Client) AddPriority(g *Grid, v Viewer, opponents []uint64) {
 	}
 }
 
-// addGains adds the gains of word i, of which visible, fresh and the viewer's own combat are given.
+// addGains adds the gains of word i. Its visible and fresh rows and the viewer's own combat are
+// given.
 func (c *Client) addGains(g *Grid, from *view, i int, of *criteria) {
 	of.mid, of.near, of.ahead = from.mid[i], from.near[i], c.ahead[i]
 	of.combat |= g.inCombat[i]

@@ -163,7 +163,7 @@ func TestMarkAllSent(t *testing.T) {
 		for slot := range slots {
 			if has(lazy.Visible(), slot) != has(eager.Visible(), slot) ||
 				lazy.Priority(slot) != eager.Priority(slot) {
-				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d",
+				t.Fatalf("slot %d: seen %v, weight %d; the eager client has %v, %d",
 					slot, has(lazy.Visible(), slot), lazy.Priority(slot), has(eager.Visible(), slot),
 					eager.Priority(slot))
 			}
@@ -228,7 +228,7 @@ func TestReusedSlotHasNoHysteresis(t *testing.T) {
 		return has(c.Visible(), 1)
 	}
 	if !at(netid.Make(1, 1), 0) || !at(netid.Make(1, 1), 100) {
-		t.Error("who was near is not seen when it has gone far")
+		t.Error("a row that was near is not visible after it has gone far")
 	}
 	sc.ids[1] = netid.Make(1, 9) // in a snapshot that this client does not get
 	g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
@@ -256,8 +256,8 @@ func TestImpossibleConfigurations(t *testing.T) {
 	}
 }
 
-// maxWait bounds the snapshots that a row waits while rows are visible all the time, each snapshot takes at least each of
-// them, and a row gains at most most in one.
+// maxWait bounds the snapshots that a row waits while rows are visible all the time, each snapshot
+// takes at least each of them, and a row gains at most most in one.
 func maxWait(rows, each, most int) int {
 	n := 1.0
 	for range 64 { // it grows towards the solution

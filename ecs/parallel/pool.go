@@ -138,10 +138,10 @@ func (p *Pool) wake(n int) {
 func (p *Pool) take(worker int) {
 	n := len(p.next)
 	for k := range n {
-		who := (worker + k) % n
-		from, to := who*p.parts/n, (who+1)*p.parts/n
+		owner := (worker + k) % n
+		from, to := owner*p.parts/n, (owner+1)*p.parts/n
 		for {
-			i := from + int(p.next[who].taken.Add(1)) - 1
+			i := from + int(p.next[owner].taken.Add(1)) - 1
 			if i >= to {
 				break
 			}

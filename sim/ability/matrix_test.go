@@ -48,9 +48,9 @@ func TestRow52ActivationMatrix(t *testing.T) {
 		if h.Len() != len(m.order) {
 			t.Fatalf("%s has %d abilities, want %d", m.hero.Name, h.Len(), len(m.order))
 		}
-		for i, who := range m.order {
-			if h.Name(i) != who {
-				t.Fatalf("%s: slot %d is %q, want %q", m.hero.Name, i, h.Name(i), who)
+		for i, name := range m.order {
+			if h.Name(i) != name {
+				t.Fatalf("%s: slot %d is %q, want %q", m.hero.Name, i, h.Name(i), name)
 			}
 			for j, other := range m.order {
 				want := m.rows[i][2*j]
@@ -70,11 +70,11 @@ func TestRow52ActivationMatrix(t *testing.T) {
 					got = 'x'
 				}
 				if got != want {
-					t.Errorf("%s: %s while %s is on: %c, want %c", m.hero.Name, who, other, got, want)
+					t.Errorf("%s: %s while %s is on: %c, want %c", m.hero.Name, name, other, got, want)
 				}
 				if (s.Asked == b) != (want == '?') || (s.Request == a) != (want == '?') ||
 					(out.Ended == b) != (want == 'x') || s.Active != s.On {
-					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, who, other, s,
+					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, name, other, s,
 						out.Ended)
 				}
 			}
@@ -229,7 +229,8 @@ func TestRow52Life(t *testing.T) {
 	with := func(in Input, keys uint16) Input { in.Buttons |= keys; return in }
 	stand := Input{Alive: true, Grounded: true}
 
-	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint goes on when the trigger is let go", func(t *testing.T) {
+	// The gun fires 0.2 s later, and the sprint goes on when the trigger is released.
+	t.Run("fire stops a sprint", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.NewState()
 		ticks := script(h, &s, 10, run)

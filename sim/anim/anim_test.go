@@ -31,7 +31,8 @@ func TestRow68GoldenTrace(t *testing.T) {
 			}
 			var p rig.Pose
 			WritePose(s, &p)
-			fmt.Fprintf(&b, "%4d %-18s %-6v phase %08x hips %04x move %04x gait %5d squat %5d bank %6d | %3d %3d %3d %4d %4d %3d %3d %3d\n",
+			fmt.Fprintf(&b, "%4d %-18s %-6v phase %08x hips %04x move %04x gait %5d squat %5d bank %6d "+
+				"| %3d %3d %3d %4d %4d %3d %3d %3d\n",
 				n, sc.name, s.Stance, s.Phase, s.Hips, s.Move, s.Gait, s.Squat, s.Bank,
 				p.Phase>>9, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat)
 		})

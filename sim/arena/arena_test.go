@@ -36,7 +36,8 @@ func TestCommittedMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Hash() != want.Hash() {
-			t.Errorf("%s is not what Generate(%d, %d) makes; run with -update if the generator was meant to change", name, c.players, c.seed)
+			t.Errorf("%s is not what Generate(%d, %d) makes; -update accepts a changed generator",
+				name, c.players, c.seed)
 		}
 	}
 }

@@ -89,7 +89,8 @@ func TestRow15DefaultMaps(t *testing.T) {
 		for i := range s.Teleporters {
 			free("target", s.Teleporters[i].Target, 0.5)
 			for j := range s.Teleporters {
-				if b := s.Teleporters[j].Box; s.Teleporters[i].Target == s.Teleporters[i].Target.Max(b.Min).Min(b.Max) {
+				box, target := s.Teleporters[j].Box, s.Teleporters[i].Target
+				if target == target.Max(box.Min).Min(box.Max) {
 					t.Errorf("%s: teleporter %d leads into %d", s.Arena.Name, i, j)
 				}
 			}

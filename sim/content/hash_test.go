@@ -169,7 +169,8 @@ func TestRow16Assets(t *testing.T) {
 			continue
 		}
 		_, err := LoadFor(missing, side)
-		if want := `pack.toml:13: asset[0].file: asset "crosshair": assets/crosshair.svg: no such file`; err == nil || err.Error() != want {
+		const want = `pack.toml:13: asset[0].file: asset "crosshair": assets/crosshair.svg: no such file`
+		if err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", side, err, want)
 		}
 		sum := sha256.Sum256(wrong[asset].Data)

@@ -56,7 +56,8 @@ var setting = regexp.MustCompile(`^([a-z0-9_]+) = ([^#]*)`)
 // the error names the file, the line and the key.
 func TestRow15EveryKeyIsChecked(t *testing.T) {
 	all := files()
-	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec cone_degrees cone_per_shot cone_per_sec " +
+	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec " +
+		"cone_degrees cone_per_shot cone_per_sec " +
 		"pitch_degrees speed instant")
 	checked := 0
 	for name, file := range all {
@@ -178,7 +179,8 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", `fires = "Rivet"`, `fires = "Bolt"`,
 			`abilities.toml:9: ability[0].fires: "Bolt", want the name of a row of [[projectile]]`},
 		{"abilities.toml", `throws = "Grenade"`, `throws = "Bomb"`,
-			`abilities.toml:22: ability[1].throws: "Bomb", want the name of a row of [[projectile]] or [[grenade]]`},
+			`abilities.toml:22: ability[1].throws: "Bomb", ` +
+				`want the name of a row of [[projectile]] or [[grenade]]`},
 		{"abilities.toml", "speed = 50\n", "", `ability[1].speed: want more than 0`},
 		{"abilities.toml", `throws = "GooRocket"`, "throws = \"GooRocket\"\nspeed = 3",
 			"abilities.toml:52: ability[3].speed: want none"},

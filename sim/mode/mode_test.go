@@ -35,7 +35,8 @@ func TestRow56CaptureTime(t *testing.T) {
 			for ; s.Point == 0; ticks++ {
 				s = r.Step(s, &in, &out)
 			}
-			if want := 10 * float64(rate) / math.Sqrt(float64(n)); math.Abs(float64(ticks)-math.Ceil(want)) > 1 || n == 1 && ticks != 10*int(rate) {
+			want := 10 * float64(rate) / math.Sqrt(float64(n))
+			if math.Abs(float64(ticks)-math.Ceil(want)) > 1 || n == 1 && ticks != 10*int(rate) {
 				t.Errorf("%d Hz, %d attackers: %d ticks, want %.1f", rate, n, ticks, want)
 			}
 		}

@@ -240,7 +240,7 @@ func TestRow56LateJoiner(t *testing.T) {
 		g.tick()
 		late.tick()
 		if g.State != late.State || !slices.Equal(g.out.Announcements, late.out.Announcements) {
-			t.Fatalf("%+v, and who joined late has %+v", g.State, late.State)
+			t.Fatalf("%+v, and a match that joined late has %+v", g.State, late.State)
 		}
 	}
 	g.until(Ended)

@@ -43,7 +43,10 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 					}
 					for level := table.Level(cell, then.Y); level < table.Levels(); level++ {
 						if !holds(b.nodeParts(level*table.Cells()+cell), m.Pos) {
-							t.Fatalf("%s: body %d was at %v and is at %v (%+v), which is in no part of cell %d, level %d: %+v", a.Name, body, then, m.Pos, m, cell, level, b.nodeParts(level*table.Cells() + cell)[0])
+							part := b.nodeParts(level*table.Cells() + cell)[0]
+							t.Fatalf("%s: body %d was at %v and is at %v (%+v), "+
+								"in no part of cell %d, level %d: %+v",
+								a.Name, body, then, m.Pos, m, cell, level, part)
 						}
 					}
 				}
