@@ -34,11 +34,12 @@ func TestRow56AssaultOnGeneratedMaps(t *testing.T) {
 }
 
 func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint8) {
-	s := newModeTestOn(t, on, 24, "assault", impair.Profile{Loss: 0.02, Delay: 20 * time.Millisecond}, nil,
-		func(p *mode.Params) {
+	s := modeLobby{arena: on, mode: "assault", players: 24,
+		link: impair.Profile{Loss: 0.02, Delay: 20 * time.Millisecond},
+		change: func(p *mode.Params) {
 			p.PrematchMillis, p.PostmatchMillis = 2000, 1000
 			p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 2000, capture, 60000
-		})
+		}}.open(t)
 	m := s.Lobby.Match()
 	hash = 14695981039346656037
 	nearest, contested := uint32(0), 0
@@ -56,7 +57,7 @@ func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint
 		want = mode.Attackers
 	}
 	if at.Points != 3 || at.Winner != want || nearest == 0 || contested < 300 {
-		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks",
+		t.Errorf("%+v; of %d for a point they got to %d, a point was contested for %d ticks",
 			at, m.Game().Mode.CaptureTotal(), nearest, contested)
 	}
 	for i, c := range s.Clients {

@@ -39,14 +39,24 @@ func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	}
 }
 
-// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what
-// must be. It returns when the last was in.
-func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile,
-	within time.Duration) (sent []client.Fetched, slowest time.Duration) {
+// fetchTest is a lobby with content that its clients lack.
+type fetchTest struct {
+	lobby   server.Config
+	clients int
+	kbps    int // limit of each client; 0 means none
+	seed    uint64
+	link    impair.Profile
+	within  time.Duration // all clients must play by then
+}
+
+// run plays until all clients play and 3 s longer, and checks the counters of both ends. It returns
+// the content sent and when the last client played.
+func (f fetchTest) run(t *testing.T) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
-	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
-	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby,
-		ChangeClient: strangers(&sent, kbps)})
+	clients, link := f.clients, f.link
+	f.lobby.Players, f.lobby.Rules = clients, sim.Rules{Seed: f.seed}
+	b, err := New(Config{Clients: clients, Seed: f.seed, Link: link, Lobby: f.lobby,
+		ChangeClient: strangers(&sent, f.kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +74,7 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 				in++
 			}
 		}
-		if slowest = b.Now(); slowest > within {
+		if slowest = b.Now(); slowest > f.within {
 			t.Fatalf("%d of %d are in after %v", in, clients, slowest)
 		}
 	}
@@ -112,8 +122,8 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 		t.Fatal("a client has these models")
 	}
 	for i, link := range badLinks {
-		sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: "arena-64", Models: m}, 12, 0,
-			uint64(40+i), link, 6*time.Second)
+		sent, slowest := fetchTest{clients: 12, seed: uint64(40 + i), link: link, within: 6 * time.Second,
+			lobby: server.Config{Arena: a, ArenaName: "arena-64", Models: m}}.run(t)
 		if len(sent) != 12 {
 			t.Errorf("%d: %d sent", i, len(sent))
 		}
@@ -137,8 +147,8 @@ func TestRow78MapDelivered(t *testing.T) {
 	a := arena.Generate(900, 4711)
 	for i, link := range badLinks {
 		for _, name := range []string{"/etc/passwd", "arena-64"} {
-			sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: name}, 12, 0, uint64(50+i),
-				link, 8*time.Second)
+			sent, slowest := fetchTest{clients: 12, seed: uint64(50 + i), link: link, within: 8 * time.Second,
+				lobby: server.Config{Arena: a, ArenaName: name}}.run(t)
 			if len(sent) != 12 {
 				t.Errorf("%d: %d sent", i, len(sent))
 			}
@@ -157,8 +167,8 @@ func TestRow78MapDelivered(t *testing.T) {
 func TestModelAndMapDelivered(t *testing.T) {
 	alone(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
-	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1},
-		15*time.Second)
+	sent, slowest := fetchTest{lobby: cfg, clients: 32, kbps: 64, seed: 60, within: 15 * time.Second,
+		link: impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}}.run(t)
 	if len(sent) != 64 {
 		t.Errorf("%d sent", len(sent))
 	}

@@ -17,8 +17,16 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
+// killcams says whether clients ask for killcams.
+type killcams bool
+
+const (
+	withKillcams    killcams = true
+	withoutKillcams killcams = false
+)
+
 // fight is a lobby in which people die often.
-func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, cams bool) *Sim {
+func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, cams killcams) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -29,7 +37,7 @@ func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, 
 	lobby.Arena, lobby.ArenaName, lobby.Players = a, "arena-16", players
 	lobby.Rules = sim.Rules{Seed: 3, Mix: true, RespawnMillis: 2000, Game: game}
 	b, err := New(Config{Clients: players, Seed: 3, Lobby: lobby, Link: link,
-		ChangeClient: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
+		ChangeClient: func(_ int, cfg *client.Config) { cfg.Killcam = bool(cams) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +65,7 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 // Its state equals the recorded one after every tick, while the live match goes on.
 func TestRow09KillcamWorld(t *testing.T) {
 	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond,
-		Jitter: 8 * time.Millisecond}, true)
+		Jitter: 8 * time.Millisecond}, withKillcams)
 	type shown struct {
 		k  *client.Killcam
 		at map[tick.Tick]uint64
@@ -113,16 +121,16 @@ func TestRow09KillcamWorld(t *testing.T) {
 func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	packer := replay.NewPacker()
-	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
+	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, withoutKillcams), 40, nil)
 	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
 		file = packer.Append(file, f.Chunk)
-	}}, impair.Profile{}, false)
+	}}, impair.Profile{}, withoutKillcams)
 	recorded := hashes(t, b, 40, nil)
 	b.Lobby.FinishRecording()
-	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
+	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, withKillcams), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {
 			t.Fatalf("tick %d is another match: recorded %v, with killcams %v",
@@ -164,7 +172,7 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 
 // A server that gives no killcams records nothing for them.
 func TestKillcamOff(t *testing.T) {
-	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, true)
+	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, withKillcams)
 	hashes(t, b, 20, nil)
 	c := &b.Lobby.Stats.Count
 	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 ||

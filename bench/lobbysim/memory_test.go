@@ -29,10 +29,10 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 	}
 	for _, cfg := range relevances {
 		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.ViewDistance), func(t *testing.T) {
-			late, lateHits := datagramHash(t, cfg, false)
-			early, hits := datagramHash(t, cfg, true)
+			late, lateHits := datagramHash(t, cfg, onDemand)
+			early, hits := datagramHash(t, cfg, preallocated)
 			if late != early || hits != lateHits {
-				t.Errorf("%x and %d hits, with places made beforehand %x and %d", late, lateHits, early, hits)
+				t.Errorf("%x and %d hits, preallocated %x and %d", late, lateHits, early, hits)
 			}
 			if hits == 0 {
 				t.Error("nobody was hit")
@@ -41,8 +41,16 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 	}
 }
 
-// onSend is a sum of all that a lobby of 70 sends, and how many it hits.
-func datagramHash(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
+// allocation says when a lobby allocates its slots.
+type allocation bool
+
+const (
+	onDemand     allocation = false
+	preallocated allocation = true
+)
+
+// datagramHash is a hash of all datagrams that a lobby of 70 sends, and the number of its hits.
+func datagramHash(t *testing.T, cfg server.Config, slots allocation) (sum, hits uint64) {
 	t.Helper()
 	const n = 70 // more words of slots than one, and more than a newcomer is told at once
 	h := fnv.New64a()
@@ -59,7 +67,7 @@ func datagramHash(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reserve {
+	if slots == preallocated {
 		b.Lobby.Reserve()
 	}
 	b.step(t, 3*time.Second)
@@ -92,7 +100,7 @@ func TestJoiningAllocatesNearlyNothing(t *testing.T) {
 	const n, most, mostBytes = 200, 16, 4 << 10
 	for _, cfg := range relevances {
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) {
-			if j := join(t, n, cfg, true); j.allocs > most*n || j.bytes > mostBytes*n {
+			if j := join(t, n, cfg, preallocated); j.allocs > most*n || j.bytes > mostBytes*n {
 				t.Errorf("%d allocations and %d bytes for %d players, expected at most %d and %d each",
 					j.allocs, j.bytes, n, most, mostBytes)
 			}
@@ -107,7 +115,7 @@ type joined struct {
 }
 
 // join lets n players into a lobby, all at once.
-func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
+func join(t testing.TB, n int, cfg server.Config, slots allocation) (j joined) {
 	t.Helper()
 	runtime.LockOSThread() // CPU times are the thread's
 	defer runtime.UnlockOSThread()
@@ -131,7 +139,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reserve {
+	if slots == preallocated {
 		b.Lobby.Reserve()
 		hugepage.Prefault(context.Background())
 	}
@@ -151,12 +159,12 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 // process: for times run one case alone, once.
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{500} {
-		for _, reserve := range []bool{false, true} {
-			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
+		for _, slots := range []allocation{onDemand, preallocated} {
+			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, slots), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
 					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8,
-						TeamFog: true}, reserve)
+						TeamFog: true}, slots)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

@@ -1,6 +1,7 @@
 package lobbysim
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -28,22 +29,26 @@ type modeTest struct {
 	known []bool
 }
 
-// newModeTest makes a lobby on arena-16 whose clients know of the game what the Welcome says and
-// the pack of their build. hurry may shorten rounds.
-func newModeTest(t *testing.T, players int, name string, link impair.Profile,
-	brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
-	t.Helper()
-	return newModeTestOn(t, "arena-16", players, name, link, brain, hurry)
+// modeLobby is the lobby of a modeTest.
+type modeLobby struct {
+	arena   string // default arena-16
+	mode    string
+	players int
+	link    impair.Profile
+	brain   func(*modeTest, int) swarm.Brain // default swarm.NewBot
+	change  func(*mode.Params)               // may shorten rounds
 }
 
-func newModeTestOn(t *testing.T, on string, players int, name string, link impair.Profile,
-	brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
+// open makes the lobby. Its clients know of the game what the Welcome says and the pack of their
+// build.
+func (l modeLobby) open(t *testing.T) *modeTest {
 	t.Helper()
-	game, err := sim.GameForArena(content.Default(), on, name)
+	on, players := cmp.Or(l.arena, "arena-16"), l.players
+	game, err := sim.GameForArena(content.Default(), on, l.mode)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hurry(&game.Mode)
+	l.change(&game.Mode)
 	ground, err := arena.Open(on)
 	if err != nil {
 		t.Fatal(err)
@@ -51,14 +56,14 @@ func newModeTestOn(t *testing.T, on string, players int, name string, link impai
 	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players),
 		known: make([]bool, players)}
 	s.Sim, err = New(Config{
-		Clients: players, Seed: 5, Link: link,
+		Clients: players, Seed: 5, Link: l.link,
 		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players,
 			Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
-			if brain == nil {
+			if l.brain == nil {
 				return swarm.NewBot(5, n)
 			}
-			return brain(s, n)
+			return l.brain(s, n)
 		},
 		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
 	})
@@ -203,10 +208,10 @@ func newAttacker(s *modeTest, n int) swarm.Brain {
 // words, and has the state of the round at any time. A late joiner has it as soon as it has joined.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
-	s := newModeTest(t, 8, "assault", bad, newAttacker, func(p *mode.Params) {
+	s := modeLobby{mode: "assault", players: 8, link: bad, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis = 4000, 2000
 		p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 1000, 2000, 120000
-	})
+	}}.open(t)
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
 	if at, _ := s.Clients[0].Round.Status(); at.Phase != mode.Active || at.Points != 3 {
@@ -265,10 +270,11 @@ func TestAssaultDefended(t *testing.T) {
 	idle := func(*modeTest, int) swarm.Brain {
 		return &attacker{client: func() *client.Client { return new(client.Client) }}
 	}
-	s := newModeTest(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle,
-		func(p *mode.Params) {
+	s := modeLobby{mode: "assault", players: 4, brain: idle,
+		link: impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond},
+		change: func(p *mode.Params) {
 			p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
-		})
+		}}.open(t)
 	s.play(30*time.Second, func() bool {
 		return s.Lobby.Match().Mode().Phase == mode.Ended &&
 			s.Lobby.Match().Mode().Left < 60
@@ -289,10 +295,10 @@ func TestAssaultDefended(t *testing.T) {
 // same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 	alone(t)
-	s := newModeTest(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
+	s := modeLobby{mode: "deathmatch", players: 8, link: bad, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis = 3000, 3000
 		p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 1000, 120000, 10
-	})
+	}}.open(t)
 	m := s.Lobby.Match()
 	s.play(150*time.Second, func() bool { return m.Mode().Phase == mode.Ended && m.Mode().Left < 60 })
 	won := *m.Mode()
@@ -313,8 +319,8 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 func TestPackIsPredicted(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
-		s := newModeTest(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil,
-			func(p *mode.Params) { p.PrematchMillis = 1000 })
+		s := modeLobby{mode: name, players: 8, link: impair.Profile{Delay: 20 * time.Millisecond},
+			change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
 		s.step(t, 40*time.Second)
 		for i, c := range s.Clients {
 			if p := c.Stats().Prediction; p.Mispredictions != 0 || p.Rows < 700 {
@@ -328,8 +334,8 @@ func TestPackIsPredicted(t *testing.T) {
 // updates it joins.
 func TestLatecomerKnowsTheRound(t *testing.T) {
 	alone(t)
-	s := newModeTest(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil,
-		func(p *mode.Params) { p.PrematchMillis = 1000 })
+	s := modeLobby{mode: "assault", players: 4, link: impair.Profile{Delay: 20 * time.Millisecond},
+		change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
 	s.step(t, 3*time.Second)
 	for range 12 {
 		s.Leave(2)
@@ -351,9 +357,9 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 // seconds at least.
 func TestStandingIsToldSeldom(t *testing.T) {
 	alone(t)
-	s := newModeTest(t, 8, "assault", impair.Profile{}, newAttacker, func(p *mode.Params) {
+	s := modeLobby{mode: "assault", players: 8, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
-	})
+	}}.open(t)
 	told, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++

@@ -23,7 +23,8 @@ import (
 func TestRow05StringsBesideTheColumns(t *testing.T) {
 	alone(t)
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
-	s := newModeTest(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
+	s := modeLobby{mode: "assault", players: len(wished), link: bad,
+		change: func(p *mode.Params) { p.PrematchMillis = 500 }}.open(t)
 	for i := range wished {
 		i, was := i, s.cfg.ChangeClient
 		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
@@ -82,14 +83,14 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 	alone(t)
 	make2 := func(n int) *modeTest {
-		hurry := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
+		shorten := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
 		if n == 0 {
-			return newModeTestOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
+			l := modeLobby{arena: "town:12:7", mode: "assault", players: 12, link: bad, change: shorten}
+			return l.open(t)
 		}
-		return newModeTest(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond},
-			func(_ *modeTest, n int) swarm.Brain {
-				return swarm.NewBot(77, n)
-			}, hurry)
+		return modeLobby{mode: "deathmatch", players: 7, change: shorten,
+			link:  impair.Profile{Delay: 35 * time.Millisecond},
+			brain: func(_ *modeTest, n int) swarm.Brain { return swarm.NewBot(77, n) }}.open(t)
 	}
 	const ticks = 900
 	next := func(s *modeTest, a *Agreement) string {

@@ -136,7 +136,11 @@ func (b *Sim) decode(i int) client.Decode {
 
 // Connect makes client i anew, with a fresh token of the same client id.
 func (b *Sim) Connect(i int) error {
-	token, err := b.mint.mintToken(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Spectators)
+	mint := b.mint.token
+	if i >= b.cfg.Clients-b.cfg.Spectators {
+		mint = b.mint.spectatorToken
+	}
+	token, err := mint(uint64(i), b.unix())
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (w *Bot) Decide(o *Observation) client.Intent {
 	var buttons sim.Buttons
 	heading, storms := w.route.goal.Sub(pos), false
 	if w.storms && o.Field != nil {
-		heading, storms = w.storm(o, now, stuck)
+		heading, storms = w.approachPoint(o, now, stuck)
 	}
 	move, rate := float32(0), 1/float32(o.Rate)
 	if !fights || storms {
@@ -140,8 +140,8 @@ func (w *Bot) progress(o *Observation, now uint32) (stuck bool) {
 	return stuck
 }
 
-// storm is the heading to the contested point, around obstacles; on is false once the bot is there.
-func (w *Bot) storm(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
+// approachPoint is the heading to the contested point, around obstacles; on is false once the bot is there.
+func (w *Bot) approachPoint(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
 	pos := o.Self.Motion.Pos
 	if heading, on = w.route.goal.Sub(pos), flat(o.Goal.Sub(pos)) > 0.8*o.Reach; on {
 		if to, ok := o.Field.Next(o.Point, pos); ok {

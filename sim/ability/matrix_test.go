@@ -87,14 +87,14 @@ type slowAbility struct {
 	state               string // idle, request, active, cooldown
 	active, deactivate  bool
 	runsWith, interrupt []string
-	last, idly          bool // served after the others; starts only beside idle abilities
+	last, whenIdle      bool // served after the others; starts only beside idle abilities
 }
 
 // slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to
 // 3).
 func slowControl(order []string, all map[string]*slowAbility) {
 	for _, a := range all {
-		a.last = a.idly || a.active && a.state != "active" && a.deactivate
+		a.last = a.whenIdle || a.active && a.state != "active" && a.deactivate
 		if a.active && a.state != "active" {
 			a.active, a.deactivate = false, false
 		}
@@ -111,7 +111,7 @@ func slowControl(order []string, all map[string]*slowAbility) {
 					conflicts = append(conflicts, other)
 				}
 			}
-			if a.idly && len(conflicts) > 0 {
+			if a.whenIdle && len(conflicts) > 0 {
 				continue
 			}
 			waits := false
@@ -138,7 +138,7 @@ func TestRow52ControllerTwin(t *testing.T) {
 		for range 20000 {
 			s := h.NewState()
 			var order []string
-			var idly uint8
+			var whenIdle uint8
 			twin := map[string]*slowAbility{}
 			for i, slot := range p.Slots {
 				bit := uint8(1) << i
@@ -150,8 +150,8 @@ func TestRow52ControllerTwin(t *testing.T) {
 				case 2, 3:
 					a.state = "request"
 					s.Request |= bit
-					if a.idly = r.IntN(4) == 0; a.idly {
-						idly |= bit
+					if a.whenIdle = r.IntN(4) == 0; a.whenIdle {
+						whenIdle |= bit
 					}
 				}
 				if a.state == "active" || r.IntN(3) == 0 { // or it has just ended
@@ -166,7 +166,7 @@ func TestRow52ControllerTwin(t *testing.T) {
 			}
 			before := s
 			var out Actions
-			s.control(idly, h, &out)
+			s.control(whenIdle, h, &out)
 			slowControl(order, twin)
 			for i, name := range order {
 				a := twin[name]

@@ -72,12 +72,20 @@ func TestCompileNamesTheField(t *testing.T) {
 	}
 }
 
-// check holds a step against what must be true of every one.
-func check(t interface {
+// stepped is a step of a round: the states around it, its input and its output.
+type stepped struct {
+	was, is State
+	in      *Input
+	out     *Output
+}
+
+// check checks what must be true of every step.
+func (s stepped) check(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, r *Rules, was, is State, in *Input, out *Output) {
+}, r *Rules) {
 	t.Helper()
+	was, is, in, out := s.was, s.is, s.in, s.out
 	limits := [Phases]uint32{r.prematch, r.round, r.postmatch}
 	switch {
 	case is.Phase != was.Phase && is.Phase != (was.Phase+1)%Phases:
@@ -140,7 +148,7 @@ func TestSameInputsSameStates(t *testing.T) {
 			}
 			was := a
 			a = r.Step(a, &in, &one)
-			check(t, r, was, a, &in, &one)
+			stepped{was, a, &in, &one}.check(t, r)
 			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]netid.ID, 3),
 				KillAll: true, Restart: true}
 			b = r.Step(b, &Input{in.Players, slices.Clone(in.Kills), slices.Clone(in.Zones)}, &two)
@@ -175,7 +183,7 @@ func FuzzStep(f *testing.F) {
 			in.Zones = in.Zones[:script[4]%3]
 			was := s
 			s = r.Step(s, &in, &out)
-			check(t, r, was, s, &in, &out)
+			stepped{was, s, &in, &out}.check(t, r)
 			r.Spawn(&s, script[6])
 			if place := r.Spawn(&s, script[7]); int(place.Base) >= int(r.Points) {
 				t.Fatalf("base %d of %d", place.Base, r.Points)

@@ -38,9 +38,9 @@ func TestBlocksIsAllLines(t *testing.T) {
 			blocked++
 		}
 		p, d := middle(&eye, &body)
-		near, far := 0., 1.
-		want = slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) && slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) &&
-			slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far)
+		part := linePart{0, 1}
+		want = part.clip(interval{w.lo.x, w.hi.x}, p.x, d.x) && part.clip(interval{w.lo.z, w.hi.z}, p.z, d.z) &&
+			part.clip(interval{w.lo.y, w.hi.y}, p.y, d.y)
 		if w.intersects(&p, &d) != want {
 			t.Fatalf("%+v is met from %v by %v: %v, want %v", w, p, d, !want, want)
 		}
