@@ -75,7 +75,7 @@ func OpenPose(path string, p Pose) (*Trace, error) {
 	return t, nil
 }
 
-// sampleAt returns where a player is at an instant later than those before; ok is false if he is
+// sampleAt returns where a player is at an instant later than those before; ok is false if it is
 // dead or absent.
 func sampleAt(k *trace.Track, cursor *int, at time.Duration) (s trace.Sample, ok bool) {
 	samples := k.Samples

@@ -231,7 +231,7 @@ func TestSearchUnderAWeakSwarm(t *testing.T) {
 		want := min(knee, m.roof)
 		near := 1.08
 		if got.Swarm {
-			near = 1 + roofTolerance
+			near = 1 + swarmLimitTolerance
 		}
 		if got.Players > want || float64(got.Players) < float64(want)/near-1 {
 			t.Fatalf("knee %+v, want %d (server %d, swarm %d)", got, want, knee, m.roof)

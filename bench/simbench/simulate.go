@@ -183,13 +183,13 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 // lobby is a match with its socket metered.
 type lobby struct {
 	*Match
-	meter   meter
-	s       scenario.Scenario
-	came    int // clients that connected so far
-	ticks   int
-	read    time.Duration // CPU time of one read of the thread's clock
-	counts  [metrics.NumCounts]uint64
-	traffic *Traffic // nil: nothing is recorded
+	meter     meter
+	s         scenario.Scenario
+	connected int // clients that connected so far
+	ticks     int
+	read      time.Duration // CPU time of one read of the thread's clock
+	counts    [metrics.NumCounts]uint64
+	traffic   *Traffic // nil: nothing is recorded
 }
 
 // newLobby makes lobby number index of a scenario. Its clients connect over the arrival time.
@@ -199,7 +199,7 @@ func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	if all == nil {
 		all = Brains(s)
 	}
-	// As the swarm deals its players out.
+	// Clients are assigned to lobbies as the swarm assigns its players.
 	o.Brain = func(n int) swarm.Brain { return all(n*lobbies + index) }
 	start := time.Now()
 	o.Lobby = func(c *server.Config) {
@@ -226,8 +226,8 @@ func (l *lobby) step() error {
 	due := len(l.Clients)
 	if arrival := l.s.Ticks(l.s.Play.Arrival); arrival > 0 {
 		due = min(due, 1+len(l.Clients)*l.ticks/arrival)
-		for ; l.came < due; l.came++ {
-			if err := l.Connect(l.came); err != nil {
+		for ; l.connected < due; l.connected++ {
+			if err := l.Connect(l.connected); err != nil {
 				return err
 			}
 		}

@@ -140,7 +140,8 @@ func (w *Bot) progress(o *Observation, now uint32) (stuck bool) {
 	return stuck
 }
 
-// approachPoint is the heading to the contested point, around obstacles; on is false once the bot is there.
+// approachPoint is the heading to the contested point, around obstacles; on is false once the bot
+// is there.
 func (w *Bot) approachPoint(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
 	pos := o.Self.Motion.Pos
 	if heading, on = w.route.goal.Sub(pos), flat(o.Goal.Sub(pos)) > 0.8*o.Reach; on {

@@ -4,7 +4,7 @@
 // players. Only Open touches the file system; nothing here reads a clock, and a sampler is a
 // function of its trace, copy index, seed and time.
 //
-// What is converted, once, at the door:
+// Conversions, done once on reading:
 //
 //	position   their x, y, z (right-handed, z up) become our x, z, y (left-handed, y up). Swapping
 //	           two axes changes the handedness, so seen from above a path keeps its shape: left

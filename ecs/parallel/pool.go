@@ -191,7 +191,7 @@ func (p *Pool) await(h *helper, last uint64) uint64 {
 	}
 	h.asleep.Store(true)
 	if run := p.open.Load(); run != 0 && run != last && h.asleep.CompareAndSwap(true, false) {
-		return run // it was opened while we lay down, and nobody wakes us for it
+		return run // the run was opened before asleep was set, so no wake-up comes
 	}
 	if !<-h.wake {
 		return closing

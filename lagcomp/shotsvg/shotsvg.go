@@ -231,7 +231,7 @@ func (d *drawing) body(f *frame, g *posedBody) {
 			x1, y1 := f.at(c.B)
 			more := pass.more
 			if g.class == "seen" {
-				more *= 2 // shows round the judged body where they are one
+				more *= 2 // visible around the judged body where both coincide
 			}
 			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class,
 				float32(2*c.Radius*f.scale)+more, x0, y0, x1, y1+0.01)

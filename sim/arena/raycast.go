@@ -68,8 +68,8 @@ func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
 // rayAxis is a ray along one axis: its origin, its direction, and 1 / direction.
 type rayAxis struct{ origin, dir, inv float32 }
 
-// borders prepares the walk along one axis from a cell: which way cells go, the distance to the first
-// border, and from border to border. edge is where cell 0 begins, cellInv is 1 / cell size.
+// borders prepares the walk along one axis from a cell: which way cells go, the distance to the
+// first border, and from border to border. edge is where cell 0 begins, cellInv is 1 / cell size.
 func (r rayAxis) borders(edge, cellInv float32, cell int) (step int, next, delta float32) {
 	const far = math.MaxFloat32
 	size := 1 / cellInv

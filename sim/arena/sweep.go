@@ -75,8 +75,7 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	}
 }
 
-// within reports that a way lies in the arena, all of it and not just so: then clip would cut
-// nothing off.
+// within reports whether a path lies in the arena with a margin. Then clip would cut nothing off.
 func (a *Arena) within(r *geom.Ray) bool {
 	const inset, short = 1. / 64, 64
 	p, q := r.Origin, r.At(r.Max)

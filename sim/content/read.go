@@ -269,7 +269,7 @@ func kindOf(field any) string {
 	case *string:
 		return "text, bytes:"
 	case *[]string:
-		return "a list of names, so many:"
+		return "a list of names, length:"
 	case *geom.Vec3:
 		return "three numbers"
 	case *geom.AABB:

@@ -156,7 +156,8 @@ type interval struct{ lo, hi float64 }
 // the first of them leaves it, as fractions of the lines. It may end before it begins.
 type blockedSpan struct{ near, far float64 }
 
-// line adds the line from one coordinate to another, and reports whether it gets between two planes.
+// line adds the line from one coordinate to another, and reports whether it gets between two
+// planes.
 func (s *blockedSpan) line(planes interval, from, to float64) bool {
 	part := linePart{0, 1}
 	if !part.clip(planes, from, to-from) {

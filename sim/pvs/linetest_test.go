@@ -39,7 +39,8 @@ func TestBlocksIsAllLines(t *testing.T) {
 		}
 		p, d := middle(&eye, &body)
 		part := linePart{0, 1}
-		want = part.clip(interval{w.lo.x, w.hi.x}, p.x, d.x) && part.clip(interval{w.lo.z, w.hi.z}, p.z, d.z) &&
+		want = part.clip(interval{w.lo.x, w.hi.x}, p.x, d.x) &&
+			part.clip(interval{w.lo.z, w.hi.z}, p.z, d.z) &&
 			part.clip(interval{w.lo.y, w.hi.y}, p.y, d.y)
 		if w.intersects(&p, &d) != want {
 			t.Fatalf("%+v is met from %v by %v: %v, want %v", w, p, d, !want, want)

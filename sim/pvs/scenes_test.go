@@ -102,7 +102,8 @@ func rooms(n int, seed uint64) *arena.Arena {
 			} else {
 				s.add(arena.Box, corner{at - 1, 0, from - 1}, corner{at + 1, high, from + door + 4})
 				s.add(arena.Box, corner{at - 1, 0, from + door + 12}, corner{at + 1, high, from + pitch + 1})
-				s.add(arena.Box, corner{at - 1, 9, from + door + 4}, corner{at + 1, high, from + door + 12}) // above the door
+				// above the door
+				s.add(arena.Box, corner{at - 1, 9, from + door + 4}, corner{at + 1, high, from + door + 12})
 			}
 			door = s.r.IntN(pitch - 16)
 			if i == 0 || i == n || s.r.IntN(2) == 0 {
