@@ -217,8 +217,15 @@ func TestStationsNameBenchmarks(t *testing.T) {
 	for _, h := range headlines {
 		base, _, _ := strings.Cut(h.name, "/")
 		all = append(all, benchmark{h.pkg, base})
+		if h.alone != "" {
+			base, _, _ := strings.Cut(h.alone, "/")
+			all = append(all, benchmark{h.alonePkg, base})
+		}
 	}
 	for _, x := range all {
+		if x == (benchmark{"bench", "Live"}) { // written by plans: report.WriteBench
+			continue
+		}
 		files, _ := filepath.Glob(filepath.Join("..", x.pkg, "*_test.go"))
 		if !slices.ContainsFunc(files, func(name string) bool {
 			text, err := os.ReadFile(name)
@@ -251,6 +258,24 @@ func TestLimits(t *testing.T) {
 	} {
 		if got := page(t, head+c.in, Meta{}); !strings.Contains(got, c.want) {
 			t.Errorf("%d: the page lacks %q:\n%s", i, c.want, got)
+		}
+	}
+}
+
+// A stage of the running server stands on the first page beside the benchmark of its function
+// alone, and its table names the plan that measures it again.
+func TestLive(t *testing.T) {
+	got := page(t, "pkg: github.com/tickrate/tickrate/bench\n"+
+		"BenchmarkLive/one-lobby/receive 360 2400 ns/datagram 750 datagrams/tick\n"+
+		"pkg: github.com/tickrate/tickrate/netio\nBenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
+	for _, want := range []string{
+		"| a player's datagram received by the running server | 2400 ns/datagram |  | " +
+			"3.00 of Receive/gnet-drain |",
+		"`tickrate plan --scenario one-lobby --repeat 5`",
+		"| Live/one-lobby/receive |  | 2400 ns/datagram |",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q:\n%s", want, got)
 		}
 	}
 }

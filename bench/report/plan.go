@@ -21,6 +21,7 @@ type Plan struct {
 	Started  time.Time         `json:"started"`
 	Took     time.Duration     `json:"took_ns"`
 	Command  string            `json:"command"`  // the line that repeats it
+	Scenario string            `json:"scenario"` // its name
 	Movement string            `json:"movement"` // where the players' movement came from
 	Config   []measure.Setting `json:"config"`
 	SLO      slo.Level         `json:"slo"`

@@ -147,10 +147,17 @@ func TestBenchReadsBack(t *testing.T) {
 	if err := WriteBench(&out, p); err != nil {
 		t.Fatal(err)
 	}
-	reader, n := benchfmt.NewReader(&out, BenchFile), 0
+	reader, n, live := benchfmt.NewReader(&out, BenchFile), 0, 0
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.Result:
+			if strings.HasPrefix(string(rec.Name), "Live/") {
+				live++
+				if unit := rec.Values[0].Unit; !strings.HasPrefix(unit, "sec/") {
+					t.Fatalf("%s: unit %s, want a time", rec.Name, unit)
+				}
+				continue
+			}
 			n++
 			if rec.GetConfig("commit") != p.Commit || rec.GetConfig("cpu") != p.Machine.CPU ||
 				rec.GetConfig("goos") != "linux" {
@@ -171,6 +178,9 @@ func TestBenchReadsBack(t *testing.T) {
 	}
 	if want := len(p.Steps) - p.Voids(); reader.Err() != nil || n != want || p.Voids() == 0 {
 		t.Fatalf("%d lines (%v), want %d of %d steps", n, reader.Err(), want, len(p.Steps))
+	}
+	if knee, ok := p.AtKnee(); !ok || live == 0 || live%len(knee.Units()) != 0 {
+		t.Fatalf("%d lines of stages at the knee, want %d for each step there", live, len(knee.Units()))
 	}
 }
 

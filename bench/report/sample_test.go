@@ -27,6 +27,7 @@ func samplePlan(most int) Plan {
 		Commit: "97abe27c0ffee0123456789abcdef0123456789a", Seed: 20261121,
 		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: 3*time.Minute + 12*time.Second,
 		Command:  "tickrate plan --seed 20261121 --trace qw_4on4_dm2_8p.csv.gz --out report",
+		Scenario: "one-lobby",
 		Movement: "recorded play: qw_4on4_dm2_8p.csv.gz, resampled and shifted copies",
 		Config: []measure.Setting{
 			{Name: "Rates", Value: "60 Hz simulation, 20 Hz snapshots"}, {Name: "Arena",

@@ -43,7 +43,7 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	sc := r.cfg.Scenario
 	p := planRun{Runner: r, cfg: cfg, plan: report.Plan{
 		Machine: r.cfg.Description, Commit: cfg.Commit, Seed: sc.Play.Seed, Started: time.Now(),
-		Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
+		Scenario: sc.Name, Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
 		Command: cfg.Command, Config: r.Settings(),
 	}}
 	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,

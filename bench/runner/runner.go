@@ -117,6 +117,33 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	return run.measure(ctx)
 }
 
+// Repeat measures the scenario live as many times. The seed of each run is one more than that of
+// the run before, as in simbench.Simulate, so that both play the same matches. It returns the runs
+// that are not void, or all of them if every run is; the number of void runs; and the last void's
+// reason.
+func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, voids int, why string, err error) {
+	var void []measure.Step
+	for i := range times {
+		one := *r
+		one.cfg.Scenario.Play.Seed += uint64(i)
+		s, err := one.Step(ctx, one.cfg.Scenario.Total())
+		switch {
+		case err != nil:
+			return nil, 0, "", err
+		case s.Fault != "":
+			return nil, 0, "", fmt.Errorf("the live run failed: %s", s.Fault)
+		case s.Void:
+			void, why = append(void, s), s.VoidReason
+		default:
+			steps = append(steps, s)
+		}
+	}
+	if len(steps) == 0 {
+		steps = void
+	}
+	return steps, len(void), why, nil
+}
+
 // stepRun is one step while it runs.
 type stepRun struct {
 	*Runner

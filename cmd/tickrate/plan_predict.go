@@ -59,7 +59,7 @@ plan verify tells the error.`,
 func sizeFlag(c *cobra.Command, size, repeats *int) {
 	c.Flags().IntVar(size, "size", 0,
 		"`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
-	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to simulate, 1 to 100")
+	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to play, 1 to 100")
 }
 
 // sized is load with --size and --repeats.

@@ -174,7 +174,7 @@ func TestPredictAndVerify(t *testing.T) {
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)
 	if code != 0 || !strings.Contains(out, "CPU time of a tick") || !strings.Contains(out,
-		"bytes to a client") {
+		"payload to a client") {
 		t.Errorf("code %d, %s\n%s", code, errs, out)
 	}
 }
