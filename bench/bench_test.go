@@ -267,7 +267,8 @@ func TestLimits(t *testing.T) {
 func TestLive(t *testing.T) {
 	got := page(t, "pkg: github.com/tickrate/tickrate/bench\n"+
 		"BenchmarkLive/one-lobby/receive 360 2400 ns/datagram 750 datagrams/tick\n"+
-		"pkg: github.com/tickrate/tickrate/netio\nBenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
+		"pkg: github.com/tickrate/tickrate/netio\n"+
+		"BenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
 	for _, want := range []string{
 		"| a player's datagram received by the running server | 2400 ns/datagram |  | " +
 			"3.00 of Receive/gnet-drain |",

@@ -121,7 +121,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 // the run before, as in simbench.Simulate, so that both play the same matches. It returns the runs
 // that are not void, or all of them if every run is; the number of void runs; and the last void's
 // reason.
-func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, voids int, why string, err error) {
+func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, voids int,
+	why string, err error) {
 	var void []measure.Step
 	for i := range times {
 		one := *r
