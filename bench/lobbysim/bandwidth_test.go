@@ -56,7 +56,7 @@ func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 // time out and rebind, and clients that fetch map and model. Sampling changes no section, and its
 // cells add up to the sampled datagrams.
 func TestBandwidthIsTheDatagrams(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	town := arena.Town(32, 5)
 	seen := map[string]bool{}
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 			cfg.ArenaName, cfg.Players, cfg.Rules = "test", 32, sim.Rules{Seed: 5, RespawnMillis: 1000}
 			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Decode: client.DecodeOwn}
 			if c.yard {
-				all.Lobby.Rules.Game = littered()
+				all.Lobby.Rules.Game = gameWithObjects()
 				all.Brain = func(n int) swarm.Brain {
 					return &thrower{Brain: swarm.NewBot(9, n),
 						every: 37 + 5*n}
@@ -164,7 +164,7 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test",
 			Players: 16, Codec: codec,
-			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
+			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: gameWithObjects()}},
 			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func known(b *Sim, cl *client.Client) (holds, there int) {
 // most one and a half times the snapshots that the whole world takes at its largest. Without a join
 // budget the first snapshot has all of it.
 func TestJoinWithoutASpike(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
 	for _, c := range []struct {
 		relevance server.Relevance
@@ -135,7 +135,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 // TestRow65Importance is row 65 of the reference's checklist: under a limit players that are near
 // or in combat are sent more often, and no visible player waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players = 64
 	a, err := arena.Open("arena-64")
 	if err != nil {
@@ -221,7 +221,7 @@ func TestRow65Importance(t *testing.T) {
 // With a bandwidth far below demand the farthest players are clipped, and every other one is sent
 // before its baseline is too old, at each load level.
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players = 120
 	for i, shed := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
 		if i > 0 && testing.Short() {

@@ -83,10 +83,10 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			}
 		}
 		step(t, b, 40)
-		listen(b, heard)
+		collectLines(b, heard)
 	}
 	step(t, b, 120)
-	listen(b, heard)
+	collectLines(b, heard)
 	for j := range n {
 		for i := range n { // the order of one sender's lines is the order in which all hear them
 			of := func(all []string) (some []string) {
@@ -111,7 +111,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 	}
 }
 
-func listen(b *Sim, heard [][]string) {
+func collectLines(b *Sim, heard [][]string) {
 	for i, c := range b.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineRound {
@@ -124,7 +124,7 @@ func listen(b *Sim, heard [][]string) {
 // A client formats lines as the server's own text does, and derives joins and leaves from the
 // roster.
 func TestRow57LinesInWords(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 3)
 	a := b.Clients[0]
 	if client.LineKind(chat.Announcement) != client.LineAnnouncement ||
@@ -193,7 +193,7 @@ func TestRow57LinesInWords(t *testing.T) {
 // Row 57: kills are told as what they are, with names that the client knows, as often as the lobby
 // counts them.
 func TestRow57KillsAreLines(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 12)
 	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
 	told := make([]uint64, len(b.Clients))
@@ -228,7 +228,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 // Rosters converge over bad links while players join and leave: each client ends with the names of
 // the present players alone.
 func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 10)
 	for round := range 20 {
 		i := 1 + round*7%9

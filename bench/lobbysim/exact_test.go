@@ -271,7 +271,7 @@ func agree(h *lagcomp.Hit, own *client.Shot) bool {
 // leaves out, houses hide, and the codec says. By default some 7,000 shots a case; TICKRATE_EXACT
 // says how many, `make exact` a million.
 func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	shots := 31 * 1000
 	if v := os.Getenv("TICKRATE_EXACT"); v != "" {
 		n, err := strconv.Atoi(v)

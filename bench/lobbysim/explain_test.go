@@ -25,7 +25,7 @@ import (
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForEveryPlayer(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a := arena.Town(64, 26)
 	table := walls(t, a)
 	total := map[server.Reason]int{}
@@ -153,7 +153,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 
 // Of clients and entities that are not there, or not yet, or not any more, it says so.
 func TestExplainOfEmptySlots(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := open(t, 8, 3, impair.Profile{Delay: 50 * time.Millisecond})
 	step := func(n int) {
 		for range n {

@@ -30,8 +30,9 @@ func otherModels() netstate.Models {
 	return netstate.Train(c)
 }
 
-// injectedCount makes clients that lack what the lobby has, and notes what they are sent.
-func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
+// clientsWithoutContent makes clients lack the models and maps of the lobby, and collects the
+// content that they are sent.
+func clientsWithoutContent(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
 		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 		cfg.Fetch, cfg.MaxKbps = true, kbps
@@ -56,7 +57,7 @@ func (f fetchTest) run(t *testing.T) (sent []client.Fetched, slowest time.Durati
 	clients, link := f.clients, f.link
 	f.lobby.Players, f.lobby.Rules = clients, sim.Rules{Seed: f.seed}
 	b, err := New(Config{Clients: clients, Seed: f.seed, Link: link, Lobby: f.lobby,
-		ChangeClient: strangers(&sent, f.kbps)})
+		ChangeClient: clientsWithoutContent(&sent, f.kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ var badLinks = []impair.Profile{
 // models that no client has. Each client is sent them before its Ready, checks them by their hash,
 // and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 // client has, under a name that another map has as well. Each client is sent it, and both ends have
 // the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a := arena.Generate(900, 4711)
 	for i, link := range badLinks {
 		for _, name := range []string{"/etc/passwd", "arena-64"} {
@@ -165,7 +166,7 @@ func TestRow78MapDelivered(t *testing.T) {
 // Model and map at once, to many clients that join together, each over a link of 64 kbit/s with 10
 // % loss.
 func TestModelAndMapDelivered(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
 	sent, slowest := fetchTest{lobby: cfg, clients: 32, kbps: 64, seed: 60, within: 15 * time.Second,
 		link: impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}}.run(t)
@@ -177,7 +178,7 @@ func TestModelAndMapDelivered(t *testing.T) {
 
 // A client that wants nothing sent is refused as ever, and told why.
 func TestFetchRefused(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for i, c := range []struct {
 		lobby server.Config
 		want  packet.Reason
@@ -188,7 +189,7 @@ func TestFetchRefused(t *testing.T) {
 	} {
 		var sent []client.Fetched
 		refuse := func(n int, cfg *client.Config) {
-			strangers(&sent, 0)(n, cfg)
+			clientsWithoutContent(&sent, 0)(n, cfg)
 			cfg.Fetch = n > 0
 		}
 		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, ChangeClient: refuse})
@@ -209,7 +210,7 @@ func TestFetchRefused(t *testing.T) {
 // What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and
 // little more. Decision 0016 has these figures.
 func TestFetchTime(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	join := func(name string, models netstate.Models, has bool) time.Duration {
 		a, err := arena.Open(name)
 		if err != nil {

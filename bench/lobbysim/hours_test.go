@@ -15,7 +15,7 @@ var hours = flag.Float64("hours", 0.03,
 // TestRow41HoursWithoutAMisprediction is row 41 of the reference's checklist at length: on a clean
 // link eight players of both heroes, with all of their abilities, predict every tick to the bit.
 func TestRow41HoursWithoutAMisprediction(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := open(t, 8, 41, impair.Profile{Delay: 20 * time.Millisecond})
 	ticks := int(*hours * 3600 * float64(b.rate))
 	if testing.Short() {

@@ -16,7 +16,7 @@ import (
 // at 30 % burst loss more than 97 of 100. Every missed command is reported to its client. No tick
 // runs twice, and no command is taken for another.
 func TestRow44InputsUnderLoss(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	burst := func(datagrams float64) impair.Profile { // 30 % of them are lost
 		return impair.Profile{Delay: 30 * time.Millisecond, Jitter: 4 * time.Millisecond,
 			Burst: 0.3 / 0.7 / datagrams, BurstLength: datagrams}

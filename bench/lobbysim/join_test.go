@@ -46,8 +46,8 @@ func profile(t *testing.T, name string) impair.Profile {
 // 64 clients join at once over the preset hell: a third of all datagrams are lost, some in bursts,
 // many overtake others, and one in twenty is damaged. All are in, with Welcome and Ready, within
 // three seconds, and no damaged packet is ever opened.
-func TestJoinThroughHell(t *testing.T) {
-	alone(t)
+func TestJoinOverTheWorstLink(t *testing.T) {
+	skipUnderRace(t)
 	for seed := range uint64(4) {
 		b := open(t, 64, seed, profile(t, "hell"))
 		var slowest time.Duration
@@ -146,7 +146,7 @@ func TestLossyKeepAlive(t *testing.T) {
 
 // The player of a lost client stays for thirty seconds after the session's timeout, and a fresh
 // token gets it back. Later there is a new player.
-func TestGrace(t *testing.T) {
+func TestReconnectGrace(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
 	for _, c := range []struct {
 		away  time.Duration

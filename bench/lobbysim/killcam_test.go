@@ -25,8 +25,8 @@ const (
 	withoutKillcams killcams = false
 )
 
-// fight is a lobby in which people die often.
-func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, cams killcams) *Sim {
+// newKillcamLobby makes a lobby in which players die often.
+func newKillcamLobby(t testing.TB, players int, lobby server.Config, link impair.Profile, cams killcams) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -64,7 +64,7 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 // player gets the last eight to twelve seconds over a lossy link and plays them in a second world.
 // Its state equals the recorded one after every tick, while the live match goes on.
 func TestRow09KillcamWorld(t *testing.T) {
-	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond,
+	b := newKillcamLobby(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond,
 		Jitter: 8 * time.Millisecond}, withKillcams)
 	type shown struct {
 		k  *client.Killcam
@@ -121,8 +121,8 @@ func TestRow09KillcamWorld(t *testing.T) {
 func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	packer := replay.NewPacker()
-	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, withoutKillcams), 40, nil)
-	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
+	plain := hashes(t, newKillcamLobby(t, 8, server.Config{}, impair.Profile{}, withoutKillcams), 40, nil)
+	b := newKillcamLobby(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
@@ -130,7 +130,7 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 	}}, impair.Profile{}, withoutKillcams)
 	recorded := hashes(t, b, 40, nil)
 	b.Lobby.FinishRecording()
-	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, withKillcams), 40, nil)
+	shown := hashes(t, newKillcamLobby(t, 8, server.Config{}, impair.Profile{}, withKillcams), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {
 			t.Fatalf("tick %d is another match: recorded %v, with killcams %v",
@@ -172,7 +172,7 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 
 // A server that gives no killcams records nothing for them.
 func TestKillcamOff(t *testing.T) {
-	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, withKillcams)
+	b := newKillcamLobby(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, withKillcams)
 	hashes(t, b, 20, nil)
 	c := &b.Lobby.Stats.Count
 	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 ||

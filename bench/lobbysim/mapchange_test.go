@@ -16,7 +16,7 @@ import (
 // duplicates and reordering, twice before any client has heard of the previous change. All sessions
 // survive, and neither end takes data of an old map for the new one. Only ticks with a lost command
 // mispredict, no input buffer misses the first tick, every snapshot decodes, and no rows differ.
-func TestRow14MapChangeOnBadLines(t *testing.T) {
+func TestRow14MapChangeOnBadLinks(t *testing.T) {
 	names := []string{"arena-64", "gen:24:5", "arena-16", "gen:40:6", "gen:40:7", "arena-64"}
 	for seed, relevance := range []server.Relevance{server.RelevanceAll, server.RelevanceGrid} {
 		first, err := arena.Open("arena-16")
@@ -26,7 +26,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 		var sent []client.Fetched
 		b, err := New(Config{
 			Clients: 12, Seed: uint64(seed + 1), ChangeClient: func(n int, cfg *client.Config) {
-				strangers(&sent, 0)(n, cfg)
+				clientsWithoutContent(&sent, 0)(n, cfg)
 				if n%2 == 1 { // half of them have the first map alone
 					cfg.Arena = func(name string, hash [32]byte) (*arena.Arena, error) {
 						if name != "arena-16" {

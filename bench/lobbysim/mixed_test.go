@@ -21,7 +21,7 @@ import (
 // it began, and is at every instant where the server has it when that comes to the same.
 func TestRow45MixedAges(t *testing.T) {
 	y := newObjectsTest(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})
 	type moment struct {

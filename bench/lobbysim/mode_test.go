@@ -207,7 +207,7 @@ func newAttacker(s *modeTest, n int) swarm.Brain {
 // next round, over a lossy link: every client gets every capture and the winner, in order and in
 // words, and has the state of the round at any time. A late joiner has it as soon as it has joined.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	s := modeLobby{mode: "assault", players: 8, link: bad, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis = 4000, 2000
 		p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 1000, 2000, 120000
@@ -266,7 +266,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 
 // Without attackers time runs out, and the defenders win.
 func TestAssaultDefended(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	idle := func(*modeTest, int) swarm.Brain {
 		return &attacker{client: func() *client.Client { return new(client.Client) }}
 	}
@@ -294,7 +294,7 @@ func TestAssaultDefended(t *testing.T) {
 // A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the
 // same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	s := modeLobby{mode: "deathmatch", players: 8, link: bad, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis = 3000, 3000
 		p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 1000, 120000, 10
@@ -317,7 +317,7 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 // With the pack's own numbers a client on a clean link predicts its player to the bit, whichever
 // hero that is and whatever stands on the map.
 func TestPackIsPredicted(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, name := range []string{"deathmatch", "assault"} {
 		s := modeLobby{mode: name, players: 8, link: impair.Profile{Delay: 20 * time.Millisecond},
 			change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
@@ -332,8 +332,8 @@ func TestPackIsPredicted(t *testing.T) {
 
 // A late joiner has the state of the round with its first snapshot, at whatever moment between two
 // updates it joins.
-func TestLatecomerKnowsTheRound(t *testing.T) {
-	alone(t)
+func TestLateJoinerKnowsTheRound(t *testing.T) {
+	skipUnderRace(t)
 	s := modeLobby{mode: "assault", players: 4, link: impair.Profile{Delay: 20 * time.Millisecond},
 		change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
 	s.step(t, 3*time.Second)
@@ -355,8 +355,8 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 
 // What changes often is told four times a second at most, and what stays as it is once in five
 // seconds at least.
-func TestStandingIsToldSeldom(t *testing.T) {
-	alone(t)
+func TestRoundStatusIsSentSeldom(t *testing.T) {
+	skipUnderRace(t)
 	s := modeLobby{mode: "assault", players: 8, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	}}.open(t)

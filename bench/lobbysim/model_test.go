@@ -42,7 +42,7 @@ func bytesDown(t *testing.T, models netstate.Models, codec schema.Codec, seed ui
 // are worth their bytes on a match, a map and players that they were not trained on, and every
 // client decodes them. They are named by hash when a client joins.
 func TestRow32TrainedModelsAreSmaller(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	untrained := bytesDown(t, netstate.Untrained(), schema.Huffman, 77)
 	trained := bytesDown(t, netstate.Trained(), schema.Huffman, 77)
 	t.Logf("untrained %d bytes, trained %d: %.1f %% less",

@@ -48,8 +48,8 @@ func (b *thrower) Decide(s *swarm.Observation) client.Intent {
 	return in
 }
 
-// littered is a game for arena-16 with some of everything that stands about.
-func littered() *sim.Game {
+// gameWithObjects is a game for arena-16 with objects of every kind.
+func gameWithObjects() *sim.Game {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 0, 1
 	game.Layout = sim.Layout{
@@ -69,7 +69,7 @@ func newObjectsTest(t *testing.T, players int, link impair.Profile, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	game := littered()
+	game := gameWithObjects()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
 		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
@@ -106,9 +106,9 @@ type flightName struct {
 	index uint8
 }
 
-// peaceful makes a game in which nothing that is thrown moves or hurts anybody: so all that a
-// client does is its own doing.
-func peaceful(c *Config) {
+// harmless makes a game in which projectiles neither push nor hurt, so that only its own commands
+// move a player.
+func harmless(c *Config) {
 	g := c.Lobby.Rules.Game
 	for i := range g.Projectiles {
 		g.Projectiles[i].Damage, g.Projectiles[i].Impulse, g.Projectiles[i].Splash = 0, 0, object.Splash{}
@@ -134,7 +134,7 @@ func TestRow46ProjectilesArePredicted(t *testing.T) {
 
 func predictedFlights(t *testing.T, kbps int) {
 	y := newObjectsTest(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Kbps = kbps
 	})
 	last := make([]map[flightName]geom.Vec3, len(y.Clients))
@@ -193,7 +193,7 @@ func nameOf(o *objects.Object) flightName {
 // snapshots have said so.
 func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	y := newObjectsTest(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Rules.RespawnMillis = 1000
 	})
 	refused, born, n := 0, map[flightName]time.Duration{}, 0
@@ -306,15 +306,15 @@ func TestObjectsUnderLoss(t *testing.T) {
 	}
 }
 
-// whereabouts is where the match has things in a tick.
-type whereabouts struct {
+// positions is where the match has its objects in a tick.
+type positions struct {
 	flights map[flightName]geom.Vec3
 	cubes   []geom.Vec3
 }
 
-func (y *objectsTest) whereabouts() whereabouts {
+func (y *objectsTest) positions() positions {
 	m := y.Lobby.Match()
-	p := whereabouts{flights: map[flightName]geom.Vec3{}}
+	p := positions{flights: map[flightName]geom.Vec3{}}
 	count := map[flightName]uint8{}
 	name := func(k netstate.Kind, owner netid.ID, born tick.Tick) flightName {
 		n := flightName{kind: k, owner: owner, born: born}
@@ -345,8 +345,8 @@ func (y *objectsTest) whereabouts() whereabouts {
 // straight line between two updates.
 func TestObjectsAreInPlace(t *testing.T) {
 	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond},
-		peaceful)
-	was := map[tick.Tick]whereabouts{}
+		harmless)
+	was := map[tick.Tick]positions{}
 	var buf []objects.Object
 	var kinds [netstate.Kinds]int
 	worst, calm, near := float32(0), 0, 0
@@ -355,7 +355,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 		if n := m.Tick(); n%40 == 0 && n > 240 {
 			m.Scene().Cubes[int(n/40)%3].Push(geom.Vec3{X: 5, Y: 4, Z: float32(n/40%5) - 2})
 		}
-		was[m.Tick()] = y.whereabouts()
+		was[m.Tick()] = y.positions()
 		for _, c := range y.Clients {
 			v := c.View()
 			way := int(v.To-v.From) * int(v.Frac)
@@ -424,7 +424,7 @@ func TestRow55LateJoiner(t *testing.T) {
 
 func lateJoiner(t *testing.T, cfg server.Config) {
 	y := newObjectsTest(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps = cfg.Relevance, cfg.ViewDistance, cfg.Kbps
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
@@ -519,7 +519,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 func TestObjectUpdateIntervals(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newObjectsTest(t, 2, impair.Profile{}, func(c *Config) {
-			peaceful(c)
+			harmless(c)
 			c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: n}
 			c.ChangeClient = func(int, *client.Config) {}
 		})

@@ -16,9 +16,9 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// watched is a configuration with all that a host observes its lobby by, and labels at all times,
-// as while a profile is taken.
-func watched(cfg server.Config) server.Config {
+// observed is a configuration with everything by which a host observes its lobby, and with profiler
+// labels at all times, as during a profile.
+func observed(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
 	labels := httpapi.NewStageLabels("0")
@@ -36,7 +36,7 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 		inTown(t, server.Config{})} {
 		cfg.SampleEvery = 8
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps),
-			func(t *testing.T) { steadyTick(t, watched(cfg)) })
+			func(t *testing.T) { steadyTick(t, observed(cfg)) })
 	}
 }
 
@@ -141,7 +141,7 @@ func BenchmarkObserved(b *testing.B) {
 		{"players=500,profiled", 500, server.Config{}, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			cfg := watched(c.cfg)
+			cfg := observed(c.cfg)
 			if !c.labels { // as a host while no profile is taken
 				cfg.EnterStage = nil
 			}

@@ -20,7 +20,7 @@ const probeAfter = 250 * time.Millisecond
 // The address of every client changes every ten seconds for half a minute. Every session and player
 // survives, and on a lossless link the gap is two round trips and the time until the client probes.
 func TestRebind(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const rtt = 60 * time.Millisecond
 	for _, c := range []struct {
 		name string

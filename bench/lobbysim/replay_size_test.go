@@ -20,9 +20,9 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// coded is how long a range coder makes bytes, each by a tree of eight decisions that learns, and
-// by the byte before it.
-func coded(streams [][]byte) int {
+// rangeCodedSize is the size of streams after an adaptive range coder of order 1: a tree of eight
+// decisions for each byte, chosen by the byte before it.
+func rangeCodedSize(streams [][]byte) int {
 	var e rangecoder.Encoder
 	e.Reset(nil)
 	for _, s := range streams {
@@ -77,7 +77,7 @@ func TestReplaySizes(t *testing.T) {
 	}{
 		{"generated play of 4", 4, wander, 380},
 		{"generated play of 16", 16, wander, 322},
-		{"human play of 16", 16, human(t), 380},
+		{"human play of 16", 16, recordedPlay(t), 380},
 	} {
 		if c.brain == nil {
 			continue
@@ -123,8 +123,8 @@ func TestReplaySizes(t *testing.T) {
 				sizes[i][1] += len(plain.Append(nil, raw))
 				sizes[i][2] += len(with.Append(nil, raw))
 			}
-			sizes[0][3] += coded([][]byte{k.Key})
-			sizes[1][3] += coded(streamsOf(k.Log))
+			sizes[0][3] += rangeCodedSize([][]byte{k.Key})
+			sizes[1][3] += rangeCodedSize(streamsOf(k.Log))
 		}
 		per := func(n int) float64 { return float64(n) / float64(players) / float64(len(chunks)) }
 		for i, what := range [2]string{"states", "logs"} {
@@ -146,8 +146,8 @@ func TestReplaySizes(t *testing.T) {
 	}
 }
 
-// human is recorded human play, nil where there is none beside the source.
-func human(t *testing.T) func(int) swarm.Brain {
+// recordedPlay is recorded human play, nil if the recordings are not there (TICKRATE_TRACES).
+func recordedPlay(t *testing.T) func(int) swarm.Brain {
 	const name = "qw_4on4_dm2_8p.csv.gz"
 	path := filepath.Join(os.Getenv("TICKRATE_TRACES"), name)
 	for dir := ".."; os.Getenv("TICKRATE_TRACES") == "" && len(dir) < 30; dir += "/.." {

@@ -21,7 +21,7 @@ import (
 // a value says of an entity is the same on the server and with every client, through renames by the
 // server, departures and reused slots, over links that lose.
 func TestRow05StringsBesideTheColumns(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
 	s := modeLobby{mode: "assault", players: len(wished), link: bad,
 		change: func(p *mode.Params) { p.PrematchMillis = 500 }}.open(t)
@@ -81,7 +81,7 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 // tick, and each goes as it does alone: neither servers nor clients nor the bots' brains keep
 // anything outside.
 func TestRow06LobbiesDoNotInterfere(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	make2 := func(n int) *modeTest {
 		shorten := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
 		if n == 0 {

@@ -92,7 +92,7 @@ func TestLobbySim(t *testing.T) {
 // On a clean link no input is lost, nothing is mispredicted, and every shot is judged as its
 // shooter saw it, to the bit.
 func TestCleanLinkIsExact(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond,
 		200 * time.Millisecond} {
 		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
@@ -205,8 +205,8 @@ func (v *verdicts) compare() {
 
 // A link so slow and a lobby so large that packets outrun their acks: the server falls silent now
 // and then, and what it sends after is still decoded against the right rows.
-func TestChokedLinkStaysInStep(t *testing.T) {
-	alone(t)
+func TestAckStalledLinkStaysInStep(t *testing.T) {
+	skipUnderRace(t)
 	if testing.Short() {
 		t.Skip("players by the hundred")
 	}

@@ -185,8 +185,8 @@ func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots 
 // that an exact ray from eye to body finds is in that snapshot and in all of the quarter of a
 // second before, as far as both were there. Under a limit a player may wait no longer than a
 // baseline lasts. Package sim/pvs tests that the table hides nothing that rays find.
-func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
-	alone(t)
+func TestThreat26PlayersBehindHousesAreNotSent(t *testing.T) {
+	skipUnderRace(t)
 	for _, kbps := range []int{0, 64} {
 		a := arena.Town(64, 26)
 		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps,
@@ -204,13 +204,13 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 			return cfg.PVS.VisibleAt(from, highest[from], to, highest[to])
 		}
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
-		n := tally{whole: kbps == 0}
+		n := rowCounts{whole: kbps == 0}
 		ticks := 60 * 8
 		if testing.Short() {
 			ticks = 60 * 4
 		}
 		for now := range ticks {
-			if i, anew := turnstile(t, b, now); anew {
+			if i, anew := reconnectInTurn(t, b, now); anew {
 				newest[i], oracles[i], w.past[i], w.shown[i] = 0, nil, nil, [64]tick.Tick{}
 			}
 			if err := b.Step(); err != nil {

@@ -76,7 +76,7 @@ func (o *oracle) visibleTo(f *snapshot.Frame) map[netid.ID]bool {
 // exactly the rows that the oracle makes visible, and no byte of any other. Under a limit rows may
 // be missing, and none may be added.
 func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, c := range []struct {
 		name string
 		kbps int
@@ -101,13 +101,13 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 		t.Fatal(err)
 	}
 	newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
-	n := tally{whole: kbps == 0}
+	n := rowCounts{whole: kbps == 0}
 	ticks := 60 * 20
 	if testing.Short() {
 		ticks = 60 * 5
 	}
 	for now := range ticks {
-		if i, anew := turnstile(t, b, now); anew {
+		if i, anew := reconnectInTurn(t, b, now); anew {
 			newest[i], oracles[i] = 0, nil
 		}
 		if err := b.Step(); err != nil {
@@ -135,9 +135,9 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
 }
 
-// turnstile has one of 64 clients after the other leave and come anew, one each 90 ticks, and says
-// which.
-func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
+// reconnectInTurn lets one client of 64 after the other leave and join again, one each 90 ticks,
+// and returns its number.
+func reconnectInTurn(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	if now%90 != 89 {
 		return 0, false
 	}
@@ -149,8 +149,8 @@ func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	return i, true
 }
 
-// tally counts the rows of snapshots against the visible players.
-type tally struct {
+// rowCounts counts the rows of snapshots against the visible players.
+type rowCounts struct {
 	whole bool // no visible row is left out
 
 	snapshots, told, hidden, waiting int
@@ -158,7 +158,7 @@ type tally struct {
 
 // take fails the test if the snapshot of f has a row that the client may not see. It returns the
 // slots in it.
-func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
+func (n *rowCounts) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
 	may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
@@ -185,7 +185,7 @@ func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
 // TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client
 // holds at each of its snapshots just what the world was, neither more nor less.
 func TestRow33SnapshotsFromTheWorld(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := open(t, 24, 33, impair.Profile{})
 	newest, compared := make([]tick.Tick, 24), 0
 	var got, want [netstate.PublicFields]int32
@@ -221,7 +221,7 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 // hidden at the second of the view's two snapshots: the server knows its position and the client
 // does not.
 func TestVerdictsAmongWalls(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, kbps := range []int{0, 24} {
 		a, err := arena.Open("arena-16")
 		if err != nil {

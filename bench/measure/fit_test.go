@@ -31,7 +31,7 @@ func near(got, want, tolerance float64) bool {
 
 var ladder = []int{64, 128, 256, 410, 520, 660}
 
-func TestFitRecoversPlantedCoefficients(t *testing.T) {
+func TestFitRecoversCoefficients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Each part planted is worth at least some percent of the cost at one end of the ladder, or
 		// is absent.

@@ -217,7 +217,7 @@ func TestTwoSendersPlayASlot(t *testing.T) {
 }
 
 // A driver that is held up with one player's datagram does not hold up the others.
-func TestRelievedDriver(t *testing.T) {
+func TestStalledDriverIsHelped(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0))))
 	const players = 60
 	s, at := silentSwarm(t, players)

@@ -52,7 +52,7 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 }
 
 // The generator's players run, jump, shoot and look about as people do, and do not get stuck.
-func TestWanderIsPlausible(t *testing.T) {
+func TestBotIsPlausible(t *testing.T) {
 	a := arena.Generate(16, 5)
 	for n := range 8 {
 		d := walk(t, NewBot(9, n), a, 60*60)
@@ -68,7 +68,7 @@ func TestWanderIsPlausible(t *testing.T) {
 }
 
 // The same number and seed play the same game; others play others.
-func TestWanderIsSeeded(t *testing.T) {
+func TestBotIsSeeded(t *testing.T) {
 	a := arena.Generate(16, 5)
 	one, again := walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(9, 1), a, 600)
 	other := walk(t, NewBot(10, 1), a, 600)

@@ -9,7 +9,7 @@ import (
 
 // Every point that the ball passes over lies in a square of the strip, also if squares are numbered
 // with some rounding, and the count is none too small. The twin walks the way in small steps.
-func TestStripHoldsTheWay(t *testing.T) {
+func TestStripHoldsThePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]float32{10, 300, 8000}).Draw(t, "far")
 		yaw := Angle(rapid.Uint16().Draw(t, "yaw"))

@@ -49,7 +49,7 @@ func TestConeIs45Degrees(t *testing.T) {
 }
 
 // A direction that is not a number has no cone.
-func TestConeOfNowhere(t *testing.T) {
+func TestConeOfInvalidViews(t *testing.T) {
 	g := NewGrid(Config{Slots: 1})
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for i, v := range []Viewer{{DirX: nan, DirZ: 1}, {DirX: inf, DirZ: 1}, {X: nan, DirX: 1},

@@ -103,9 +103,9 @@ func (g *gallery) step() {
 	g.m.Step()
 }
 
-// TestThreat27AimIsTold: the score separates the aimbot from humans; a replay of the recording
+// TestThreat27AimIsMeasured: the score separates the aimbot from humans; a replay of the recording
 // gives the same score; scoring does not allocate.
-func TestThreat27AimIsTold(t *testing.T) {
+func TestThreat27AimIsMeasured(t *testing.T) {
 	g := newGallery(t)
 	w := New(8)
 	g.step() // they come in

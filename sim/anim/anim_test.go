@@ -187,7 +187,7 @@ func TestStepAgreesWithItsSlowTwin(t *testing.T) {
 
 // Any state and input lead to one whose hips are within a quarter turn of the view, and to a pose
 // that the wire can name.
-func TestAnyStateIsTamed(t *testing.T) {
+func TestAnyStateBecomesValid(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	table := DefaultTable(60)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))

@@ -14,7 +14,7 @@ import (
 )
 
 // The pull of every crowd is the square root, rounded down.
-func TestPullIsTheSquareRoot(t *testing.T) {
+func TestCaptureRateIsTheSquareRoot(t *testing.T) {
 	for n := range uint32(math.MaxUint16 + 1) {
 		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)),
 			big.NewInt(captureUnit*captureUnit))).Uint64()
