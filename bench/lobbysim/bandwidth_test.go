@@ -164,7 +164,8 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test",
 			Players: 16, Codec: codec,
-			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: gameWithObjects()}},
+			SampleEvery: 1,
+			Rules:       sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: gameWithObjects()}},
 			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)

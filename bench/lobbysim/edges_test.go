@@ -9,10 +9,10 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// TestRow40DiscontinuitiesAreNotInterpolated is row 40 of the reference's checklist at discontinuities: a player
-// that dies, spawns or teleports is shown before or after, never between. Values that are not
-// numbers (alive, team, life, hero) are those of the older snapshot. All other players are at the
-// server's position, within the error of a straight line between two snapshots.
+// TestRow40DiscontinuitiesAreNotInterpolated is row 40 of the reference's checklist at
+// discontinuities: a player that dies, spawns or teleports is shown before or after, never between.
+// Values that are not numbers (alive, team, life, hero) are those of the older snapshot. All other
+// players are at the server's position, within the error of a straight line between two snapshots.
 func TestRow40DiscontinuitiesAreNotInterpolated(t *testing.T) {
 	for _, link := range []impair.Profile{{Delay: 25 * time.Millisecond},
 		{Delay: 25 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1}} {

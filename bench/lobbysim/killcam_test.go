@@ -26,7 +26,8 @@ const (
 )
 
 // newKillcamLobby makes a lobby in which players die often.
-func newKillcamLobby(t testing.TB, players int, lobby server.Config, link impair.Profile, cams killcams) *Sim {
+func newKillcamLobby(t testing.TB, players int, lobby server.Config, link impair.Profile,
+	cams killcams) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-16")
 	if err != nil {
