@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// balanced holds a ledger to its promises and to the bytes that left, and returns it.
+// balanced checks that the bandwidth account equals the bytes sent, and returns it.
 func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 	t.Helper()
 	b.Lobby.Publish()
@@ -64,7 +64,7 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 		cfg  server.Config
 		link impair.Profile
 		lack bool // clients have no map of their own
-		yard bool // things fly and stand about
+		yard bool // objects of every kind
 	}{
 		{name: "off", cfg: server.Config{Relevance: server.RelevanceOff, ChecksumEvery: -1}},
 		{name: "all", cfg: server.Config{}, link: bad},

@@ -148,7 +148,7 @@ func TestRow65Importance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var due, said [3]int // near, far but fighting, far and at peace
+	var due, sent [3]int // near, far in combat, far without combat
 	var last, fights [players]tick.Tick
 	newest, longest := tick.Tick(0), tick.Tick(0)
 	var row [netstate.PublicFields]int32
@@ -190,7 +190,7 @@ func TestRow65Importance(t *testing.T) {
 			if class >= 0 {
 				due[class]++
 				if ok {
-					said[class]++
+					sent[class]++
 				}
 			}
 			if ok {
@@ -200,7 +200,7 @@ func TestRow65Importance(t *testing.T) {
 			}
 		}
 	}
-	rate := func(class int) float64 { return float64(said[class]) / float64(max(1, due[class])) }
+	rate := func(class int) float64 { return float64(sent[class]) / float64(max(1, due[class])) }
 	t.Logf("sent in a snapshot: %.2f of near rows, %.2f of rows in combat, %.2f of others "+
 		"(%d, %d, %d rows); the longest wait is %d ticks",
 		rate(0), rate(1), rate(2), due[0], due[1], due[2], longest)
@@ -211,7 +211,7 @@ func TestRow65Importance(t *testing.T) {
 		t.Errorf("sent in a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
 	}
 	if longest >= 48*3 {
-		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)
+		t.Errorf("a player waited %d ticks, longer than a baseline lasts", longest)
 	}
 	if n := b.Lobby.Stats.Count[metrics.SnapshotsOverBudget].Load(); n == 0 {
 		t.Error("there was room for all: the limit is none")
@@ -267,7 +267,7 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 			shed, seen/max(1, snapshots), longest,
 			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
-			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
+			t.Errorf("%v shed: a player waited %d ticks, longer than a baseline lasts", shed, longest)
 		}
 		if n := seen / max(1, snapshots); n < players/5 || n >= players ||
 			s.Count[metrics.SnapshotsClipped].Load() == 0 {

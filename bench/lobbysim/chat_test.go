@@ -183,15 +183,15 @@ func TestRow57LinesInWords(t *testing.T) {
 		}
 	}
 	if p, ok := a.Chat.Player(-1); ok || p.ID != 0 {
-		t.Error("somebody is in slot -1")
+		t.Error("slot -1 has a player")
 	}
 	if _, ok := a.Chat.Player(1 << 20); ok {
-		t.Error("somebody is in slot 1<<20")
+		t.Error("slot 1<<20 has a player")
 	}
 }
 
-// Row 57: kills are told as what they are, with names that the client knows, as often as the lobby
-// counts them.
+// Row 57: kill lines name killer and victim by names that the client knows, as often as the lobby
+// counts kills.
 func TestRow57KillsAreLines(t *testing.T) {
 	skipUnderRace(t)
 	b := newChatLobby(t, 12)
@@ -219,7 +219,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 	}
 	kills = b.Lobby.Stats.Count[metrics.Kills].Load() - kills
 	for i, n := range told {
-		if n+5 < kills || n > kills+5 || kills < 3 { // some are on their way
+		if n+5 < kills || n > kills+5 || kills < 3 { // some are still on the link
 			t.Errorf("client %d was told of %d kills of %d", i, n, kills)
 		}
 	}

@@ -39,7 +39,7 @@ func TestRow40DiscontinuitiesAreNotInterpolated(t *testing.T) {
 						}
 					}
 					if !same {
-						t.Fatalf("client %d, view %v: %+v is nobody's, of no time", i, v, p)
+						t.Fatalf("client %d, view %v: %+v is a pose of no tick", i, v, p)
 					}
 					if a, b := was[v.From], was[v.To]; a != nil && b != nil &&
 						rig.Discontinuous(&a[slot], &b[slot]) {

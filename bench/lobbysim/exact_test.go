@@ -38,7 +38,7 @@ func rapidFire() *sim.Game {
 	return g
 }
 
-// trigger is a brain that never lets go of it.
+// trigger is a brain that always holds the trigger.
 type trigger struct{ swarm.Brain }
 
 func (t trigger) Decide(s *swarm.Observation) client.Intent {
@@ -134,13 +134,13 @@ func (e exactCount) String() string {
 		share(e.strays), share(e.nearest), share(e.halfTrip))
 }
 
-// shotComparer plays a case.
+// shotComparer plays a case and compares its shots.
 type shotComparer struct {
 	t      *testing.T
 	c      exactCase
 	b      *Sim
 	rivals *lagcomp.Sweeper
-	own    map[shotKey]client.Shot // what shooters fired, by their own account
+	own    map[shotKey]client.Shot // shots as their clients predicted them
 	from   []uint64
 	n      exactCount
 }
@@ -204,7 +204,7 @@ func (e *shotComparer) step() {
 	}
 }
 
-// compare holds the server's verdict of a shot to its shooter's own.
+// compare compares the server's verdict of a shot with its shooter's own.
 func (e *shotComparer) compare(s *sim.Shot, h *lagcomp.Hit) {
 	now := e.b.Lobby.Match().Tick()
 	own, known := e.own[shotKey{s.Shooter, now}]
@@ -266,10 +266,10 @@ func agree(h *lagcomp.Hit, own *client.Shot) bool {
 		(h.ID == 0 || h.Point == own.Ray.At(own.Distance))
 }
 
-// TestRow47WhatYouSawIsWhatYouHit holds every shot that the server does not clamp to its shooter's
-// own view: the same target, bone, point and normal, to the bit, whatever the link loses, a budget
-// leaves out, houses hide, and the codec says. By default some 7,000 shots a case; TICKRATE_EXACT
-// says how many, `make exact` a million.
+// TestRow47WhatYouSawIsWhatYouHit compares every shot that the server does not clamp with its
+// shooter's own view: the same target, bone, point and normal, to the bit, with loss, byte budgets,
+// occlusion and each codec. By default some 7,000 shots a case; TICKRATE_EXACT says how many, `make
+// exact` a million.
 func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 	skipUnderRace(t)
 	shots := 31 * 1000

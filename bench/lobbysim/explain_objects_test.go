@@ -15,16 +15,16 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Whatever is not in a snapshot, or not as it is, is so for a reason, and it is the right one, by
-// what the client decoded and by brute force over positions:
+// The explained reason for each object that a snapshot lacks, or has from an earlier tick, is the
+// right one, by what the client decoded and by brute force over positions:
 //
-//	told    its row is the server's of that tick
-//	pace    its row is that of the tick in which its class was due last
-//	kept    the snapshot says nothing of things, and the client holds the row as it is
-//	range   it is not told, and too far in cells
-//	sight   it is not told, near enough, and out of sight
-//	budget  it is not told, it may be, and the line is thin
-//	joining likewise to a joining client with enough bandwidth
+//	sent       its row is the server's of that tick
+//	stale      its row is that of the tick in which its class was due last
+//	unchanged  the snapshot has no objects, and the client holds the row as it is
+//	range      it is not sent, and too far in cells
+//	occluded   it is not sent, near enough, and out of sight
+//	budget     it is not sent though it may be, and the byte budget is small
+//	joining    likewise, to a joining client with enough bandwidth
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForObjects(t *testing.T) {
@@ -85,7 +85,7 @@ func TestExplainIsRightForObjects(t *testing.T) {
 	}
 }
 
-// objectsExplainTest holds verdicts about things to what clients know.
+// objectsExplainTest compares explanations of objects with what clients decoded.
 type objectsExplainTest struct {
 	*objectsTest
 	cfg      server.Config
@@ -97,7 +97,7 @@ type objectsExplainTest struct {
 	verdicts []server.Explanation
 }
 
-// lookAround looks at all snapshots of this tick.
+// checkSnapshot checks all snapshots of this tick.
 func (w *objectsExplainTest) checkSnapshot() {
 	m := w.Lobby.Match()
 	now := m.Tick()
@@ -129,7 +129,7 @@ func (w *objectsExplainTest) checkSnapshot() {
 			if v.Slot >= 0 {
 				w.classes[ref.Kind][v.Reason]++
 			}
-			if c.Newest() == now { // the others hear of it with the next instant
+			if c.Newest() == now { // the others receive it with the next instant
 				w.compare(i, ref.Kind, v, now)
 			}
 		}
@@ -150,7 +150,7 @@ func (w *objectsExplainTest) checkSnapshot() {
 	}
 }
 
-// compare holds one verdict to what client i decoded.
+// compare compares one explanation with what client i decoded.
 func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
@@ -187,7 +187,7 @@ func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explan
 	}
 }
 
-// cells is the square of how many cells a client and a thing are apart.
+// cells is the square of the distance between a client and an object, in cells.
 func (w *objectsExplainTest) cells(i, slot int, now tick.Tick) int {
 	g := w.grid
 	me, it := w.cellsOf(i, slot, now)
@@ -195,7 +195,7 @@ func (w *objectsExplainTest) cells(i, slot int, now tick.Tick) int {
 	return dx*dx + dz*dz
 }
 
-// cellsOf are the cells that a client's player and a thing stand in.
+// cellsOf are the cells of a client's player and of an object.
 func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
 	var row [netstate.ObjectStateFields]int32
@@ -234,7 +234,7 @@ func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	return cell(m.Poses()[w.Clients[i].ID().Index()].Pos), cell(pos)
 }
 
-// slotOf is the slot of what stands about, as the list has it.
+// slotOf is the slot of a static object, as the list has it.
 func (w *objectsExplainTest) slotOf(kind netstate.Kind, n int) int {
 	for k := range w.verdicts {
 		if w.verdicts[k].Object == (server.ObjectRef{Kind: kind, N: uint32(n)}).String() {

@@ -18,8 +18,8 @@ import (
 // snapshot, by what the client decoded and by brute force over positions:
 //
 //	range    the oracle hides it, and it is beyond the view distance, in cells
-//	sight    the oracle hides it, and it is within the view distance
-//	line     the oracle shows it; no farther visible row is sent or waits, but for hysteresis
+//	occluded the oracle hides it, and it is within the view distance
+//	clipped  the oracle shows it; no farther visible row is sent or waits, but for hysteresis
 //	budget   the oracle shows it; its priority is at most the threshold, which is above 0
 //	joining  likewise, until the client holds all rows
 //
@@ -151,7 +151,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 	}
 }
 
-// Of clients and entities that are not there, or not yet, or not any more, it says so.
+// Clients and entities that do not exist, do not exist yet, or no longer exist have reasons of
+// their own.
 func TestExplainOfEmptySlots(t *testing.T) {
 	skipUnderRace(t)
 	b := open(t, 8, 3, impair.Profile{Delay: 50 * time.Millisecond})
@@ -195,6 +196,6 @@ func TestExplainOfEmptySlots(t *testing.T) {
 		loading, none = loading || why == server.ReasonLoading, none || why == server.ReasonNoSnapshot
 	}
 	if !loading || !none {
-		t.Errorf("nobody was loading, %v, or had no snapshot yet, %v", loading, none)
+		t.Errorf("no client was loading (%v) or without a snapshot (%v)", loading, none)
 	}
 }

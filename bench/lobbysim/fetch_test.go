@@ -15,8 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// otherModels are models that no build has: those of this build with what some traffic made of
-// them.
+// otherModels are models that no build has: those of this build, trained further on some traffic.
 func otherModels() netstate.Models {
 	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
@@ -102,7 +101,7 @@ func (f fetchTest) run(t *testing.T) (sent []client.Fetched, slowest time.Durati
 	return sent, slowest
 }
 
-// badLinks are those that content has to come through.
+// badLinks are the links of the delivery tests.
 var badLinks = []impair.Profile{
 	{Delay: 25 * time.Millisecond},
 	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1},
@@ -176,7 +175,7 @@ func TestModelAndMapDelivered(t *testing.T) {
 	t.Logf("all are in after %v", slowest)
 }
 
-// A client that wants nothing sent is refused as ever, and told why.
+// A client that does not fetch content is denied, with the reason.
 func TestFetchRefused(t *testing.T) {
 	skipUnderRace(t)
 	for i, c := range []struct {
@@ -207,8 +206,8 @@ func TestFetchRefused(t *testing.T) {
 	}
 }
 
-// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and
-// little more. Decision 0016 has these figures.
+// A join at 64 kbit/s without the map or the model takes the transfer time and little more.
+// Decision 0016 has these figures.
 func TestFetchTime(t *testing.T) {
 	skipUnderRace(t)
 	join := func(name string, models netstate.Models, has bool) time.Duration {

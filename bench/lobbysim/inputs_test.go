@@ -14,7 +14,7 @@ import (
 // TestRow44InputsUnderLoss is row 44 of the reference's checklist with the real server, at length:
 // at 20 % of random loss each way more than 999 of 1000 ticks run with their player's own command,
 // at 30 % burst loss more than 97 of 100. Every missed command is reported to its client. No tick
-// runs twice, and no command is taken for another.
+// runs twice, and no command is applied in the place of another.
 func TestRow44InputsUnderLoss(t *testing.T) {
 	skipUnderRace(t)
 	burst := func(datagrams float64) impair.Profile { // 30 % of them are lost

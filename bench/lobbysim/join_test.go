@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// malformed are the drops of packets that no honest end sends: one of these is damage that was not
-// noticed before.
+// malformed are the drop reasons of packets that no honest peer sends: one of these means damage
+// that authentication did not find.
 var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection,
 	packet.DropMessage, packet.DropVersion, packet.DropUnreliable,
 	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
@@ -28,7 +28,7 @@ func (b *Sim) step(t *testing.T, d time.Duration) {
 	}
 }
 
-// playing says whether a client is in and the server knows that it is ready: there are snapshots.
+// playing reports whether a client has joined and gets snapshots.
 func playing(c *client.Client) bool {
 	state, _ := c.State()
 	return state == client.Joined && c.Newest() > 0
@@ -100,8 +100,8 @@ func TestJoinOverTheWorstLink(t *testing.T) {
 	}
 }
 
-// The server has let a client in, but its word does not arrive, for three seconds on end: nothing
-// is decided twice, and the first word that does arrive is enough.
+// The server has accepted a client, but its keep-alives are lost for three seconds: nothing is
+// decided twice, and the first keep-alive that arrives is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
 	nc := b.Lobby.Netcode()

@@ -35,7 +35,7 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 				t.Errorf("%x and %d hits, preallocated %x and %d", late, lateHits, early, hits)
 			}
 			if hits == 0 {
-				t.Error("nobody was hit")
+				t.Error("no player was hit")
 			}
 		})
 	}
@@ -52,7 +52,7 @@ const (
 // datagramHash is a hash of all datagrams that a lobby of 70 sends, and the number of its hits.
 func datagramHash(t *testing.T, cfg server.Config, slots allocation) (sum, hits uint64) {
 	t.Helper()
-	const n = 70 // more words of slots than one, and more than a newcomer is told at once
+	const n = 70 // more than one word of slots, and more than a join burst sends at once
 	h := fnv.New64a()
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
@@ -108,13 +108,13 @@ func TestJoiningAllocatesNearlyNothing(t *testing.T) {
 	}
 }
 
-// joined is what the ticks cost in which players came into a lobby.
+// joined is the cost of the ticks in which players joined.
 type joined struct {
 	bytes, allocs uint64
 	cpu, worst    time.Duration // CPU time of all these ticks, and of the longest
 }
 
-// join lets n players into a lobby, all at once.
+// join lets n players join a lobby, all at once.
 func join(t testing.TB, n int, cfg server.Config, slots allocation) (j joined) {
 	t.Helper()
 	runtime.LockOSThread() // CPU times are the thread's

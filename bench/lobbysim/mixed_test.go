@@ -15,10 +15,10 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow45MixedAges is row 45 of the reference's checklist: what a client predicts is of different
-// ages, itself and several things that it let go in different ticks. Blows throw it about, so that
-// it is played again from the ticks of the server's rows; what flies goes on from the tick in which
-// it began, and is at every instant where the server has it when that comes to the same.
+// TestRow45MixedAges is row 45 of the reference's checklist: a client predicts entities of
+// different ages, its player and several projectiles launched in different ticks. Knockbacks make
+// it replay its player from the ticks of the server's rows, while each projectile goes on from its
+// launch, and is at every instant where the server has it.
 func TestRow45MixedAges(t *testing.T) {
 	y := newObjectsTest(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		harmless(c)
@@ -42,7 +42,7 @@ func TestRow45MixedAges(t *testing.T) {
 	rate := y.Lobby.Match().Rules().Rate
 	y.run(30*time.Second, func() {
 		m := y.Lobby.Match()
-		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // a blow out of nowhere
+		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // an unpredicted knockback
 			blows[c.ID()] = append(blows[c.ID()], m.Tick())
 			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// modeTest is a lobby that plays a mode of the built-in pack, and what it told.
+// modeTest is a lobby that plays a mode of the built-in pack, and what its clients received.
 type modeTest struct {
 	*Sim
 	t     *testing.T
@@ -73,12 +73,12 @@ func (l modeLobby) open(t *testing.T) *modeTest {
 	return s
 }
 
-// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it.
-// One of a round that has changed is never so old.
+// staler is how old the round status of a client may be, in ticks: five seconds until the next is
+// due, and delay by loss. stale is the same for a round that has changed.
 const stale, staler = 90, 390
 
-// play plays until a match is as wanted, or fails after a time. What any client knows of the round
-// is what was so in some tick not long ago.
+// play plays until done reports true, or fails after a time. The round status of each client must
+// be that of a recent tick.
 func (s *modeTest) play(most time.Duration, until func() bool) {
 	s.t.Helper()
 	m := s.Lobby.Match()
@@ -125,7 +125,7 @@ func (s *modeTest) play(most time.Duration, until func() bool) {
 	}
 }
 
-// agree checks that all heard the same of a round, from its beginning on.
+// agree checks that all clients received the same events of a round, from its beginning on.
 func (s *modeTest) agree() {
 	s.t.Helper()
 	from := func(all []sim.RoundEvent) []sim.RoundEvent {
@@ -140,14 +140,14 @@ func (s *modeTest) agree() {
 	}
 }
 
-// attacker attacks the point that its client was told of; of the other team, it goes home and lets
-// them.
+// attacker is a brain that attacks the contested point; in the other team it goes home and does not
+// defend.
 type attacker struct {
 	client func() *client.Client
 	dice   uint32
 	from   geom.Vec3
 	check  tick.Tick
-	round  tick.Tick // goes round something until then
+	round  tick.Tick // walks around an obstacle until then
 	side   uint8
 }
 
@@ -260,7 +260,7 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 		s.words = s.words[at+1:]
 	}
 	t.Logf("%v of play, %d news, %d states told", s.Now(), len(s.news), len(s.rows))
-	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the one that was away has missed something
+	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the client that was away missed events
 	s.agree()
 }
 
@@ -353,8 +353,8 @@ func TestLateJoinerKnowsTheRound(t *testing.T) {
 	}
 }
 
-// What changes often is told four times a second at most, and what stays as it is once in five
-// seconds at least.
+// A status that changes often is sent four times a second at most, and one that does not change
+// once in five seconds at least.
 func TestRoundStatusIsSentSeldom(t *testing.T) {
 	skipUnderRace(t)
 	s := modeLobby{mode: "assault", players: 8, brain: newAttacker, change: func(p *mode.Params) {

@@ -50,7 +50,7 @@ func TestRow32TrainedModelsAreSmaller(t *testing.T) {
 	if float64(trained) > 0.95*float64(untrained) {
 		t.Errorf("trained models send %d bytes, untrained %d", trained, untrained)
 	}
-	// The lobby's codec is followed by clients that were told of none.
+	// Clients follow the lobby's codec without configuration.
 	ranged, stored := bytesDown(t, netstate.Trained(), schema.Range, 77),
 		bytesDown(t, netstate.Trained(), schema.Stored, 77)
 	t.Logf("range %d bytes, huffman %d, stored %d", ranged, trained, stored)

@@ -20,13 +20,13 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// objectsTest is a lobby on arena-16 with something of everything about.
+// objectsTest is a lobby on arena-16 with objects of every kind.
 type objectsTest struct {
 	*Sim
 	t *testing.T
 }
 
-// thrower walks about, and now and then lets go what its hero has.
+// thrower is a brain that fires and throws what its hero has, now and then.
 type thrower struct {
 	swarm.Brain
 	every, n int
@@ -98,7 +98,7 @@ func (y *objectsTest) run(d time.Duration, each func()) {
 	}
 }
 
-// truth is what the match has of flights, by what names them.
+// flightName names a projectile of the match for comparisons with a client.
 type flightName struct {
 	kind  netstate.Kind
 	owner netid.ID
@@ -123,11 +123,11 @@ func harmless(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what
-// one throws appears with the command, is matched with the server's by owner, command and index,
+// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: a
+// projectile appears with its command, is matched with the server's by owner, command and index,
 // and is replaced where it was, to the bit.
 func TestRow46ProjectilesArePredicted(t *testing.T) {
-	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
+	for _, kbps := range []int{0, 32} { // a small budget sends the client's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
 	}
 }
@@ -188,9 +188,9 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before
-// that the thrower is dead, lets nothing go, and so what was predicted is gone as soon as its
-// snapshots have said so.
+// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, where the thrower
+// died earlier, launches nothing, and the predicted projectile vanishes as soon as snapshots
+// confirm that.
 func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	y := newObjectsTest(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
 		harmless(c)
@@ -227,8 +227,8 @@ func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	}
 }
 
-// objectTrace holds what clients decoded to what the server sent, row by row, in every snapshot
-// that both still have; and counts.
+// objectTrace compares what clients decoded with what the server sent, row by row, in every
+// snapshot that both still have, and counts.
 type objectTrace struct {
 	rows int
 	kind [netstate.Kinds]int
@@ -260,9 +260,9 @@ func (n *objectTrace) check(y *objectsTest, i int) {
 	}
 }
 
-// TestObjectsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random,
-// slots are used again, datagrams are lost, doubled and late, clients come and go; and no client
-// ever holds a row that the server did not have in that tick.
+// TestObjectsUnderLoss is a model checker of lifetimes: objects live and die at random, slots are
+// reused, datagrams are lost, doubled and late, clients join and leave; and no client ever holds a
+// row that the server did not have in that tick.
 func TestObjectsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll},
@@ -439,7 +439,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}},
 			Effect: m.Tick()})
 	y.run(2*time.Second, nil)
-	if err := y.Connect(5); err != nil { // a new client in the place of one that is forgotten
+	if err := y.Connect(5); err != nil { // a new client in a reused slot
 		t.Fatal(err)
 	}
 	y.run(2500*time.Millisecond, nil)
@@ -477,7 +477,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			t.Errorf("no %v", k)
 		}
 	}
-	// And what that means is what the match has.
+	// The rows decode to the state of the match.
 	things := map[netstate.Kind][]objects.Object{}
 	for _, o := range c.Objects.Append(nil) {
 		things[o.Kind] = append(things[o.Kind], o)
@@ -514,8 +514,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	}
 }
 
-// The rate of each class on the wire is the declared one: of a cube that rolls, each n-th snapshot
-// tells a new place and none between; of a flight, none does between its beginning and its end.
+// The rate of each class on the wire is the declared one: a rolling cube gets a new position in
+// each n-th snapshot and none between; a flight none between its beginning and its end.
 func TestObjectUpdateIntervals(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newObjectsTest(t, 2, impair.Profile{}, func(c *Config) {

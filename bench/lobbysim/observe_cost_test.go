@@ -40,8 +40,8 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	}
 }
 
-// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it
-// goes on to account for everything.
+// Observation changes no byte of what a lobby sends, and a lobby that is observed again accounts
+// for everything again.
 func TestObservingChangesNothing(t *testing.T) {
 	play := func(switching bool) (uint64, *Sim) {
 		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()

@@ -14,7 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
+// probeAfter is netcode's: a client that hears nothing for this time probes whether its address
+// changed.
 const probeAfter = 250 * time.Millisecond
 
 // The address of every client changes every ten seconds for half a minute. Every session and player
@@ -29,7 +30,7 @@ func TestRebind(t *testing.T) {
 	}{
 		// Four steps, and each waits for the next tick of the other end.
 		{"clean", impair.Profile{Delay: rtt / 2}, probeAfter + 2*rtt + 4*time.Second/60},
-		{"bad", bad, 2 * time.Second}, // and begins anew when any of the four is lost
+		{"bad", bad, 2 * time.Second}, // and starts over when any of the four is lost
 	} {
 		if testing.Short() && c.link != bad {
 			continue
@@ -112,8 +113,8 @@ type standardClient struct {
 	heard   time.Duration // the newest snapshot
 }
 
-// enter begins a session with a fresh token of the place's client.
-func (b *Sim) enter(t *testing.T, i int) *standardClient {
+// connectStandard begins a session with a fresh token for client i.
+func (b *Sim) connectStandard(t *testing.T, i int) *standardClient {
 	t.Helper()
 	token, err := b.mint.token(uint64(i), b.unix())
 	if err != nil {
@@ -184,9 +185,9 @@ func (s *standardClient) receive(t *testing.T, data []byte) {
 	}
 }
 
-// A client that knows nothing but the standard loses its session with its address. With a fresh
-// token it finds its player again: as soon as the old session has been silent for a second, and
-// also when both ends have given it up.
+// A client of the plain standard loses its session when its address changes. With a fresh token it
+// gets its player back: as soon as the old session has been silent for a second, and also after
+// both ends have timed out.
 func TestRebindOfTheStandard(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
 	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second,
@@ -194,7 +195,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
 		const i = 3
 		b.Crash(i)
-		s := b.enter(t, i)
+		s := b.connectStandard(t, i)
 		s.step(t, 3*time.Second)
 		id := netid.ID(s.welcome.NetID)
 		if id == 0 || b.Now()-s.heard > 100*time.Millisecond {
@@ -209,7 +210,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 		if timedOut := s.dial.State() == netcode.ConnectionTimedOut; timedOut != (away > timeout) {
 			t.Errorf("after %v: %v", away, s.dial.State())
 		}
-		again := b.enter(t, i)
+		again := b.connectStandard(t, i)
 		again.step(t, time.Second)
 		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)

@@ -17,9 +17,9 @@ import (
 )
 
 // TestRow05StringsBesideTheColumns: the world's columns are plain memory, and what has no place
-// there (names, what heroes and modes are called) lies in ordinary Go values beside them. What such
-// a value says of an entity is the same on the server and with every client, through renames by the
-// server, departures and reused slots, over links that lose.
+// there (names, what heroes and modes are called) lies in ordinary Go values beside them. These
+// values of an entity are the same on the server and with every client, through renames by the
+// server, departures and reused slots, over lossy links.
 func TestRow05StringsBesideTheColumns(t *testing.T) {
 	skipUnderRace(t)
 	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}

@@ -39,7 +39,7 @@ func TestShotLogIsRight(t *testing.T) {
 	b, plain := newCombatLobby(t, 64), newCombatLobby(t, 0)
 	ring := b.Lobby.ShotLog()
 	if plain.Lobby.ShotLog() != nil {
-		t.Fatal("receipts that nobody asked for")
+		t.Fatal("shot records without a shot log")
 	}
 	var number uint64
 	var verdicts [8]int
@@ -159,7 +159,7 @@ func BenchmarkShotLog(b *testing.B) {
 	b.ReportMetric(100*(spent[1]-spent[0])/half/(float64(tick)/float64(n)), "%tick")
 }
 
-// With receipts, too, a steady tick allocates nothing.
+// With a shot log, too, a steady tick allocates nothing.
 func TestShotLogAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -149,7 +149,7 @@ type verdicts struct {
 	thrown         int // shots of players with a knockback that they had not received yet
 }
 
-// verdict is a round as the server had it leave, and what it hit.
+// verdict is a shot as the server fired it, and its hit.
 type verdict struct {
 	ray geom.Ray
 	hit lagcomp.Hit
@@ -183,7 +183,7 @@ func (v *verdicts) compare() {
 			continue
 		}
 		h := there.hit
-		if there.ray.Origin != s.Ray.Origin { // a blow that we had not heard of
+		if there.ray.Origin != s.Ray.Origin { // an unpredicted knockback
 			v.thrown++
 			continue
 		}
@@ -204,7 +204,7 @@ func (v *verdicts) compare() {
 }
 
 // A link so slow and a lobby so large that packets outrun their acks: the server falls silent now
-// and then, and what it sends after is still decoded against the right rows.
+// and then, and later snapshots are still decoded against the right baselines.
 func TestAckStalledLinkStaysInStep(t *testing.T) {
 	skipUnderRace(t)
 	if testing.Short() {
@@ -226,7 +226,7 @@ func TestAckStalledLinkStaysInStep(t *testing.T) {
 		}
 	}
 	if every := 150 * 20 * 13; sent > every*9/10 {
-		t.Errorf("%d of %d snapshots came: nobody was choked", sent, every)
+		t.Errorf("%d of %d snapshots were sent: acks never stalled", sent, every)
 	}
 	if c.selves < 1000 {
 		t.Errorf("only %d owner rows were compared", c.selves)
@@ -280,7 +280,7 @@ func (c *checker) check() {
 	}
 }
 
-// owned: what a client holds of itself is what the server knew of it at the tick it names.
+// owned: a client's own state equals the server's at the tick that it names.
 func (c *checker) owned(i int, cl *client.Client) {
 	m, id := c.b.Lobby.Match(), cl.ID()
 	c.self[selfKey{id, m.Tick()}] = netstate.GatherSelf(m, id)
@@ -355,10 +355,9 @@ func (c *checker) inputs(cl *client.Client) {
 	}
 }
 
-// decoded: what a client holds of a tick is what the server's frame of that tick says, slot by
-// slot.
+// decoded: a client's rows of a tick equal the server's frame of that tick, slot by slot.
 func (c *checker) decoded(i int, cl *client.Client) {
-	settled := cl.Newest() - min(cl.Newest(), 12) // by now even what was held back on the way has arrived
+	settled := cl.Newest() - min(cl.Newest(), 12) // delayed datagrams have arrived by now
 	for t := c.seen[i] + 1; t <= settled; t++ {
 		frame := c.b.Lobby.Frame(t)
 		if frame == nil {
@@ -379,14 +378,14 @@ func (c *checker) decoded(i int, cl *client.Client) {
 	c.seen[i] = max(c.seen[i], settled)
 }
 
-// done: the checks did see something, and the clients' own accounts balance.
+// done: enough was checked, and the clients' own accounts balance.
 func (c *checker) done() {
 	if c.rows < 1000 || c.selves < 1000 {
 		c.t.Errorf("only %d rows and %d owner rows were compared", c.rows, c.selves)
 	}
 	s := &c.b.Lobby.Stats
 	if s.Count[metrics.Hits].Load() == 0 {
-		c.t.Error("nobody hit anybody")
+		c.t.Error("no shot hit")
 	}
 	if n := s.Count[metrics.UnbalancedTicks].Load(); n != 0 {
 		c.t.Errorf("the lobby's own accounts were wrong after %d ticks", n)

@@ -25,7 +25,7 @@ func newFullLobby(t testing.TB, n int, around func(func() error) error) *Sim {
 	return newFullLobbyWith(t, n, server.Config{}, around)
 }
 
-// newFullLobbyWith is crowd in a lobby of another configuration.
+// newFullLobbyWith is newFullLobby with another configuration.
 func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Sim {
 	t.Helper()
 	if _, bench := t.(*testing.B); bench && kept.name == t.Name() {
@@ -77,7 +77,7 @@ var kept struct {
 	around *func(func() error) error
 }
 
-// A steady tick of 500 players, from the datagrams that come to those that go, allocates nothing.
+// A steady tick of 500 players, from datagrams in to datagrams out, allocates nothing.
 func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -107,8 +107,8 @@ var walls500 = sync.OnceValues(func() (*pvs.Table, error) {
 	return pvs.Build(town500(), pvs.Fit(town500(), pvs.CellFor(town500())))
 })
 
-// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it
-// says otherwise.
+// inTown is the configuration of a lobby in a town for 500 players, by default with a grid and the
+// town's visibility table.
 func inTown(t testing.TB, cfg server.Config) server.Config {
 	t.Helper()
 	cfg.Arena = town500()
@@ -122,7 +122,7 @@ func inTown(t testing.TB, cfg server.Config) server.Config {
 	return cfg
 }
 
-// inSight is how many rows one sees on average in the newest frame, by the oracle's rule.
+// inSight is the mean number of visible rows in the newest frame, by the oracle's rule.
 func inSight(b *Sim) float64 {
 	cfg := b.cfg.Lobby
 	f := b.Lobby.Frame(b.Lobby.Match().Tick())
@@ -168,7 +168,7 @@ func steadyTick(t *testing.T, cfg server.Config) {
 		}
 	}
 	if s := &b.Lobby.Stats; s.Count[metrics.Shots].Load() == 0 || s.Count[metrics.InputsUsed].Load() == 0 {
-		t.Fatal("nobody played")
+		t.Fatal("no client played")
 	}
 	if allocs != 0 {
 		t.Errorf("%d ticks made %d allocations", ticks, allocs)

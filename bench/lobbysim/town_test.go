@@ -26,8 +26,7 @@ func walls(t testing.TB, a *arena.Arena) *pvs.Table {
 	return table
 }
 
-// levels is the rule of a crowd worked out naively: the highest level of a table on which anybody
-// is, by cell of a frame.
+// levels is pvs.Crowd computed naively: the highest level of any player, by cell of a frame.
 func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
 	var row [netstate.PublicFields]int32
 	highest := map[int]int{}
@@ -76,8 +75,8 @@ func free(a *arena.Arena, p, q geom.Vec3) bool {
 	return !hit
 }
 
-// mightSpot looks for a way in which two could see each other within the table's look-ahead, at
-// random, as the crow flies.
+// mightSpot tries random straight moves by which two players could see each other within the
+// table's look-ahead.
 func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool {
 	wander := func(p geom.Vec3) geom.Vec3 {
 		sin, cos := geom.Angle(r.Uint32()).SinCos()
@@ -96,7 +95,7 @@ func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool 
 	return false
 }
 
-// sentRow is what one snapshot told a client: slots as bits.
+// sentRow is the set of slots that one snapshot sent to a client, as bits.
 type sentRow struct {
 	at    tick.Tick
 	slots uint64
@@ -130,7 +129,7 @@ func (w *visibilityTest) step() {
 	}
 }
 
-// snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
+// snapshot records what client i was sent in a tick, and what the cells allow.
 func (w *visibilityTest) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 	may map[netid.ID]bool) {
 	var row [netstate.PublicFields]int32

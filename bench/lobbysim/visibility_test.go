@@ -16,8 +16,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the
-// column of one's block.
+// maze is a CellVisible: walls part the map into blocks of 3 by 3 cells, and a viewer sees the row
+// and the column of its block.
 func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
@@ -25,8 +25,8 @@ func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	}
 }
 
-// oracle finds by brute force what one client may be told: frame by frame, row by row, from
-// positions alone.
+// oracle finds by brute force which rows one client may be sent: frame by frame, from positions
+// alone.
 type oracle struct {
 	cfg    server.Config
 	id     netid.ID

@@ -33,8 +33,8 @@ var ladder = []int{64, 128, 256, 410, 520, 660}
 
 func TestFitRecoversCoefficients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Each part planted is worth at least some percent of the cost at one end of the ladder, or
-		// is absent.
+		// Each part is worth at least some percent of the cost at one end of the sizes, or is
+		// absent.
 		a := rapid.SampledFrom([]float64{0, 40, 200, 500}).Draw(t, "a")
 		b := rapid.SampledFrom([]float64{0, 1.5, 5, 12}).Draw(t, "b")
 		c := rapid.SampledFrom([]float64{0, 0.004, 0.02}).Draw(t, "c")

@@ -178,8 +178,8 @@ func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	}
 }
 
-// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that says
-// whose it is.
+// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that
+// names the swarm as its reason.
 func TestSearchWastesLittleOnVoidSizes(t *testing.T) {
 	m := &machine{curve: measure.Curve{B: 1}, rng: rand.New(rand.NewPCG(1, 1)), roof: 555}
 	s := &Search{Start: 100, Max: 4000}

@@ -40,7 +40,7 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	return s, at
 }
 
-// A turn is one hand's, and a slot has as many as it should, whoever takes them.
+// A turn is given to one sender, and a slot has as many as it should.
 func TestQueue(t *testing.T) {
 	const hands, last, turns = 4, 300, 7
 	var q queue
@@ -148,7 +148,7 @@ func TestBackupHelps(t *testing.T) {
 	s.turns.queue.at.Store((now-3)*maxTurns + 2)
 	s.driver.setBeat(0)
 	if !s.turns.tryLock(7) { // the driver has it
-		t.Fatal("player 7 is in somebody's hand")
+		t.Fatal("player 7 is still locked")
 	}
 	r.playSlots(now)
 	turns := uint64(2 + 3*s.turnsPerSlot())
@@ -230,7 +230,7 @@ func TestStalledDriverIsHelped(t *testing.T) {
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.turns.unlock(i)
-		// While the relief is at the same players.
+		// While the backup plays the same players.
 		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; {
 			for i := range players {
 				s.receive(i, data)
@@ -239,7 +239,7 @@ func TestStalledDriverIsHelped(t *testing.T) {
 	}
 	for n := 0; s.Figures.ByBackup == 0; n++ {
 		if n == 100 {
-			t.Fatalf("held up %d times, and nobody relieved it: %+v", held, s.Figures.Sent)
+			t.Fatalf("stalled %d times, and the backup played no turn: %+v", held, s.Figures.Sent)
 		}
 		for range 3 {
 			if _, err := at.WriteToUDPAddrPort([]byte("again"), s.sockets.pools[0].LocalAddr(5)); err != nil {
@@ -275,6 +275,6 @@ func TestStalledDriverIsHelped(t *testing.T) {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
 	if slices.ContainsFunc(s.players, func(b player) bool { return b.at == 0 }) {
-		t.Error("somebody never had a turn")
+		t.Error("a player never had a turn")
 	}
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // Slots that are left out are late in both schedules, each by what it would have been, and in the
-// swarm's own by no more than the work that it does. Those that somebody else has played are not
-// left out.
+// swarm's own by no more than the work that it does. Slots that the backup played are not skipped.
 func TestGiveUp(t *testing.T) {
 	const gone = slots + 4 // slots: more than a tick
 	period := (&Swarm{cfg: Config{Rate: 60}}).period()

@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// body plays a brain's wishes alone on a map and sums up what it did.
+// body plays the decisions of a brain alone on a map and sums up what it did.
 type body struct {
 	metres       float64
 	fired, jumps int

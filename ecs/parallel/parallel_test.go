@@ -125,7 +125,7 @@ func TestPanicsReachTheCaller(t *testing.T) {
 					t.Fatalf("run %d: %v, want part", i, fault)
 				}
 				if p.busy.Load() != 0 || p.open.Load() != 0 {
-					t.Fatal("somebody is still in")
+					t.Fatal("a helper is still inside")
 				}
 			}()
 			p.Run(8, func(part int) {

@@ -134,7 +134,7 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 	r := shot()
 	r.Poses = lagcomp.PoseSeen
 	if text := string(Append(nil, &r, nil)); ground.MatchString(text) {
-		t.Error("nobody was judged, and there is a level of its feet")
+		t.Error("the ground is drawn without a judged pose")
 	}
 }
 

@@ -337,7 +337,7 @@ func TestRow52Life(t *testing.T) {
 			t.Errorf("thrown after %d ticks", thrown)
 		}
 	})
-	t.Run("an empty gun reloads when nobody minds", func(t *testing.T) {
+	t.Run("an empty gun reloads when no ability is active", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.NewState()
 		s.Slots[0].Load = 0

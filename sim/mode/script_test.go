@@ -245,7 +245,7 @@ func TestRow56LateJoiner(t *testing.T) {
 	}
 	g.until(Ended)
 	if g.rules.MayRespawn(&g.State, 0, 1) {
-		t.Error("somebody may join a round that is over")
+		t.Error("a player may spawn in a round that is over")
 	}
 }
 
