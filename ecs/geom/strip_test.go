@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every point that the ball passes over lies in a square of the strip, also if squares are numbered
-// with some rounding, and the count is none too small. The twin walks the way in small steps.
+// Every point under the ball's path lies in a square of the strip, also if squares are numbered
+// with some rounding, and Squares is never too small. The twin walks the path in small steps.
 func TestStripHoldsThePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]float32{10, 300, 8000}).Draw(t, "far")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The span of a row has the cells whose centres are at most 45 degrees off the view. Cells on the
-// edge, by the precision of float32, may differ.
+// The span of a row has the cells with centres at most 45 degrees off the view. Cells on the edge,
+// by the precision of float32, may differ.
 func TestConeIs45Degrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := NewGrid(Config{Slots: 1, MinX: -20, MinZ: 7, Cell: 4, Wide: 30, Deep: 20})

@@ -138,7 +138,7 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 	}
 }
 
-// Whatever numbers a receipt has, the drawing is well-formed.
+// The drawing is well-formed for any numbers in a shot record.
 func TestAnyReceiptIsDrawn(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, edit := range []func(*lagcomp.ShotRecord){

@@ -222,7 +222,7 @@ func TestRow52TwoWeapons(t *testing.T) {
 	}
 }
 
-// TestRow52Life walks through what the rules of ending are for, tick by tick at 60 Hz.
+// TestRow52Life checks the rules by which abilities end, tick by tick at 60 Hz.
 func TestRow52Life(t *testing.T) {
 	const ahead = SprintKey
 	run := Input{Buttons: ahead, MoveMag: 255, Alive: true, Grounded: true}

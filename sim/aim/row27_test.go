@@ -46,7 +46,7 @@ func (g *gallery) draw(n int) int {
 	return int(g.rng>>33) % n
 }
 
-// inSight is the nearest living foe that no wall hides.
+// inSight is the nearest living enemy that no wall hides.
 func (g *gallery) inSight(me rig.Pose) (best rig.Pose) {
 	for _, o := range g.m.Poses() {
 		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() &&

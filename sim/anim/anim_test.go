@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The whole script, both heroes, at 60 Hz: states to the bit and what others see of them, every
-// fourth tick.
+// The whole script, both heroes, at 60 Hz: states and public poses of every fourth tick, to the
+// bit.
 func TestRow68GoldenTrace(t *testing.T) {
 	var b strings.Builder
 	for h := range rig.Heroes {
@@ -56,11 +56,11 @@ func TestRow68GoldenTrace(t *testing.T) {
 	}
 }
 
-// Which stances the script goes through, and what the weights have come to when each scene ends.
+// The stances of each scene of the script, and the weights at its end.
 func TestRow68Stances(t *testing.T) {
 	type end struct {
 		stance          rig.Stance
-		aim, air, squat string // of what is drawn: none, some or full
+		aim, air, squat string // public weights: none, some or full
 	}
 	want := map[string]end{
 		"stands":             {rig.Stand, "full", "none", "none"},
@@ -139,8 +139,7 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 	}
 }
 
-// slow is one tick in float64 as the documentation tells it: what of the state is a formula of the
-// last.
+// slow is one tick in float64 by the documented formulas.
 func slow(s State, in Input, p Params, rate tick.Rate) (speed, travel, gait, bank, slack float64) {
 	x, z := float64(in.Vel.X), float64(in.Vel.Z)
 	speed = math.Hypot(x, z)

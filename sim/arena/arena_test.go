@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the committed maps and goldens")
 
-// committed lists the maps under maps/: players, and the seed of Generate they were made with.
+// committed lists the maps under maps/ with the arguments of Generate: players and seed.
 var committed = []struct {
 	players int
 	seed    uint64

@@ -39,7 +39,7 @@ func with(f fstest.MapFS, file, old, new string) fstest.MapFS {
 	return f
 }
 
-// refusal is the error of a pack that must be refused.
+// refusal loads a pack that must be refused and returns its error.
 func refusal(t *testing.T, f fs.FS, what string) *Error {
 	t.Helper()
 	p, err := Load(f)
@@ -160,7 +160,7 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 	}
 }
 
-// What one key alone does not tell.
+// Rules between several keys are checked.
 func TestRow15References(t *testing.T) {
 	for i, c := range []struct{ file, old, new, want string }{
 		{"heroes.toml", `"chaingun", `, `"chain gun", `,
@@ -258,7 +258,7 @@ func TestRow15References(t *testing.T) {
 	}
 }
 
-// Files that are made to be expensive are refused, and soon.
+// Files that are expensive to read are refused quickly.
 func TestRow15HostileFiles(t *testing.T) {
 	const start = "format = 1\nname = \"x\"\n"
 	for i, c := range []struct{ text, want string }{
@@ -287,7 +287,7 @@ func TestRow15HostileFiles(t *testing.T) {
 	}
 }
 
-// FuzzLoad reads any two files. What is taken comes back from its canonical text as it was.
+// FuzzLoad reads any two files. A pack that loads equals the pack of its canonical text.
 func FuzzLoad(f *testing.F) {
 	p := Default()
 	p.Assets = nil

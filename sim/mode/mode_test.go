@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pull of every crowd is the square root, rounded down.
+// The capture rate of any number of players is their square root, rounded down.
 func TestCaptureRateIsTheSquareRoot(t *testing.T) {
 	for n := range uint32(math.MaxUint16 + 1) {
 		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)),
@@ -123,7 +123,7 @@ func (s stepped) check(t interface {
 	}
 }
 
-// Same inputs, same states, whatever else the Output held; and Step keeps nothing of its Input.
+// Equal inputs give equal states for any previous Output, and Step keeps nothing of its Input.
 func TestSameInputsSameStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SampledFrom([]Params{DefaultDeathmatch(), DefaultAssault()}).Draw(t, "mode")

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// game is a match that a test plays by hand, and all that it has told.
+// game is a match with scripted input, and all of its announcements.
 type game struct {
 	t     *testing.T
 	rules *Rules
@@ -54,7 +54,7 @@ func (g *game) until(p Phase) int {
 	return 0
 }
 
-// heard reports how often something was told.
+// heard is the number of announcements of a kind.
 func (g *game) heard(what AnnouncementKind) (n int) {
 	for _, a := range g.told {
 		if a.Kind == what {
@@ -84,7 +84,7 @@ func TestRow56Deathmatch(t *testing.T) {
 	g.want("announcements", len(g.told), 0)
 	g.in.Players = [Teams]uint16{1, 1}
 	g.ticks(600)
-	g.tick(kill(2, 3)) // a death in prematch is told, and does not count
+	g.tick(kill(2, 3)) // a death in prematch is announced and does not count
 	g.in.Players = [Teams]uint16{1, 0}
 	g.tick()
 	g.want("told to wait", g.heard(WaitForPlayers), 1)

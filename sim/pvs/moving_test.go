@@ -55,7 +55,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 	}
 }
 
-// holds reports whether a part as small as they get holds feet, but for rounding.
+// holds reports whether one of the smallest parts holds feet, but for rounding.
 func holds(all parts, p geom.Vec3) bool {
 	const slack = 1. / 128
 	for i := len(all) / 2; i < len(all); i++ {

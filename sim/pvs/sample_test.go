@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// What a sample says is near what the table then hides, and the same again; a town hides much, a
-// map in the open nothing.
+// A sample is near the share that the table hides, and repeats exactly; a town hides much, an open
+// map nothing.
 func TestSample(t *testing.T) {
 	for _, row := range []struct {
 		arena *arena.Arena
