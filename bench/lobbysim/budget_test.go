@@ -223,7 +223,7 @@ func TestRow65Importance(t *testing.T) {
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
 	skipUnderRace(t)
 	const players = 120
-	for i, shed := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
+	for i, level := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
 		if i > 0 && testing.Short() {
 			break
 		}
@@ -234,7 +234,7 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Lobby.SetLoadLevel(shed)
+		b.Lobby.SetLoadLevel(level)
 		var last [players]tick.Tick
 		var row [netstate.PublicFields]int32
 		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
@@ -263,20 +263,20 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 			}
 		}
 		s := &b.Lobby.Stats
-		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed",
-			shed, seen/max(1, snapshots), longest,
+		t.Logf("load level %v: %d players in sight, the longest wait is %d ticks, "+
+			"%d of %d snapshots clipped", level, seen/max(1, snapshots), longest,
 			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
-			t.Errorf("%v shed: a player waited %d ticks, longer than a baseline lasts", shed, longest)
+			t.Errorf("load level %v: a player waited %d ticks, longer than a baseline lasts", level, longest)
 		}
 		if n := seen / max(1, snapshots); n < players/5 || n >= players ||
 			s.Count[metrics.SnapshotsClipped].Load() == 0 {
-			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed",
-				shed, n, s.Count[metrics.SnapshotsClipped].Load())
+			t.Errorf("load level %v: %d players in sight, %d snapshots clipped",
+				level, n, s.Count[metrics.SnapshotsClipped].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
-			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged",
-				shed, snapshots, st.Undecoded, st.Diverged)
+			t.Errorf("load level %v: %d snapshots, %d not decoded, %d diverged",
+				level, snapshots, st.Undecoded, st.Diverged)
 		}
 	}
 }

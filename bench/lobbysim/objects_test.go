@@ -349,7 +349,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 	was := map[tick.Tick]positions{}
 	var buf []objects.Object
 	var kinds [netstate.Kinds]int
-	worst, calm, near := float32(0), 0, 0
+	worst, atRest, near := float32(0), 0, 0
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
 		if n := m.Tick(); n%40 == 0 && n > 240 {
@@ -375,7 +375,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 					first := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels)
 					i := o.ID.Index() - first
 					if at%40 > 10 && at%40 < 30 { // only players have pushed it
-						calm++
+						atRest++
 						if o.Pos.Sub(a.cubes[i].Mad(b.cubes[i].Sub(a.cubes[i]), frac)).Len() < 1./16 {
 							near++
 						}
@@ -400,10 +400,10 @@ func TestObjectsAreInPlace(t *testing.T) {
 		}
 	})
 	t.Logf("pictures by class %v, flights at most %.4f m off, %d of %d cubes less than 1/16 m",
-		kinds, worst, near, calm)
-	if worst > 2e-3 || calm < 1000 || near < calm*95/100 {
+		kinds, worst, near, atRest)
+	if worst > 2e-3 || atRest < 1000 || near < atRest*95/100 {
 		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m",
-			worst, near, calm)
+			worst, near, atRest)
 	}
 	for k := netstate.Projectile; k < netstate.Kinds; k++ {
 		if kinds[k] == 0 && k != netstate.Teleporter { // there is none in peace

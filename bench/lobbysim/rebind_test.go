@@ -48,7 +48,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		ids[i] = c.ID()
 	}
 	heard, since := make([]uint64, n), make([]time.Duration, n)
-	var gap, calm time.Duration // between two datagrams heard, in the two seconds after a move, and else
+	var gap, quiet time.Duration // between two datagrams heard, in the two seconds after a move, and else
 	moves := 0
 	for tick := range 30 * int(b.rate) {
 		for i := range b.Clients {
@@ -68,7 +68,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 			if after := (tick - 7*i) % (10 * int(b.rate)); after >= 0 && after < 2*int(b.rate) {
 				gap = max(gap, b.Now()-since[i])
 			} else {
-				calm = max(calm, b.Now()-since[i])
+				quiet = max(quiet, b.Now()-since[i])
 			}
 		}
 	}
@@ -95,10 +95,10 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		t.Errorf("%d joined, %d moves, netcode counted %d",
 			s.Count[metrics.Joined].Load(), moves, nc.Migrations)
 	}
-	if gap > most || gap < probeAfter || calm > probeAfter {
-		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
+	if gap > most || gap < probeAfter || quiet > probeAfter {
+		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, quiet)
 	}
-	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, calm)
+	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, quiet)
 }
 
 // standardClient is a plain netcode 1.02 client, which cannot keep its session when its address

@@ -26,7 +26,7 @@ func walls(t testing.TB, a *arena.Arena) *pvs.Table {
 	return table
 }
 
-// levels is pvs.Crowd computed naively: the highest level of any player, by cell of a frame.
+// levels is pvs.Occupancy computed naively: the highest level of any player, by cell of a frame.
 func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
 	var row [netstate.PublicFields]int32
 	highest := map[int]int{}
