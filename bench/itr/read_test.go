@@ -32,7 +32,7 @@ func TestReadWrite(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its name, the byte and what was expected.
+// Errors of a file name the file, the byte and what was expected.
 func TestReadErrors(t *testing.T) {
 	good := small().Append(nil)
 	at := func(i int, v uint32) []byte {

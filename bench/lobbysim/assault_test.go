@@ -61,9 +61,9 @@ func playAssault(t *testing.T, on string, capture int32) (hash uint64, winner ui
 			at, m.Game().Mode.CaptureTotal(), nearest, contested)
 	}
 	for i, c := range s.Clients {
-		told, ok := c.Round.Status()
-		if told.Winner != at.Winner || told.Point != at.Point || !ok {
-			t.Errorf("client %d knows %+v, the match %+v", i, told, at)
+		got, ok := c.Round.Status()
+		if got.Winner != at.Winner || got.Point != at.Point || !ok {
+			t.Errorf("client %d knows %+v, the match %+v", i, got, at)
 		}
 		checkPlaces(t, i, c, s)
 	}

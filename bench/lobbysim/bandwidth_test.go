@@ -75,9 +75,9 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 		{name: "town", cfg: server.Config{Arena: town, PVS: walls(t, town)}, link: bad, lack: true},
 		{name: "town, range, budget", cfg: server.Config{Arena: town, PVS: walls(t, town),
 			Codec: schema.Range, Kbps: 48}, link: bad},
-		{name: "things", link: bad, yard: true},
-		{name: "things, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
-		{name: "things, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad,
+		{name: "objects", link: bad, yard: true},
+		{name: "objects, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
+		{name: "objects, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad,
 			yard: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

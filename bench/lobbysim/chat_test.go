@@ -196,7 +196,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 	skipUnderRace(t)
 	b := newChatLobby(t, 12)
 	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
-	told := make([]uint64, len(b.Clients))
+	killLines := make([]uint64, len(b.Clients))
 	for range 60 {
 		step(t, b, 30)
 		for i, c := range b.Clients {
@@ -211,16 +211,16 @@ func TestRow57KillsAreLines(t *testing.T) {
 				}
 				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") ||
 					!strings.Contains(words, " killed bot ") {
-					t.Errorf("client %d is told %q", i, words)
+					t.Errorf("client %d got the line %q", i, words)
 				}
-				told[i]++
+				killLines[i]++
 			}
 		}
 	}
 	kills = b.Lobby.Stats.Count[metrics.Kills].Load() - kills
-	for i, n := range told {
+	for i, n := range killLines {
 		if n+5 < kills || n > kills+5 || kills < 3 { // some are still on the link
-			t.Errorf("client %d was told of %d kills of %d", i, n, kills)
+			t.Errorf("client %d got %d kill lines of %d", i, n, kills)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (w *objectsExplainTest) checkSnapshot() {
 			}
 		}
 		if here != 0 {
-			w.t.Fatalf("tick %d, client %d: %d things without a verdict", now, i, here)
+			w.t.Fatalf("tick %d, client %d: %d objects without a reason", now, i, here)
 		}
 	}
 }
@@ -157,33 +157,33 @@ func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explan
 	var got, want [netstate.ObjectStateFields]int32
 	id, ok := c.Objects.Row(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
-	told := ok && id == is && got == want
+	sent := ok && id == is && got == want
 	d := w.cells(i, v.Slot, now)
 	right := false
 	switch v.Reason {
 	case server.ReasonSent:
-		right = told
+		right = sent
 	case server.ReasonStale:
 		old := w.Lobby.ObjectFrame(now - tick.Tick(v.Stale))
-		right = told && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
+		right = sent && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
 	case server.ReasonUnchanged:
 		for t := now - 1; !ok && t > 0 && t+90 > now; t-- {
 			id, ok = c.Objects.Row(t, v.Slot, got[:])
 		}
 		right = ok && id == is && got == want
 	case server.ReasonRange:
-		right = !told && d > w.far*w.far
+		right = !sent && d > w.far*w.far
 	case server.ReasonOccluded:
 		me, it := w.cellsOf(i, v.Slot, now)
-		right = !told && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
+		right = !sent && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
 	case server.ReasonBudget:
-		right = !told && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
+		right = !sent && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
 	case server.ReasonJoining:
-		right = !told && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
+		right = !sent && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
 	}
 	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange ||
 		v.Reason == server.ReasonOccluded) {
-		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
+		w.t.Fatalf("client %d, tick %d: %+v; sent %v, %d cells² away of %d²", i, now, v, sent, d, w.far)
 	}
 }
 
@@ -204,7 +204,7 @@ func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	o.Restore(row[:])
 	pos := o.Pos
 	switch {
-	case o.Kind == netstate.Cube: // which may be told as it was
+	case o.Kind == netstate.Cube: // it may be sent as it was
 		for k := range m.Scene().Cubes {
 			if w.slotOf(netstate.Cube, k) == slot {
 				pos = m.Scene().Cubes[k].Pos

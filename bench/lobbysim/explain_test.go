@@ -83,7 +83,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					}
 					counts[v.Reason]++
 					shown, ok := cl.Row(at, slot, row[:])
-					told := ok && shown == id
+					sent := ok && shown == id
 					pos := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 					dx, dz := pos.X-me.X, pos.Z-me.Z
 					d := dx*dx + dz*dz
@@ -93,7 +93,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					right := false
 					switch v.Reason {
 					case server.ReasonSent:
-						right = told && may[id]
+						right = sent && may[id]
 					case server.ReasonRange:
 						right = !may[id] && cx*cx+cz*cz > far*far
 					case server.ReasonOccluded:
@@ -108,9 +108,9 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold &&
 							at < newest[0]+120
 					}
-					if !right || told != (v.Reason == server.ReasonSent) {
-						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d",
-							c, i, at, id, v, told, may[id], cx, cz)
+					if !right || sent != (v.Reason == server.ReasonSent) {
+						t.Fatalf("%+v: client %d, tick %d, %v: %+v, sent %v, may %v, cells %d %d",
+							c, i, at, id, v, sent, may[id], cx, cz)
 					}
 					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
 						farthest = max(farthest, d)

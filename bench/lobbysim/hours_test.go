@@ -43,6 +43,6 @@ func TestRow41HoursWithoutAMisprediction(t *testing.T) {
 		t.Errorf("too little happened in %.0f s: %d rows, %d lives, %d pushes, %d rounds",
 			seconds, rows, lives, pushes, shots)
 	}
-	t.Logf("%.2f h: %d rows compared, none mispredicted; %d deaths and respawns, %d blows, %d rounds",
+	t.Logf("%.2f h: %d rows compared, none mispredicted; %d deaths and respawns, %d knockbacks, %d rounds",
 		float64(ticks)/float64(b.rate)/3600, rows, lives, pushes, shots)
 }

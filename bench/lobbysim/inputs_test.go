@@ -79,8 +79,8 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 					t.Errorf("client %d: %d ticks with its command and %d without, of %d; %+v",
 						i, u, m, ticks, in)
 				}
-				if told := b.Clients[i].Stats().Starved; told != in.Missing {
-					t.Errorf("client %d was told of %d starved ticks, of %d", i, told, in.Missing)
+				if counted := b.Clients[i].Stats().Starved; counted != in.Missing {
+					t.Errorf("client %d counts %d missing inputs, the server %d", i, counted, in.Missing)
 				}
 				if s := b.Clients[i].Stats(); s.HardResets != 0 {
 					t.Errorf("client %d: %d hard resets", i, s.HardResets)

@@ -36,14 +36,14 @@ func TestRow45MixedAges(t *testing.T) {
 	}
 	truth := map[moment]geom.Vec3{}
 	var guesses []guess
-	blows := map[netid.ID][]tick.Tick{}
+	knockbacks := map[netid.ID][]tick.Tick{}
 	var buf []objects.Object
 	oldest, several := tick.Tick(0), 0
 	rate := y.Lobby.Match().Rules().Rate
 	y.run(30*time.Second, func() {
 		m := y.Lobby.Match()
 		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // an unpredicted knockback
-			blows[c.ID()] = append(blows[c.ID()], m.Tick())
+			knockbacks[c.ID()] = append(knockbacks[c.ID()], m.Tick())
 			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
 		}
 		for i := range m.Objects().Projectiles {
@@ -76,9 +76,9 @@ func TestRow45MixedAges(t *testing.T) {
 		if !ok || !next { // it struck in between, or the run is over
 			continue
 		}
-		if slices.ContainsFunc(blows[g.name.owner], func(blow tick.Tick) bool {
-			return blow < g.name.born &&
-				g.name.born-blow < 20
+		if slices.ContainsFunc(knockbacks[g.name.owner], func(at tick.Tick) bool {
+			return at < g.name.born &&
+				g.name.born-at < 20
 		}) {
 			continue // it left from where the thrower was not
 		}

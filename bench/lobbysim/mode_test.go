@@ -119,7 +119,7 @@ func (s *modeTest) play(most time.Duration, until func() bool) {
 				s.t.Fatalf("client %d: %+v, for long it was %+v, now %+v", i, got, was, now)
 			}
 			if old > staler {
-				s.t.Fatalf("client %d is told nothing since tick %d, it is %d", i, got.Tick, m.Tick())
+				s.t.Fatalf("client %d got no status since tick %d, it is %d", i, got.Tick, m.Tick())
 			}
 		}
 	}
@@ -255,11 +255,11 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	} {
 		at := slices.Index(s.words, want)
 		if at < 0 {
-			t.Fatalf("client 0 is not told %q after what went before, only %q", want, s.words)
+			t.Fatalf("client 0 did not get %q in order, only %q", want, s.words)
 		}
 		s.words = s.words[at+1:]
 	}
-	t.Logf("%v of play, %d news, %d states told", s.Now(), len(s.news), len(s.rows))
+	t.Logf("%v of play, %d news, %d states sent", s.Now(), len(s.news), len(s.rows))
 	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the client that was away missed events
 	s.agree()
 }
@@ -360,15 +360,15 @@ func TestRoundStatusIsSentSeldom(t *testing.T) {
 	s := modeLobby{mode: "assault", players: 8, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	}}.open(t)
-	told, was, ticks := 0, sim.RoundStatus{}, 0
+	updates, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
 		if at, _ := s.Clients[0].Round.Status(); at != was {
-			told, was = told+1, at
+			updates, was = updates+1, at
 		}
 		return s.Lobby.Match().Mode().Phase == mode.Ended
 	})
-	if most := ticks/15 + 10; told > most || told < ticks/300 {
-		t.Errorf("%d times in %d ticks, want %d to %d", told, ticks, ticks/300, most)
+	if most := ticks/15 + 10; updates > most || updates < ticks/300 {
+		t.Errorf("%d times in %d ticks, want %d to %d", updates, ticks, ticks/300, most)
 	}
 }

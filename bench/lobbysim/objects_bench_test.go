@@ -105,10 +105,10 @@ func (y *firingLobby) bench(b *testing.B) {
 		flying += len(y.Lobby.Match().Objects().Projectiles)
 	}
 	b.StopTimer()
-	things, all := uint64(0), account.Total()
+	objectBits, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
 		if c.Component == "object" || c.Field == "objects" {
-			things += c.Bits
+			objectBits += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
@@ -116,7 +116,7 @@ func (y *firingLobby) bench(b *testing.B) {
 	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
 	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
-	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
+	b.ReportMetric(float64(objectBits)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")
 	b.ReportMetric(0, "ns/op")
 }

@@ -456,16 +456,16 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		if f.ID(slot) == 0 {
 			continue
 		}
-		told := at
-		id, ok := c.Objects.Row(told, slot, got[:])
+		newest := at
+		id, ok := c.Objects.Row(newest, slot, got[:])
 		for back := tick.Tick(3); !ok && back < 150; back += 3 { // nothing has changed since
-			told = at - back
-			id, ok = c.Objects.Row(told, slot, got[:])
+			newest = at - back
+			id, ok = c.Objects.Row(newest, slot, got[:])
 		}
-		was := y.Lobby.ObjectFrame(told)
+		was := y.Lobby.ObjectFrame(newest)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
 			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v",
-				slot, ok, id, got, told, should, want)
+				slot, ok, id, got, newest, should, want)
 			continue
 		}
 		var o netstate.ObjectState
@@ -478,18 +478,18 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		}
 	}
 	// The rows decode to the state of the match.
-	things := map[netstate.Kind][]objects.Object{}
+	byKind := map[netstate.Kind][]objects.Object{}
 	for _, o := range c.Objects.Append(nil) {
-		things[o.Kind] = append(things[o.Kind], o)
+		byKind[o.Kind] = append(byKind[o.Kind], o)
 	}
-	for i, o := range things[netstate.Barrel] {
+	for i, o := range byKind[netstate.Barrel] {
 		b := &m.Scene().Barrels[i]
 		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) ||
 			b.Broken != 0 && o.Since != b.Broken {
 			t.Errorf("barrel %d: %+v, the match has %+v", i, o, b)
 		}
 	}
-	for i, o := range things[netstate.Cube] {
+	for i, o := range byKind[netstate.Cube] {
 		b := &m.Scene().Cubes[i]
 		if b.Resting && (o.Pos != b.Pos || !o.Rests) {
 			t.Errorf("cube %d: %+v, the match has %+v", i, o, b)
@@ -500,17 +500,17 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			}
 		}
 	}
-	for i, o := range things[netstate.Teleporter] {
+	for i, o := range byKind[netstate.Teleporter] {
 		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) ||
 			p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
 			t.Errorf("teleporter %d: %+v, the match has %+v", i, o, p)
 		}
 	}
-	if len(things[netstate.Barrel]) != 3 || len(things[netstate.Cube]) != 3 ||
-		len(things[netstate.Teleporter]) != 1 || len(things[netstate.Zone]) != 1 {
+	if len(byKind[netstate.Barrel]) != 3 || len(byKind[netstate.Cube]) != 3 ||
+		len(byKind[netstate.Teleporter]) != 1 || len(byKind[netstate.Zone]) != 1 {
 		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones",
-			len(things[netstate.Barrel]), len(things[netstate.Cube]), len(things[netstate.Teleporter]),
-			len(things[netstate.Zone]))
+			len(byKind[netstate.Barrel]), len(byKind[netstate.Cube]), len(byKind[netstate.Teleporter]),
+			len(byKind[netstate.Zone]))
 	}
 }
 
@@ -568,10 +568,10 @@ func TestObjectUpdateIntervals(t *testing.T) {
 		for _, k := range gaps {
 			all += k
 		}
-		t.Logf("cubes told each %d snapshots: gaps %v; %d flights, %d changed",
+		t.Logf("cubes sent each %d snapshots: gaps %v; %d flights, %d changed",
 			n, gaps[:8], len(flown), ended)
 		if gaps[n] != all || all < 100/int(n) || len(flown) < 10 || ended == 0 {
-			t.Errorf("cubes told each %d snapshots: gaps %v, %d flights, %d ends",
+			t.Errorf("cubes sent each %d snapshots: gaps %v, %d flights, %d ends",
 				n, gaps[:8], len(flown), ended)
 		}
 	}
@@ -584,7 +584,7 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 		c.Lobby.Relevance, c.Lobby.ViewDistance = server.RelevanceGrid, far
 		c.Lobby.CellSize, c.Lobby.Hysteresis = cell, linger
 	})
-	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
+	sent, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
 	var near [8]map[netid.ID]tick.Tick
 	for i := range near {
 		near[i] = map[netid.ID]tick.Tick{}
@@ -641,7 +641,7 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 					continue
 				}
 				pos, o := where(slot)
-				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone ||
+				if sent++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone ||
 					o.Kind == netstate.Teleporter {
 					kept++
 					continue
@@ -653,9 +653,9 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d rows told of %d, %d always", told, all, kept)
-	if told < 500 || told > all*4/5 {
-		t.Errorf("%d rows told of %d: the range tests nothing", told, all)
+	t.Logf("%d rows sent of %d, %d always", sent, all, kept)
+	if sent < 500 || sent > all*4/5 {
+		t.Errorf("%d rows sent of %d: the range tests nothing", sent, all)
 	}
 }
 

@@ -68,15 +68,15 @@ func streamsOf(log []byte) (out [][]byte) {
 // TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by
 // codec. The bounds are a tenth above what is measured; docs/decisions/0022 rests on the order.
 func TestReplaySizes(t *testing.T) {
-	wander := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
+	bots := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
 	for _, c := range []struct {
 		name    string
 		players int
 		brain   func(int) swarm.Brain
 		most    float64 // bytes a player and second, zstd with the dictionary
 	}{
-		{"generated play of 4", 4, wander, 380},
-		{"generated play of 16", 16, wander, 322},
+		{"generated play of 4", 4, bots, 380},
+		{"generated play of 16", 16, bots, 322},
 		{"human play of 16", 16, recordedPlay(t), 380},
 	} {
 		if c.brain == nil {

@@ -22,14 +22,14 @@ import (
 // server, departures and reused slots, over lossy links.
 func TestRow05StringsBesideTheColumns(t *testing.T) {
 	skipUnderRace(t)
-	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
-	s := modeLobby{mode: "assault", players: len(wished), link: bad,
+	wanted := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
+	s := modeLobby{mode: "assault", players: len(wanted), link: bad,
 		change: func(p *mode.Params) { p.PrematchMillis = 500 }}.open(t)
-	for i := range wished {
+	for i := range wanted {
 		i, was := i, s.cfg.ChangeClient
 		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
 			if was(n, cfg); n == i {
-				cfg.Name = wished[i]
+				cfg.Name = wanted[i]
 			}
 		}
 		s.Leave(i)
@@ -46,7 +46,7 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	m := s.Lobby.Match()
 	names := map[string]bool{}
 	for i, c := range s.Clients {
-		for slot := range wished {
+		for slot := range wanted {
 			player, ok := c.Chat.Player(slot)
 			first, _ := s.Clients[0].Chat.Player(slot)
 			if !ok || player.Name == "" || player != first || m.World.At(slot) != player.ID ||
@@ -72,8 +72,8 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 			t.Errorf("client %d plays %q", i, ours.Mode.Name)
 		}
 	}
-	if len(names) != len(wished) {
-		t.Errorf("%d names of %d players: %v", len(names), len(wished), names)
+	if len(names) != len(wanted) {
+		t.Errorf("%d names of %d players: %v", len(names), len(wanted), names)
 	}
 }
 

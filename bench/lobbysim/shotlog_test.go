@@ -18,7 +18,7 @@ import (
 
 // newCombatLobby is a small lobby whose players are likely to meet, with links so slow that some
 // views are clamped.
-func newCombatLobby(t testing.TB, receipts int) *Sim {
+func newCombatLobby(t testing.TB, records int) *Sim {
 	t.Helper()
 	b, err := New(Config{
 		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond,
@@ -57,7 +57,7 @@ func TestShotLogIsRight(t *testing.T) {
 		got := ring.Since(number, 0, nil)
 		number = ring.Count()
 		if len(got) != len(out.Shots)+len(out.Punches) {
-			t.Fatalf("tick %d: %d receipts of %d rounds and %d punches",
+			t.Fatalf("tick %d: %d records of %d rounds and %d punches",
 				m.Tick(), len(got), len(out.Shots), len(out.Punches))
 		}
 		for i := range got {
@@ -66,7 +66,7 @@ func TestShotLogIsRight(t *testing.T) {
 			clamps[r.ClampReason]++
 			var s *sim.Shot
 			if r.Melee != (i >= len(out.Shots)) {
-				t.Fatalf("receipt %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
+				t.Fatalf("record %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
 			}
 			if s = &out.Punches[:cap(out.Punches)][max(i-len(out.Shots), 0)]; !r.Melee {
 				s = &out.Shots[i]
@@ -106,9 +106,9 @@ func TestShotLogIsRight(t *testing.T) {
 		}
 	}
 	if b.Lobby.Match().Hash() != plain.Lobby.Match().Hash() {
-		t.Error("receipts changed the match")
+		t.Error("the shot log changed the match")
 	}
-	t.Logf("%d receipts, verdicts %v, clamps %v, %d exact, %d near misses",
+	t.Logf("%d records, verdicts %v, clamps %v, %d exact, %d near misses",
 		number, verdicts, clamps, exact, missed)
 	if verdicts[lagcomp.HitPlayer] < 20 || verdicts[lagcomp.HitWall] < 20 || exact < 20 || missed < 20 ||
 		clamps[lagcomp.ClampCap] < 5 {
@@ -155,7 +155,7 @@ func BenchmarkShotLog(b *testing.B) {
 	b.ReportMetric(float64(shots)/float64(n), "shots/tick")
 	b.ReportMetric(spent[0]/half, "combat-ns/off")
 	b.ReportMetric(spent[1]/half, "combat-ns/on")
-	b.ReportMetric((spent[1]-spent[0])/half/(float64(shots)/float64(n)), "ns/receipt")
+	b.ReportMetric((spent[1]-spent[0])/half/(float64(shots)/float64(n)), "ns/record")
 	b.ReportMetric(100*(spent[1]-spent[0])/half/(float64(tick)/float64(n)), "%tick")
 }
 

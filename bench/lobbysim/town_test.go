@@ -78,7 +78,7 @@ func free(a *arena.Arena, p, q geom.Vec3) bool {
 // mightSpot tries random straight moves by which two players could see each other within the
 // table's look-ahead.
 func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool {
-	wander := func(p geom.Vec3) geom.Vec3 {
+	moved := func(p geom.Vec3) geom.Vec3 {
 		sin, cos := geom.Angle(r.Uint32()).SinCos()
 		far := c.LookAhead * c.Speed * r.Float32()
 		to := p.Add(geom.Vec3{X: sin * far, Y: c.LookAhead * c.Climb * r.Float32(), Z: cos * far})
@@ -88,7 +88,7 @@ func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool 
 		return to
 	}
 	for range 100 {
-		if from, to := wander(p), wander(q); spotted(a, from, to) || spotted(a, to, from) {
+		if from, to := moved(p), moved(q); spotted(a, from, to) || spotted(a, to, from) {
 			return true
 		}
 	}
@@ -237,11 +237,11 @@ func TestThreat26PlayersBehindHousesAreNotSent(t *testing.T) {
 			"%d visible by rays, each in the snapshots before (%d); "+
 			"of %d enemies in visible cells %d cannot come in sight within the look-ahead; "+
 			"the longest wait in sight %d ticks",
-			kbps, n.snapshots, n.told, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
-		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 ||
+			kbps, n.snapshots, n.sent, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
+		if n.snapshots < ticks*15 || n.sent < n.snapshots*20 || n.hidden < n.snapshots*5 ||
 			w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
 			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested",
-				n.snapshots, n.told, n.hidden, w.seen, w.late)
+				n.snapshots, n.sent, n.hidden, w.seen, w.late)
 		}
 		if w.overshot*5 > w.sampled*3 || w.sampled < 100 {
 			t.Errorf("of %d enemies in visible cells, %d could not come in sight",

@@ -127,12 +127,12 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 			n.take(t, cl, f, oracles[i].visibleTo(f))
 		}
 	}
-	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 ||
+	if n.snapshots < ticks*20 || n.sent < n.snapshots*4 || n.hidden < n.snapshots*4 ||
 		kbps > 0 && n.waiting == 0 {
 		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out",
-			n.snapshots, n.told, n.hidden, n.waiting)
+			n.snapshots, n.sent, n.hidden, n.waiting)
 	}
-	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
+	t.Logf("%d snapshots: %d rows sent, %d hidden, %d waited", n.snapshots, n.sent, n.hidden, n.waiting)
 }
 
 // reconnectInTurn lets one client of 64 after the other leave and join again, one each 90 ticks,
@@ -153,7 +153,7 @@ func reconnectInTurn(t *testing.T, b *Sim, now int) (i int, anew bool) {
 type rowCounts struct {
 	whole bool // no visible row is left out
 
-	snapshots, told, hidden, waiting int
+	snapshots, sent, hidden, waiting int
 }
 
 // take fails the test if the snapshot of f has a row that the client may not see. It returns the
@@ -170,7 +170,7 @@ func (n *rowCounts) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
 			t.Fatalf("client %v was sent in tick %d %v, which it must not see", cl.ID(), f.Tick, id)
 		case ok && id != 0:
 			slots |= 1 << slot
-			n.told++
+			n.sent++
 		case present != 0 && may[present] && n.whole:
 			t.Fatalf("client %v was not sent in tick %d %v, which it may see", cl.ID(), f.Tick, present)
 		case present != 0 && may[present]:

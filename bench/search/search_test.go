@@ -159,7 +159,7 @@ func TestSearchDoubtsOneNoisyStep(t *testing.T) {
 	}
 }
 
-// A failure that there was no time to measure again is told as such.
+// The knee says that there was no time to measure a failure again.
 func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	s, near := &Search{}, healthy(128)
 	s.Record(healthy(120))

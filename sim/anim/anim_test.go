@@ -204,12 +204,12 @@ func TestAnyStateBecomesValid(t *testing.T) {
 		}
 		var p rig.Pose
 		WritePose(&s, &p)
-		told, again := Tell(&p), rig.Pose{}
-		if told.ApplyTo(&again); again != p || Tell(&again) != told {
-			t.Fatalf("%+v is told as %+v, which shows %+v", p, told, again)
+		public, again := Tell(&p), rig.Pose{}
+		if public.ApplyTo(&again); again != p || Tell(&again) != public {
+			t.Fatalf("%+v is sent as %+v, which shows %+v", p, public, again)
 		}
-		if max(told.Phase, told.Heading) > 31 || told.Lean > 2 || max(told.Gait, told.Squat) > 3 {
-			t.Fatalf("beyond the bits: %+v", told)
+		if max(public.Phase, public.Heading) > 31 || public.Lean > 2 || max(public.Gait, public.Squat) > 3 {
+			t.Fatalf("beyond the bits: %+v", public)
 		}
 		near := func(name string, got, want, turn, most float64) {
 			if d := math.Abs(math.Remainder(got-want, turn)); d > most {

@@ -114,8 +114,8 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 
 var limits = regexp.MustCompile(`want a (?:whole )?number (\S+) to (\S+)$`)
 
-// The ranges of keys lie within what the packages take: a number at either end is good, or is told
-// by its key because of another one, and never only by a package.
+// The ranges of keys lie within what the packages take: a number at either end is accepted, or
+// refused by its key because of another key, and never only by a package.
 func TestRow15RangesAreThePackages(t *testing.T) {
 	all := files()
 	tried := 0

@@ -118,7 +118,7 @@ func (s stepped) check(t interface {
 	}
 	for _, a := range out.Announcements {
 		if a.Kind == 0 || a.Kind >= AnnouncementKinds {
-			t.Fatalf("told %+v", a)
+			t.Fatalf("announced %+v", a)
 		}
 	}
 }
