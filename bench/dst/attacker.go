@@ -21,18 +21,23 @@ type attacker struct {
 	addr        netip.AddrPort
 	rng         *rand.Rand
 	user        uint64 // client id in its tokens
-	serverStart int    // number of the server that the session belongs to
-	token       []byte
-	dial        *netcode.Client
-	peer        *packet.Peer // nil until the session's first packet
-	out         netcode.Outbox
-	queue       [][]byte  // datagrams from the server that the next step opens
-	newest      tick.Tick // newest snapshot received
-	steps       int       // ticks since the attack began
-	packets     int       // packets received in this session
-	forged      int       // acks of sequences never sent that a server in its ticks must refuse
-	actedAt     tick.Tick // the server's tick of the last attack
-	gone        bool
+	serverStart int    // number of the server that the sessions belong to
+	token       []byte // of the session
+	attackSession
+	out     netcode.Outbox
+	steps   int       // ticks since the attack began
+	forged  int       // acks of sequences never sent that a server in its ticks must refuse
+	actedAt tick.Tick // the server's tick of the last attack
+	gone    bool
+}
+
+// attackSession is one session of an attacker.
+type attackSession struct {
+	dial    *netcode.Client
+	peer    *packet.Peer // nil until the first packet
+	queue   [][]byte     // datagrams from the server that the next step opens
+	newest  tick.Tick    // newest snapshot received
+	packets int          // packets received
 }
 
 // newAttacker adds the attacker of a fault to the world and begins its first session.
@@ -62,8 +67,8 @@ func (k *attacker) begin() {
 	if k.gone {
 		return
 	}
-	k.dial = netcode.NewClient(k.token, netcode.ClientConfig{})
-	k.peer, k.newest, k.packets, k.queue = nil, 0, 0, k.queue[:0]
+	k.attackSession = attackSession{dial: netcode.NewClient(k.token, netcode.ClientConfig{}),
+		queue: k.queue[:0]}
 }
 
 // deliver queues a datagram from the server for the attacker's next step.

@@ -9,18 +9,23 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
+// machine is the computer of an honest player with its link. It outlives the player's clients.
+type machine struct {
+	clockOffset [2]time.Duration // virtual time of the last change of drift; the clock then
+	drift       float64          // rate error of the clock
+	stalls      int              // active faults that stall the machine
+	blackholes  int              // active faults that block its link
+	badLink     *impair.Profile  // nil: a clean link
+	congested   bool
+}
+
 // honest is an honest player: one client after another, and the checks' memory of it.
 type honest struct {
-	reconnectAt time.Duration    // 0 while a client exists
-	startedAt   time.Duration    // start of the current client
-	serverStart int              // number of the server that the current client dialled
-	clockOffset [2]time.Duration // virtual time of the last change of drift; the client's clock then
-	drift       float64          // rate error of the client's clock
-	stalls      int              // active faults that stall the client
-	blackholes  int              // active faults that block its link
-	badLink     *impair.Profile
-	congested   bool
-	id          netid.ID // its player; 0 before the client joined
+	machine
+	reconnectAt time.Duration // 0 while a client exists
+	startedAt   time.Duration // start of the current client
+	serverStart int           // number of the server that the current client dialled
+	id          netid.ID      // its player; 0 before the client joined
 
 	compared  tick.Tick // newest snapshot that was checked
 	newest    tick.Tick // newest snapshot the client had
@@ -77,10 +82,8 @@ func (w *world) reconnect(i int) {
 		if err := w.Connect(i); err != nil {
 			w.fail(NoPanic, "client %d cannot connect: %v", i, err)
 		}
-		// The machine and its link outlive a client, and so does the count of its chat lines.
-		*s = honest{startedAt: now, settleAt: max(settled, now+time.Second), serverStart: w.starts,
-			clockOffset: s.clockOffset, drift: s.drift, stalls: s.stalls, blackholes: s.blackholes,
-			badLink: s.badLink, congested: s.congested, linesSent: s.linesSent}
+		*s = honest{machine: s.machine, linesSent: s.linesSent,
+			startedAt: now, settleAt: max(settled, now+time.Second), serverStart: w.starts}
 		w.visibility.forget(i)
 	}
 }

@@ -118,19 +118,8 @@ func newWorld(c Case, as checks) (*world, error) {
 		}
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
-	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
-		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
-		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
-		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch,
-			HandshakesPerSecond: 5000},
-		EnterStage: w.onStage, Record: w.onChunk}
-	if as.none {
-		w.cfg.EnterStage, w.cfg.Record = nil, nil
-	}
-	if w.draw.Walls {
-		w.cfg.CellSize, w.cfg.ViewDistance, w.cfg.Hysteresis = 4, 30, 3
-		w.cfg.CellVisible = blockVisibility(ground, w.cfg.CellSize)
-	}
+	w.cfg = w.serverConfig(ground, name)
+	w.cfg.Players = w.draw.Clients + attackers + 1
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{
 		Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
@@ -149,6 +138,24 @@ func newWorld(c Case, as checks) (*world, error) {
 	w.visibility.init(w)
 	w.serverStarted()
 	return w, nil
+}
+
+// serverConfig returns the configuration of the first server, without its number of players and its
+// random seed.
+func (w *world) serverConfig(ground *arena.Arena, name string) server.Config {
+	cfg := server.Config{Arena: ground, ArenaName: name,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
+		Rules: sim.Rules{Seed: w.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
+		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch,
+			HandshakesPerSecond: 5000}}
+	if !w.checks.none {
+		cfg.EnterStage, cfg.Record = w.onStage, w.onChunk
+	}
+	if w.draw.Walls {
+		cfg.CellSize, cfg.ViewDistance, cfg.Hysteresis = 4, 30, 3
+		cfg.CellVisible = blockVisibility(ground, cfg.CellSize)
+	}
+	return cfg
 }
 
 // wallClock returns the server's wall clock at a virtual time, Unix seconds.
