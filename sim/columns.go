@@ -25,6 +25,7 @@ type scratch struct {
 	loop   parallel.Loop[columns]
 	grain  int          // least rows of a part of a loop
 	memory []ecs.Memory // of components
+	saved  *State       // of Save; nil before the first
 }
 
 // rowScratch has one entry a row, except for actions.
@@ -91,11 +92,12 @@ func newScratch(slots int) *scratch {
 }
 
 // columns is what systems work on: the resources, and the components of all players, one row a
-// player, for one tick.
+// player, for one tick. Those of a State have no rows but ids.
 type columns struct {
-	match *Match
+	match *Match // nil: a State
 	resources
 	rows
+	copied []ecs.Memory // components of a State
 }
 
 // rows are the components of all players. Every column is empty without players and between ticks.

@@ -105,7 +105,7 @@ func TestReplaySizes(t *testing.T) {
 					}
 				}
 			} else if done := rec.Tick(); done != nil {
-				chunks = append(chunks, done)
+				chunks = append(chunks, done.Encode())
 			}
 		}
 		plain, err := dict.NewPacker(nil)

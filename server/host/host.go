@@ -30,6 +30,7 @@ type Host struct {
 	query    *queryPort // nil: none
 	console  terminal
 	recorder *recorder // nil: nothing is recorded
+	encoder  *background
 	dash     *httpapi.DashFeed
 	labels   *httpapi.StageLabels
 	schedule *metrics.Schedule
@@ -49,6 +50,7 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName),
 		schedule: metrics.NewSchedule()}
 	if err := h.open(&cfg); err != nil {
+		h.encoder.close()
 		h.pool.Close()
 		return nil, errors.Join(err, h.query.close(), e.close())
 	}
@@ -90,6 +92,8 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 	c := &cfg.Lobby
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, h.labels.Enter
 	c.Netcode, c.Name, c.Console = h.sessions, cfg.Name, filesIn(cfg.Console.Dir)
+	h.encoder = newBackground()
+	c.Background = h.encoder.run
 	if cfg.Files.Recordings != "" {
 		if h.recorder, err = newRecorder(cfg.Files.Recordings, h.log); err != nil {
 			return err
@@ -148,6 +152,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.dash.Close()
 	bye := h.disconnectAll(pacer, err)
 	h.lobby.FinishRecording()
+	h.encoder.close()
 	h.recorder.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -269,6 +274,7 @@ func (h *Host) logStall(period, late time.Duration, skipped uint64) {
 type loggedCounts struct {
 	drops      [packet.NumDrops]uint64
 	unbalanced uint64
+	chunks     uint64 // of recordings, dropped
 }
 
 // log writes what has grown since the last call.
@@ -281,6 +287,10 @@ func (c *loggedCounts) log(to *rateLog, now time.Duration, s *metrics.Stats) {
 	if n := s.Count[metrics.UnbalancedTicks].Load(); n != c.unbalanced {
 		to.event(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		c.unbalanced = n
+	}
+	if n := s.Count[metrics.RecordingChunksDropped].Load(); n != c.chunks {
+		to.event(now, "recording", "RECORDING: not encoded in time: %d seconds of it are missing by now", n)
+		c.chunks = n
 	}
 }
 

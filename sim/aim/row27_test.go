@@ -119,11 +119,11 @@ func TestThreat27AimIsMeasured(t *testing.T) {
 		g.step()
 		w.Tick(g.m)
 		if c := rec.Tick(); c != nil {
-			chunks = append(chunks, c)
+			chunks = append(chunks, c.Encode())
 		}
 	}
 	if c := rec.Close(); c != nil {
-		chunks = append(chunks, c)
+		chunks = append(chunks, c.Encode())
 	}
 	judged := [2]int{}
 	for slot := range 8 {
