@@ -63,7 +63,7 @@ var layers = []layer{
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena"},
+	{pkg: "sim/move", may: "ecs/geom sim/arena vek"},
 	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
@@ -156,6 +156,7 @@ var outside = map[string]string{
 	"sys":          "golang.org/x/sys",
 	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
+	"vek":          "github.com/viterin/vek",
 }
 
 // testTools are outside modules that any test may import and no other code.

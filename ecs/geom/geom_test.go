@@ -40,6 +40,21 @@ func TestSinCosBits(t *testing.T) {
 	}
 }
 
+func TestSinCosAll(t *testing.T) {
+	angles := make([]Angle, 65536)
+	for a := range angles {
+		angles[a] = Angle(a)
+	}
+	sin, cos := make([]float32, len(angles)), make([]float32, len(angles))
+	SinCosAll(sin, cos, angles)
+	for a := range angles {
+		s, c := Angle(a).SinCos()
+		if math.Float32bits(sin[a]) != math.Float32bits(s) || math.Float32bits(cos[a]) != math.Float32bits(c) {
+			t.Fatalf("%#x: %v, %v, want %v, %v", a, sin[a], cos[a], s, c)
+		}
+	}
+}
+
 func TestDegrees(t *testing.T) {
 	for deg, want := range map[float64]Angle{0: 0, 90: 0x4000, -90: 0xC000, 180: 0x8000, 360: 0, 359.999: 0,
 		450: 0x4000} {

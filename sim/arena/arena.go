@@ -41,6 +41,7 @@ type Arena struct {
 	hash  [32]byte
 	near  grid
 	rays  grid
+	tops  Tops
 	pass  uint8   // of all solids together
 	large []Solid // solids too wide for the ray grid, tested by every ray
 }
@@ -62,6 +63,7 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 	if err := a.index(); err != nil {
 		return nil, err
 	}
+	a.tops = newTops(a)
 	a.hash = a.computeHash()
 	return a, nil
 }

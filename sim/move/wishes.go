@@ -1,0 +1,136 @@
+package move
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// gaits are the ways to move: 0 not at all, 1 walking, 2 sprinting.
+const gaits = 3
+
+// terms are the numbers of a state of locomotion at a tick rate; see batchColumns.
+type terms struct {
+	friction             float32
+	most                 [gaits]float32
+	keepY, addY, lowestY float32
+}
+
+// bodyTerms are the numbers of a body at a tick rate that the phases read.
+type bodyTerms struct {
+	of       [8]terms // by Loco; only those up to Dead
+	speed    [gaits]float32
+	strideSq float32 // of the longest way that the broad phase may free
+	step     float32 // no higher than this above the feet, a solid may be stepped on
+	// how far the body reaches aside, with margins: what it may step on, or what it may only touch
+	aside [2]float32
+	tall  float32
+}
+
+// lowest is below any velocity.
+const lowest = -1e9
+
+// prepare takes the arguments of a call, and makes the tables that follow from bodies and rate
+// unless they are those of the last call.
+func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
+	b.arena, b.mover.arena = a, a
+	if b.rate == rate && slices.Equal(b.bodies, bodies) {
+		return
+	}
+	b.rate, b.dt = rate, 1/float32(rate)
+	b.bodies = append(b.bodies[:0], bodies...)
+	b.terms = b.terms[:0]
+	for _, body := range bodies {
+		b.terms = append(b.terms, body.terms(b.dt))
+	}
+}
+
+// terms works the tables of a body out.
+func (b *Body) terms(dt float32) bodyTerms {
+	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
+	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run}, strideSq: min(b.strideSq, stride*stride),
+		step: b.stepTop + margin, aside: [2]float32{b.radius + margin, b.radius - skin/2},
+		tall: b.height + margin + margin}
+	most := func(accel float32) [gaits]float32 {
+		return [gaits]float32{0, dt * accel * b.walk, dt * accel * b.run}
+	}
+	walk := terms{friction: b.friction, most: most(b.accel), lowestY: lowest} // y: see resolve
+	t.of[Stand], t.of[GroundMove] = walk, walk
+	rise := terms{friction: b.airFriction, most: most(b.airAccel), addY: b.jumpSpeed, lowestY: lowest}
+	t.of[Jumping], t.of[DoubleJump] = rise, rise
+	fall := terms{friction: b.airFriction, most: most(b.airAccel), keepY: 1,
+		addY: -float32(b.gravity * dt), lowestY: -b.fallSpeed}
+	t.of[InAir] = fall
+	fall.friction, fall.most = b.friction, [gaits]float32{}
+	t.of[Dead] = fall
+	return t
+}
+
+// wishes is the first phase: the next state of locomotion of each row, and the columns that follow
+// from it and from the input. It steps rows that are not as a tick leaves them, and rocket jumps,
+// alone and returns them.
+func (b *Batch) wishes() (alone []uint8) {
+	r, c := &b.rows, &b.columns
+	n, count := len(r.Pos), 0
+	pos, vel, state, inputs, who := r.Pos[:n], r.Vel[:n], r.State[:n], r.In[:n], r.Who[:n]
+	velX, velY, velZ := c.velX[:n], c.velY[:n], c.velZ[:n]
+	friction, keepY, addY, lowestY := c.friction[:n], c.keepY[:n], c.addY[:n], c.lowestY[:n]
+	wish, most, angles, kinds := c.wish[:n], c.most[:n], c.angles[:n], c.kinds[:n]
+	for i := range pos {
+		t, v, s, in := &b.terms[who[i].Body], &vel[i], &state[i], &inputs[i] // copies would wait
+		if s.Loco > Dead || !onGrid(&pos[i], v) {
+			b.stepRow(i)
+			kinds[i], b.stepped[count&(batchRows-1)] = stepped, uint8(i)
+			count++
+			continue
+		}
+		if fresh := in.Buttons &^ s.Held & Jump; s.Loco|Loco(fresh) <= GroundMove && fresh == 0 {
+			s.walk(in) // as advance does, for most rows
+		} else {
+			in = b.bodies[who[i].Body].advance(s, in, b.rate)
+		}
+		of, g := &t.of[s.Loco&7], in.gait()
+		kinds[i] = uint8(one(s.Loco <= GroundMove))
+		velX[i], velY[i], velZ[i] = v.X, v.Y, v.Z
+		friction[i], keepY[i], addY[i], lowestY[i] = of.friction, of.keepY, of.addY, of.lowestY
+		angles[i], wish[i], most[i] = in.wishYaw(), in.wishSpeed(t.speed[g]), of.most[g]
+	}
+	return b.stepped[:count]
+}
+
+// walk is advance for a body on the ground that does not jump.
+func (s *State) walk(in *Input) {
+	next := Loco(one(in.MoveMag > 0)) // Stand or GroundMove
+	s.Since &= -uint16(one(next == s.Loco))
+	s.Loco, s.Jumps, s.Held = next, 0, in.Buttons&Jump
+}
+
+// gait is 0, 1 or 2 without a branch: whether a player sprints cannot be predicted.
+func (in *Input) gait() uint {
+	moves := one(in.MoveMag > 0)
+	// MoveYaw is below 64 or above 192
+	ahead := one(in.MoveYaw+63 < 127)
+	return uint(moves + moves&ahead&int(in.Buttons/Sprint))
+}
+
+// onGrid reports whether a position and a velocity are as Round leaves them, but for the sign of a
+// zero. It is what every tick begins with, unless something else moved the body.
+func onGrid(p, v *geom.Vec3) bool {
+	off := offGrid(p.X, posMagic) | offGrid(p.Y, posMagic) | offGrid(p.Z, posMagic) |
+		offGrid(v.X, velMagic) | offGrid(v.Y, velMagic) | offGrid(v.Z, velMagic)
+	fast := tooFast(v.X) | tooFast(v.Y) | tooFast(v.Z)
+	return off<<1 == 0 && fast >= 0
+}
+
+// offGrid has a bit besides the highest if rounding changes x, and for infinities and NaN.
+func offGrid(x float32, magic float64) uint64 {
+	d := float64(x)
+	return math.Float64bits((d + magic) - magic - d)
+}
+
+// tooFast is negative for what cleanVelocity limits.
+func tooFast(v float32) int32 {
+	return int32(math.Float32bits(TopSpeed) - math.Float32bits(geom.Abs(v)))
+}
