@@ -24,7 +24,7 @@ func newCombatLobby(t testing.TB, records int) *Sim {
 		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond,
 			Jitter: 30 * time.Millisecond},
 		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16,
-			Rules: sim.Rules{Seed: 4}, ShotLogSize: receipts},
+			Rules: sim.Rules{Seed: 4}, ShotLogSize: records},
 	})
 	if err != nil {
 		t.Fatal(err)
