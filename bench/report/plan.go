@@ -70,9 +70,6 @@ func (p Plan) Clean() Plan {
 		p.Units = s.Units()
 	}
 	p.Units = append([]measure.UnitCost{}, p.Units...)
-	if p.Repeats != nil {
-		p.Repeats = p.Repeats.finite()
-	}
 	return p
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/tickrate/tickrate/bench/measure"
 )
@@ -25,16 +24,6 @@ func (r *Repeats) Doubt() string {
 	}
 	return fmt.Sprintf("%d players held in %d of %d measurements only: plan for fewer, "+
 		"or measure again on an idle machine", r.Players, r.Held, r.Steps)
-}
-
-// finite returns r without the infinite interval of a single value, which JSON cannot hold.
-func (r Repeats) finite() *Repeats {
-	for _, i := range []*measure.Interval{&r.TickMillis, &r.Cores, &r.KbpsDown, &r.AgeMillis} {
-		if math.IsInf(i.HalfWidth, 0) || math.IsNaN(i.HalfWidth) {
-			i.HalfWidth = 0
-		}
-	}
-	return &r
 }
 
 // RepeatsAt sums up the steps of a size; nil if fewer than two of them are not void.

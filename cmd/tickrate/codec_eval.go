@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -123,8 +125,16 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	return printEvaluation(c, out, f.codecs)
 }
 
-// open reads a trace of either kind.
+// open reads a trace of either kind. A missing file is an error of use.
 func (f evalFlags) open(path string) (*itr.Trace, error) {
+	t, err := f.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usage.Error(err)
+	}
+	return t, err
+}
+
+func (f evalFlags) read(path string) (*itr.Trace, error) {
 	if !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".csv.gz") {
 		return itr.Open(path)
 	}

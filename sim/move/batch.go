@@ -43,9 +43,12 @@ type Batch struct {
 	dt      float32
 
 	terms   []bodyTerms           // of bodies at rate
+	locos   []locoTerms           // likewise, eight a body
 	collide [batchRows]uint8      // rows that may touch something
 	cells   [batchRows]arena.Cell // by row, of these
-	fetched float32
+	among   [batchRows]uint8      // rows with obstacles near them
+	fetched uint64                // what was read only to have it near
+	near    float32
 	stepped [batchRows]uint8 // rows that wishes stepped alone
 	mover   mover
 }
@@ -86,8 +89,8 @@ func (b *Batch) step() {
 	c.resize(len(b.rows.Pos))
 	stepped := b.wishes()
 	c.sincos()
-	c.accelerate(b.dt)
-	c.fall()
+	c.accelerate(b.locos, b.dt)
+	c.fall(b.locos)
 	c.integrate(b.dt)
 	b.resolve(b.broadPhase())
 	b.dropStepped(stepped)
@@ -118,6 +121,7 @@ func (b *Batch) resolve(rows []uint8) {
 		if motion.Loco.Grounded() {
 			motion.Vel.Y = -m.body.stick * b.dt
 		}
+		m.cell = b.arena.List(b.cells[i])
 		m.resolve(&motion, &r.In[i], motion.Vel.Scale(b.dt), b.rate)
 		r.Pos[i] = m.origin.Add(roundPos(motion.Pos))
 		r.State[i] = State{motion.Loco, motion.Jumps, motion.Since, motion.Held}

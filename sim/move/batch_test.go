@@ -78,8 +78,8 @@ func freeRows(r Rows, bodies []*Body, a *arena.Arena) int {
 	b.columns.resize(batchRows)
 	alone := b.wishes()
 	b.columns.sincos()
-	b.columns.accelerate(b.dt)
-	b.columns.fall()
+	b.columns.accelerate(b.locos, b.dt)
+	b.columns.fall(b.locos)
 	b.columns.integrate(b.dt)
 	return batchRows - len(alone) - len(b.broadPhase())
 }

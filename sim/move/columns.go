@@ -12,27 +12,32 @@ import (
 // elementwise operation, whose bits are those of the scalar operation: no product is fused into a
 // sum, nothing is summed across rows.
 type batchColumns struct {
-	memory [17 * batchRows]float32
-	angles [batchRows]geom.Angle // of the wishes
-	kinds  [batchRows]uint8
-	rows   int // of the columns, padded
+	memory  [17 * batchRows]float32
+	angles  [batchRows]geom.Angle // of the wishes
+	kinds   [batchRows]uint8
+	squares [batchRows]uint32
+	modes   [batchRows]mode
+	rows    int // of the columns, padded
 
 	vel, move        []float32 // x, then y, then z of all rows
 	velX, velY, velZ []float32 // of vel: m/s
 	moveX, moveY     []float32 // of move: metres of the tick
 	moveZ            []float32
-	top              []float32 // of Tops, where the row moves to
+	floor            []float32 // of the square that the row moves to
 	wishColumns
 }
 
 // wishColumns are what a row's state of locomotion and its input make of the tick.
 type wishColumns struct {
-	friction    []float32 // 1/s
-	keepY, addY []float32 // gravity: y of the velocity becomes y*keepY + addY
-	lowestY     []float32 // and no less than this
-	sin, cos    []float32 // direction of the wish
-	wish, most  []float32 // m/s along it; most that the tick may add
-	keep, sum   []float32 // scratch
+	sin, cos  []float32 // direction of the wish
+	wish      []float32 // m/s along it
+	keep, sum []float32 // scratch
+}
+
+// mode is which numbers hold for a row.
+type mode struct {
+	loco uint16 // of Batch.locos
+	gait uint16
 }
 
 // Kinds of rows in a batch.
@@ -48,8 +53,8 @@ func (c *batchColumns) resize(rows int) {
 		c.cut(n)
 	}
 	clear(c.angles[rows:c.rows])
-	for _, s := range [...][]float32{c.velX, c.velY, c.velZ, c.friction, c.keepY, c.addY, c.lowestY, c.wish,
-		c.most} {
+	clear(c.modes[rows:c.rows])
+	for _, s := range [...][]float32{c.velX, c.velY, c.velZ, c.wish} {
 		clear(s[rows:])
 	}
 }
@@ -67,9 +72,8 @@ func (c *batchColumns) cut(n int) {
 	c.vel, c.move = cut(3), cut(3)
 	c.velX, c.velY, c.velZ = c.vel[:n], c.vel[n:2*n], c.vel[2*n:]
 	c.moveX, c.moveY, c.moveZ = c.move[:n], c.move[n:2*n], c.move[2*n:]
-	c.friction, c.keepY, c.addY, c.lowestY = cut(1), cut(1), cut(1), cut(1)
-	c.sin, c.cos, c.wish, c.most = cut(1), cut(1), cut(1), cut(1)
-	c.keep, c.sum, c.top = cut(1), cut(1), cut(1)
+	c.sin, c.cos, c.wish = cut(1), cut(1), cut(1)
+	c.keep, c.sum, c.floor = cut(1), cut(1), cut(1)
 }
 
 // velocity is a row's.
@@ -87,12 +91,12 @@ func (c *batchColumns) finish(row uint8, vel geom.Vec3) {
 func (c *batchColumns) sincos() { geom.SinCosAll(c.sin, c.cos, c.angles[:c.rows]) }
 
 // accelerate is the function of that name in phases: friction, then acceleration along the wish.
-func (c *batchColumns) accelerate(dt float32) {
+func (c *batchColumns) accelerate(locos []locoTerms, dt float32) {
 	keep, sum := c.keep, c.sum
 	vek32.Mul_Into(sum, c.velX, c.velX)
 	vek32.Mul_Into(keep, c.velZ, c.velZ)
 	vek32.Add_Inplace(sum, keep)
-	c.rub(dt)
+	c.rub(locos, dt)
 	vek32.Mul_Inplace(c.velX, keep)
 	vek32.Mul_Inplace(c.velZ, keep)
 
@@ -100,7 +104,7 @@ func (c *batchColumns) accelerate(dt float32) {
 	vek32.Mul_Into(keep, c.velZ, c.cos)
 	vek32.Add_Inplace(sum, keep)
 	vek32.Sub_Inplace(c.wish, sum)
-	c.limitWish()
+	c.limitWish(locos)
 	vek32.Mul_Inplace(c.sin, c.wish)
 	vek32.Mul_Inplace(c.cos, c.wish)
 	vek32.Add_Inplace(c.velX, c.sin)
@@ -113,22 +117,23 @@ func (c *batchColumns) accelerate(dt float32) {
 // of Newton's method, which is not what the last lanes and other processors get. Nor are minima and
 // maxima: they store by mask, which takes some processors ten times as long. Floats that are not
 // negative order as their bits do.
-func (c *batchColumns) rub(dt float32) {
+func (c *batchColumns) rub(locos []locoTerms, dt float32) {
 	const unit, tiny = 0x3f800000, 0x35800000 // 1, and VelUnit squared: below any speed
-	keep, sum, friction := c.keep, c.sum[:len(c.keep)], c.friction[:len(c.keep)]
+	keep, sum, modes := c.keep, c.sum[:len(c.keep)], c.modes[:len(c.keep)]
 	for i, square := range sum {
 		speed := geom.Sqrt(square)
 		bits := math.Float32bits(speed)
-		left := speed - float32(math.Float32frombits(max(bits, unit))*dt*friction[i])
+		left := speed - float32(math.Float32frombits(max(bits, unit))*dt*locos[modes[i].loco].friction)
 		keep[i] = notNegative(left) / math.Float32frombits(max(bits, tiny))
 	}
 }
 
 // limitWish limits what is added along the wish.
-func (c *batchColumns) limitWish() {
-	most := c.most[:len(c.wish)]
-	for i, add := range c.wish {
-		c.wish[i] = math.Float32frombits(min(math.Float32bits(notNegative(add)), math.Float32bits(most[i])))
+func (c *batchColumns) limitWish(locos []locoTerms) {
+	wish, modes := c.wish, c.modes[:len(c.wish)]
+	for i, add := range wish {
+		most := math.Float32bits(locos[modes[i].loco].most[min(modes[i].gait, gaits-1)])
+		wish[i] = math.Float32frombits(min(math.Float32bits(notNegative(add)), most))
 	}
 }
 
@@ -139,12 +144,11 @@ func notNegative(x float32) float32 {
 }
 
 // fall is gravity, and the fixed speed of a jump.
-func (c *batchColumns) fall() {
-	vek32.Mul_Inplace(c.velY, c.keepY)
-	vek32.Add_Inplace(c.velY, c.addY)
-	lowest := c.lowestY[:len(c.velY)]
-	for i, y := range c.velY {
-		c.velY[i] = max(y, lowest[i])
+func (c *batchColumns) fall(locos []locoTerms) {
+	velY, modes := c.velY, c.modes[:len(c.velY)]
+	for i, y := range velY {
+		of := &locos[modes[i].loco]
+		velY[i] = max(float32(y*of.keepY)+of.addY, of.lowestY)
 	}
 }
 

@@ -25,6 +25,7 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16)
 // of a struct that was just written would wait.
 func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
 	m.body.drive(b, *in, rate, dt)
+	m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
 	m.resolve(b, in, b.Vel.Scale(dt), rate)
 	b.Pos = m.origin.Add(roundPos(b.Pos)) // so far it was measured from there
 	b.Vel = roundVel(b.Vel)

@@ -3,6 +3,7 @@ package move
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -11,22 +12,26 @@ import (
 // gaits are the ways to move: 0 not at all, 1 walking, 2 sprinting.
 const gaits = 3
 
-// terms are the numbers of a state of locomotion at a tick rate; see batchColumns.
-type terms struct {
-	friction             float32
-	most                 [gaits]float32
-	keepY, addY, lowestY float32
+// locoTerms are the numbers of a body's state of locomotion at a tick rate.
+type locoTerms struct {
+	friction    float32        // 1/s
+	most        [gaits]float32 // m/s that a tick may add along the wish
+	keepY, addY float32        // gravity: y of the velocity becomes y*keepY + addY
+	lowestY     float32        // and no less than this
+	_           float32
 }
+
+var _ [32]byte = [unsafe.Sizeof(locoTerms{})]byte{}
 
 // bodyTerms are the numbers of a body at a tick rate that the phases read.
 type bodyTerms struct {
-	of       [8]terms // by Loco; only those up to Dead
 	speed    [gaits]float32
 	strideSq float32 // of the longest way that the broad phase may free
-	step     float32 // no higher than this above the feet, a solid may be stepped on
-	// how far the body reaches aside, with margins: what it may step on, or what it may only touch
-	aside [2]float32
-	tall  float32
+	// The broad phase, in arena's lanes: how far the body reaches aside for what it may touch and for
+	// what it may step on, with margins, in each lane; its height; how high it steps.
+	touch, step uint64
+	tall        float32
+	steps       int
 }
 
 // lowest is below any velocity.
@@ -41,9 +46,10 @@ func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
 	}
 	b.rate, b.dt = rate, 1/float32(rate)
 	b.bodies = append(b.bodies[:0], bodies...)
-	b.terms = b.terms[:0]
+	b.terms, b.locos = b.terms[:0], b.locos[:0]
 	for _, body := range bodies {
-		b.terms = append(b.terms, body.terms(b.dt))
+		of := body.locoTerms(b.dt)
+		b.terms, b.locos = append(b.terms, body.terms(b.dt)), append(b.locos, of[:]...)
 	}
 }
 
@@ -51,21 +57,31 @@ func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
 func (b *Body) terms(dt float32) bodyTerms {
 	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
 	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run}, strideSq: min(b.strideSq, stride*stride),
-		step: b.stepTop + margin, aside: [2]float32{b.radius + margin, b.radius - skin/2},
-		tall: b.height + margin + margin}
+		// What is just a radius away is not touched; a lane holds what is less far.
+		touch: uint64((b.radius-skin/2)/arena.LaneUnit-1) * arena.EachLane,
+		step:  uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
+		tall:  b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
+	if b.radius+margin > arena.Beside {
+		t.strideSq = -1
+	}
+	return t
+}
+
+// locoTerms works the numbers of the states up to Dead out.
+func (b *Body) locoTerms(dt float32) (of [locos + 1]locoTerms) {
 	most := func(accel float32) [gaits]float32 {
 		return [gaits]float32{0, dt * accel * b.walk, dt * accel * b.run}
 	}
-	walk := terms{friction: b.friction, most: most(b.accel), lowestY: lowest} // y: see resolve
-	t.of[Stand], t.of[GroundMove] = walk, walk
-	rise := terms{friction: b.airFriction, most: most(b.airAccel), addY: b.jumpSpeed, lowestY: lowest}
-	t.of[Jumping], t.of[DoubleJump] = rise, rise
-	fall := terms{friction: b.airFriction, most: most(b.airAccel), keepY: 1,
+	walk := locoTerms{friction: b.friction, most: most(b.accel), lowestY: lowest} // y: see resolve
+	of[Stand], of[GroundMove] = walk, walk
+	rise := locoTerms{friction: b.airFriction, most: most(b.airAccel), addY: b.jumpSpeed, lowestY: lowest}
+	of[Jumping], of[DoubleJump] = rise, rise
+	fall := locoTerms{friction: b.airFriction, most: most(b.airAccel), keepY: 1,
 		addY: -float32(b.gravity * dt), lowestY: -b.fallSpeed}
-	t.of[InAir] = fall
+	of[InAir] = fall
 	fall.friction, fall.most = b.friction, [gaits]float32{}
-	t.of[Dead] = fall
-	return t
+	of[Dead] = fall
+	return of
 }
 
 // wishes is the first phase: the next state of locomotion of each row, and the columns that follow
@@ -76,13 +92,12 @@ func (b *Batch) wishes() (alone []uint8) {
 	n, count := len(r.Pos), 0
 	pos, vel, state, inputs, who := r.Pos[:n], r.Vel[:n], r.State[:n], r.In[:n], r.Who[:n]
 	velX, velY, velZ := c.velX[:n], c.velY[:n], c.velZ[:n]
-	friction, keepY, addY, lowestY := c.friction[:n], c.keepY[:n], c.addY[:n], c.lowestY[:n]
-	wish, most, angles, kinds := c.wish[:n], c.most[:n], c.angles[:n], c.kinds[:n]
+	wish, angles, kinds, modes := c.wish[:n], c.angles[:n], c.kinds[:n], c.modes[:n]
 	for i := range pos {
 		t, v, s, in := &b.terms[who[i].Body], &vel[i], &state[i], &inputs[i] // copies would wait
 		if s.Loco > Dead || !onGrid(&pos[i], v) {
 			b.stepRow(i)
-			kinds[i], b.stepped[count&(batchRows-1)] = stepped, uint8(i)
+			kinds[i], modes[i], b.stepped[count&(batchRows-1)] = stepped, mode{}, uint8(i)
 			count++
 			continue
 		}
@@ -91,11 +106,11 @@ func (b *Batch) wishes() (alone []uint8) {
 		} else {
 			in = b.bodies[who[i].Body].advance(s, in, b.rate)
 		}
-		of, g := &t.of[s.Loco&7], in.gait()
+		g := in.gait()
 		kinds[i] = uint8(one(s.Loco <= GroundMove))
 		velX[i], velY[i], velZ[i] = v.X, v.Y, v.Z
-		friction[i], keepY[i], addY[i], lowestY[i] = of.friction, of.keepY, of.addY, of.lowestY
-		angles[i], wish[i], most[i] = in.wishYaw(), in.wishSpeed(t.speed[g]), of.most[g]
+		modes[i] = mode{uint16(who[i].Body)<<3 | uint16(s.Loco), uint16(g)}
+		angles[i], wish[i] = in.wishYaw(), in.wishSpeed(t.speed[g])
 	}
 	return b.stepped[:count]
 }
