@@ -103,8 +103,7 @@ var layers = []layer{
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
-	{pkg: "bench/codeceval/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "bench/codeceval", may: "bench/itr bench/codeceval/rows compress/dict", shell: "*"},
+	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick", shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/netstate " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
