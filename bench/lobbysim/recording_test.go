@@ -116,7 +116,7 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 			files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
 		}
 		last := &files[len(files)-1]
-		last.data = pack.Append(last.data, f.Chunk)
+		last.data = packer.Append(last.data, f.Chunk)
 	}}, impair.Profile{}, withKillcams)
 	live := hashes(t, b, 20, func() {
 		if at := b.Lobby.Match().Tick(); at < 300 || at > 840 { // nine seconds
