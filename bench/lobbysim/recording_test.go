@@ -48,14 +48,14 @@ func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
 // its last tick, and killcams.
 func TestRecordingOnAGoroutine(t *testing.T) {
 	var file []byte
-	pack := replay.NewPacker()
+	packer := replay.NewPacker()
 	background := newAfterTick(true)
-	b := fight(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
-		file = pack.Append(file, f.Chunk)
-	}}, impair.Profile{}, true)
+		file = packer.Append(file, f.Chunk)
+	}}, impair.Profile{}, withKillcams)
 	cams, steps := map[tick.Tick]uint64{}, 0 // the last tick of each and its hash
 	live := hashes(t, b, 30, func() {
 		background.flush()
@@ -109,15 +109,15 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 		data  []byte
 	}
 	var files []file
-	pack := replay.NewPacker()
+	packer := replay.NewPacker()
 	background := newAfterTick(false)
-	b := fight(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
 		if f.First {
 			files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
 		}
 		last := &files[len(files)-1]
-		last.data = pack.Append(last.data, f.Chunk)
-	}}, impair.Profile{}, true)
+		last.data = packer.Append(last.data, f.Chunk)
+	}}, impair.Profile{}, withKillcams)
 	live := hashes(t, b, 20, func() {
 		if at := b.Lobby.Match().Tick(); at < 300 || at > 840 { // nine seconds
 			background.flush()
