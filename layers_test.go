@@ -63,7 +63,7 @@ var layers = []layer{
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena"},
+	{pkg: "sim/move", may: "ecs/geom sim/arena vek"},
 	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
@@ -103,8 +103,7 @@ var layers = []layer{
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
-	{pkg: "bench/codeceval/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "bench/codeceval", may: "bench/itr bench/codeceval/rows compress/dict", shell: "*"},
+	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick", shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/netstate " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
@@ -156,6 +155,7 @@ var outside = map[string]string{
 	"sys":          "golang.org/x/sys",
 	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
+	"vek":          "github.com/viterin/vek",
 }
 
 // testTools are outside modules that any test may import and no other code.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
@@ -34,7 +35,7 @@ func recordMatch(t *testing.T, ticks int) (*sim.Match, []byte) {
 	for range ticks {
 		m.Step()
 		if c := rec.Tick(); c != nil {
-			file = (*replay.Packer)(nil).Append(file, c)
+			file = (*replay.Packer)(nil).Append(file, c.Encode())
 		}
 	}
 	return m, file
@@ -62,7 +63,7 @@ func TestHostileKillcams(t *testing.T) {
 	if _, err := newKillcam(good, &other, ground, 8); !errors.Is(err, replay.ErrRules) {
 		t.Error(err)
 	}
-	head := strings.Index(string(good), "tick")
+	head := 11 + int(binary.LittleEndian.Uint16(good[5:]))
 	if _, err := newKillcam(good[:head], game, ground, 8); err == nil {
 		t.Error("nothing is a killcam")
 	}

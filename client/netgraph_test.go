@@ -25,7 +25,7 @@ func TestNetgraph(t *testing.T) {
 			}
 		}
 		sum.Mispredictions += n.Mispredictions
-		sum.Starved += n.Starved
+		sum.InputsMissing += n.InputsMissing
 		sum.Snapshots += n.Snapshots
 		sum.Replayed += n.Replayed
 		sum.Up += n.Up
@@ -33,7 +33,7 @@ func TestNetgraph(t *testing.T) {
 		sum.Down.Refused += n.Down.Refused
 	}
 	st := s.client.Stats()
-	if sum.Mispredictions != st.Prediction.Mispredictions || sum.Starved != st.Starved || sum.Snapshots != st.Snapshots ||
+	if sum.Mispredictions != st.Prediction.Mispredictions || sum.InputsMissing != st.Starved || sum.Snapshots != st.Snapshots ||
 		sum.Replayed != st.Prediction.Replayed || sum.Up != st.BytesOut || sum.Down.Rows != st.Traffic.Rows || sum.Down.Refused != st.Traffic.Refused {
 		t.Errorf("the sum of all is %+v, the client has %+v", sum, st)
 	}

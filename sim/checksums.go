@@ -22,6 +22,11 @@ type Checksum struct {
 func (m *Match) Checksums(dst []Checksum) []Checksum {
 	c := m.open()
 	defer c.close()
+	return c.checksums(dst)
+}
+
+// checksums is Checksums of open columns or of a State.
+func (c *columns) checksums(dst []Checksum) []Checksum {
 	o := c.objects
 	add := func(what string, columns ...ecs.Memory) {
 		h := sum32(fnvStart32)

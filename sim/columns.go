@@ -25,6 +25,7 @@ type scratch struct {
 	loop   parallel.Loop[columns]
 	grain  int          // least rows of a part of a loop
 	memory []ecs.Memory // of components
+	saved  *State       // of Save; nil before the first
 }
 
 // rowScratch has one entry a row, except for actions.
@@ -36,6 +37,7 @@ type rowScratch struct {
 	motions     []anim.Input
 	actions     []playerAction                    // of the tick, in the order of rows
 	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
+	moveBatches [parallel.MaxParts]*move.Batch    // by part of a loop
 }
 
 // shotScratch is the memory of systems fire and combat.
@@ -86,16 +88,17 @@ func newScratch(slots int) *scratch {
 			Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots),
 		},
 	}
-	s.actionParts[0] = make([]playerAction, 0, slots)
+	s.actionParts[0], s.moveBatches[0] = make([]playerAction, 0, slots), new(move.Batch)
 	return s
 }
 
 // columns is what systems work on: the resources, and the components of all players, one row a
-// player, for one tick.
+// player, for one tick. Those of a State have no rows but ids.
 type columns struct {
-	match *Match
+	match *Match // nil: a State
 	resources
 	rows
+	copied []ecs.Memory // components of a State
 }
 
 // rows are the components of all players. Every column is empty without players and between ticks.

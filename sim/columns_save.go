@@ -68,6 +68,9 @@ func single[T any](v *T) ecs.Memory { return memoryOf(unsafe.Slice(v, 1)) }
 // components views the components of all players as plain memory, in one order, also without
 // players. It is valid until the next call.
 func (c *columns) components() []ecs.Memory {
+	if c.match == nil {
+		return c.copied
+	}
 	s := c.scratch
 	s.memory = s.memory[:0]
 	if len(c.id) > 0 {

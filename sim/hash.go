@@ -2,8 +2,10 @@ package sim
 
 import (
 	"reflect"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/lagcomp"
 )
 
 // Hash returns a fingerprint of everything that the next tick depends on besides its inputs:
@@ -14,17 +16,25 @@ import (
 func (m *Match) Hash() uint64 {
 	c := m.open()
 	defer c.close()
+	return c.hash()
+}
+
+// hash is Hash of open columns or of a State.
+func (c *columns) hash() uint64 {
 	o := c.objects
 	h := sum64(fnvStart64)
 	for _, rows := range [...]ecs.Memory{
-		single(c.clock), single(c.score), single(c.mode),
-		memoryOf(c.id), memoryOf(c.pos), memoryOf(c.vel), memoryOf(c.state), memoryOf(c.look),
-		memoryOf(c.vital), memoryOf(c.ability), memoryOf(c.anim),
+		single(c.clock), single(c.score), single(c.mode), memoryOf(c.id),
 	} {
 		h = h.rows(rows)
 	}
-	for i := range c.clampLimits {
-		h = h.rows(single(&c.clampLimits[i].LastInstant))
+	for _, column := range c.components() { // clamp limits are the last
+		switch {
+		case isOutside(column.Type):
+			h = h.lastInstants(column.Bytes)
+		case column.Type != reflect.TypeFor[Command]():
+			h = h.rows(column)
+		}
 	}
 	for _, rows := range [...]ecs.Memory{
 		memoryOf(o.Projectiles), memoryOf(o.Grenades), memoryOf(c.scene.Barrels), memoryOf(c.scene.Cubes),
@@ -59,6 +69,17 @@ func (h sum64) rows(m ecs.Memory) sum64 {
 			for _, b := range m.Bytes[row+l.offset:][:l.size] {
 				h = (h ^ sum64(b)) * fnvPrime64
 			}
+		}
+	}
+	return h
+}
+
+// lastInstants adds the instant of each player's last shot, from the column of clamp limits.
+func (h sum64) lastInstants(column []byte) sum64 {
+	const at, size = unsafe.Offsetof(lagcomp.ClampLimits{}.LastInstant), unsafe.Sizeof(ClampLimits{})
+	for ; len(column) > 0; column = column[size:] {
+		for _, b := range column[at:][:unsafe.Sizeof(lagcomp.ClampLimits{}.LastInstant)] {
+			h = (h ^ sum64(b)) * fnvPrime64
 		}
 	}
 	return h

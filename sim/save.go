@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -41,20 +42,19 @@ type part struct {
 	name  string
 	holds []Datum
 	types []reflect.Type // of its plain memory
-	save  func(*Match, *columns, []byte) []byte
+	save  func(*State, []byte) []byte
 	load  func(*Match, []byte) (rest []byte, err error)
 }
 
 // parts is the whole state of a match between two ticks, in the order in which it is written. All
 // components are saved; a test fails for a persistent datum that is in no part.
 var parts = []part{
-	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(m *Match, _ *columns,
-		dst []byte) []byte {
-		return appendPlanes(dst, single(&m.Rules().RespawnMillis))
+	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(s *State, dst []byte) []byte {
+		return appendPlanes(dst, single(&s.rules.RespawnMillis))
 	}, loadSettings},
 	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](),
-		reflect.TypeFor[mode.State]()}, func(_ *Match, c *columns, dst []byte) []byte {
-		return appendPlanes(appendPlanes(appendPlanes(dst, single(c.clock)), single(c.score)), single(c.mode))
+		reflect.TypeFor[mode.State]()}, func(s *State, dst []byte) []byte {
+		return appendPlanes(appendPlanes(appendPlanes(dst, single(s.clock)), single(s.score)), single(s.mode))
 	}, loadRound},
 	{"players", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers,
 		loadPlayers},
@@ -70,38 +70,69 @@ var parts = []part{
 	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
 }
 
-// Save appends the whole state of the match after a Step, for Load: the next ticks of both are
-// equal if their inputs are. It is compact before compression only where that is cheap; its size
-// depends on players and objects. It fails with ErrPending while a join or leave is pending, and
-// changes nothing.
+// Save appends the whole state of the match after a Step, for Load. It copies the match and encodes
+// the copy: State.CopyAll and Append do either alone. It fails with ErrPending while a join or leave
+// is pending, and changes nothing.
+func (m *Match) Save(dst []byte) ([]byte, error) {
+	if m.scratch.saved == nil {
+		m.scratch.saved = NewState(m)
+	}
+	if err := m.scratch.saved.CopyAll(m); err != nil {
+		return dst, err
+	}
+	return m.scratch.saved.Append(dst), nil
+}
+
+// Append appends what CopyAll copied, for Load: the next ticks of both matches are equal if their
+// inputs are. It is compact before compression only where that is cheap; its size depends on players
+// and objects. It panics if poses were not copied.
 //
 //	1  version
 //	8  layout  fingerprint of the types below
 //	4  slots
 //	   parts, see the table
-func (m *Match) Save(dst []byte) ([]byte, error) {
-	if m.World.Pending() > 0 {
-		return dst, ErrPending
+func (s *State) Append(dst []byte) []byte {
+	if s.poses.next != s.Tick()+1 {
+		panic("sim: State.Append without CopyAll")
 	}
 	dst = append(dst, saveVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, m.Layout())
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.World.Slots()))
-	c := m.open()
-	defer c.close()
+	dst = binary.LittleEndian.AppendUint64(dst, s.layout)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.slots))
 	for i := range parts {
-		dst = parts[i].save(m, c, dst)
+		dst = parts[i].save(s, dst)
 	}
-	return dst, nil
+	return dst
 }
 
 // Layout is a fingerprint of the types that Save writes: states of two builds that differ in it
 // are not compatible.
-func (m *Match) Layout() uint64 {
+func (m *Match) Layout() uint64 { return layoutOf(m.savedTypes()) }
+
+// savedTypes lists the types that Save writes: components, then those of all parts.
+func (m *Match) savedTypes() []reflect.Type {
 	types := m.view.Types()
 	for i := range parts {
 		types = append(types, parts[i].types...)
 	}
-	return layoutOf(types)
+	return types
+}
+
+// TypeLayout is the layout of a type that Save writes: a component, or a row of a list.
+type TypeLayout struct {
+	Name string
+	Sum  uint32 // of names, places and sizes of its fields
+}
+
+// TypeLayouts lists the types that Save writes, each once, in an order fixed by the build. It names
+// the type by which two builds with different layouts differ.
+func (m *Match) TypeLayouts() (all []TypeLayout) {
+	for _, t := range m.savedTypes() {
+		l := TypeLayout{t.String(), uint32(layoutOf([]reflect.Type{t}))}
+		if !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // Load makes a match from what Save wrote. Slots, rules except RespawnMillis, and arena must be
@@ -207,10 +238,10 @@ func loadRound(m *Match, src []byte) (_ []byte, err error) {
 
 // savePlayers writes the generations of all slots, the ids row by row, and every component there
 // is.
-func savePlayers(m *Match, c *columns, dst []byte) []byte {
-	dst = m.World.Generations(dst)
-	dst = appendList(dst, c.id)
-	for _, column := range c.components() {
+func savePlayers(s *State, dst []byte) []byte {
+	dst = append(dst, s.generations...)
+	dst = appendList(dst, s.id)
+	for _, column := range s.components() {
 		dst = appendPlanes(dst, column)
 	}
 	return dst
@@ -274,21 +305,8 @@ func (c *columns) valid() error {
 
 // saveInboxes writes the command buffers: a fixed part per player, then the commands that are not
 // taken yet.
-func saveInboxes(m *Match, c *columns, dst []byte) []byte {
-	in := m.commandBuffers.of
-	rows := make([]savedBuffer, len(c.id))
-	var all []Command
-	for i, id := range c.id {
-		b := &in[id.Index()]
-		rows[i] = savedBuffer{taken: b.taken, newest: b.newest, repeats: b.repeats, last: b.last}
-		for t := b.taken + 1; t <= b.taken+bufferTicks; t++ {
-			if cmd := &b.ring[t%bufferTicks]; cmd.Tick == t {
-				rows[i].count++
-				all = append(all, *cmd)
-			}
-		}
-	}
-	return appendList(appendPlanes(dst, memoryOf(rows)), all)
+func saveInboxes(s *State, dst []byte) []byte {
+	return appendList(appendPlanes(dst, memoryOf(s.inboxes)), s.waiting)
 }
 
 // loadInboxes reads what saveInboxes wrote; a command outside the window of its buffer is an error.

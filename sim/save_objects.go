@@ -52,8 +52,8 @@ func (p *idPool) owns(first, n int, id func(int) netid.ID) bool {
 
 // saveObjects writes projectiles, grenades, their id pools, pending teleports and occupants of
 // zones.
-func saveObjects(_ *Match, c *columns, dst []byte) []byte {
-	o := c.objects
+func saveObjects(s *State, dst []byte) []byte {
+	o := s.objects
 	dst = o.projectileIDs.append(appendList(dst, o.Projectiles))
 	dst = o.grenadeIDs.append(appendList(dst, o.Grenades))
 	dst = appendList(dst, o.teleports)
@@ -125,9 +125,9 @@ func (m *Match) validObjects() error {
 }
 
 // saveAreas writes the next time at which each area may hurt each slot.
-func saveAreas(_ *Match, c *columns, dst []byte) []byte {
-	for i := range c.objects.Areas {
-		dst = appendPlanes(dst, memoryOf(c.objects.Areas[i].NextHits()))
+func saveAreas(s *State, dst []byte) []byte {
+	for i := range s.objects.Areas {
+		dst = appendPlanes(dst, memoryOf(s.objects.Areas[i].NextHits()))
 	}
 	return dst
 }
@@ -145,11 +145,11 @@ func loadAreas(m *Match, src []byte) (_ []byte, err error) {
 }
 
 // saveScene writes barrels, cubes and blasts.
-func saveScene(_ *Match, c *columns, dst []byte) []byte {
-	s := c.scene
-	dst = appendList(appendList(dst, s.Barrels), s.Cubes)
-	dst = appendList(dst, s.Blasts.Waiting())
-	for _, n := range []uint64{s.Blasts.Deferred, s.Blasts.Merged, s.Blasts.Resolved} {
+func saveScene(s *State, dst []byte) []byte {
+	b := &s.scene.Blasts
+	dst = appendList(appendList(dst, s.scene.Barrels), s.scene.Cubes)
+	dst = appendList(dst, b.Waiting())
+	for _, n := range []uint64{b.Deferred, b.Merged, b.Resolved} {
 		dst = binary.AppendUvarint(dst, n)
 	}
 	return dst

@@ -46,7 +46,7 @@ func TestCodecEval(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"stored", "huffman", "range", "zstd"} {
+	for _, name := range []string{"stored", "huffman", "range"} {
 		c := got.Codecs[name]
 		if c["verified"] != 80 || c["snapshots"] != 70 || c["bytes_per_snapshot"] <= 0 || c["bits_per_entity"] != c["bytes_per_snapshot"]*2 ||
 			c["encode_ns_per_entity"] <= 0 || c["decode_ns_per_entity"] <= 0 {
@@ -69,9 +69,6 @@ func TestCodecShow(t *testing.T) {
 		if err := root.Execute(); err != nil || !strings.Contains(out.String(), netstate.Public.Fields[0].Name) {
 			t.Errorf("%v: %v: %s", args, err, out.String())
 		}
-	}
-	if code := run([]string{"codec", "show", file + ".not"}); code != 1 {
-		t.Errorf("a missing file: exit code %d, want 1", code)
 	}
 }
 

@@ -3,16 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // newCodecShow returns the command that prints the Huffman codes of a model.
@@ -30,15 +29,9 @@ for each of its code tables, the bits of a change of 1, 10 and 100 steps.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			models := netstate.Trained()
-			if len(args) == 1 {
-				src, err := os.ReadFile(args[0])
-				if err != nil {
-					return fmt.Errorf("show the model: %w", err)
-				}
-				if models, err = netstate.ParseModels(src); err != nil {
-					return fmt.Errorf("show %s: %w", args[0], err)
-				}
+			models, err := assets.Models(strings.Join(args, ""))
+			if err != nil {
+				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "models %016x\n", models.Hash())
 			for _, m := range []*schema.Model{models.Public, models.Owner, models.Objects} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
@@ -32,6 +34,20 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
+// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are indented.
+func printWrapped(w io.Writer, text string) {
+	const columns, indent = 80, "    "
+	for utf8.RuneCountInString(text) > columns {
+		at := strings.LastIndex(string([]rune(text)[:columns+1]), " ")
+		if at <= len(indent) {
+			break // one word
+		}
+		fmt.Fprintln(w, text[:at])
+		text = indent + text[at+1:]
+	}
+	fmt.Fprintln(w, text)
+}
+
 // printKnee prints the knee, why it is there, and how it repeated.
 func printKnee(w io.Writer, p report.Plan) {
 	name, bound := "knee", ""
@@ -41,13 +57,14 @@ func printKnee(w io.Writer, p report.Plan) {
 	if p.Knee.Bound == search.AtLeast {
 		bound = "at least "
 	}
+	fmt.Fprintln(w)
 	if len(p.Steps) == 0 {
-		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
+		printWrapped(w, fmt.Sprintf("knee: none yet (%s)", p.Knee.Reason))
 	} else {
-		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", name, bound, p.Knee.Players, p.Knee.Reason)
+		printWrapped(w, fmt.Sprintf("%s: %s%d players (%s)", name, bound, p.Knee.Players, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
-		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
+		printWrapped(w, fmt.Sprintf("  at %d players: %s", p.Knee.FirstFail, why))
 	}
 	if s, ok := p.AtKnee(); ok {
 		if _, percent, ok := s.Encryption(); ok {

@@ -134,3 +134,52 @@ func TestRecorderByRounds(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A server that ends in order has its recording whole: the file ends with the tick that was played
+// last, and plays again.
+func TestServerThatEndsLosesNothing(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	cfg.Files.Recordings, cfg.HTTP.Listen = t.TempDir(), ""
+	h, stop := running(t, cfg)
+	c := greet(t, h.Addr())
+	for end := time.Now().Add(5 * time.Second); h.lobby.Stats.Tick.Count() < 80 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.Close()
+	stop()
+	files, err := filepath.Glob(filepath.Join(cfg.Files.Recordings, "*.tkr"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v: %v", files, err)
+	}
+	r, err := replay.NewReader(bytes.NewReader(still(t, files[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	m := h.lobby.Match()
+	p, err := replay.NewPlayer(&r.Head, m.Rules().Game, m.Scene().Arena)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := 0
+	for {
+		chunk, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = p.Load(chunk)
+		}
+		for err == nil && !p.Done() {
+			err = p.Step()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks++
+	}
+	if r.End != replay.Complete || chunks < 2 || p.Match.Tick() != m.Tick() || p.Compared < 2 {
+		t.Errorf("%d chunks end %v at tick %d, the match at %d; %d checksums", chunks, r.End, p.Match.Tick(), m.Tick(),
+			p.Compared)
+	}
+}

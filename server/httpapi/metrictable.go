@@ -414,6 +414,11 @@ var metricTable = []metric{
 		read: counts(metrics.RecordingsTruncated),
 	},
 	{
+		name: "tickrate_recording_chunks_dropped_total", unit: "chunks",
+		help: "Seconds of a recording that were dropped because earlier ones were not encoded in time.",
+		read: counts(metrics.RecordingChunksDropped),
+	},
+	{
 		name: "tickrate_dash_frames_dropped_total", unit: "frames",
 		help: "Frames of the live page that a reader was too slow for.",
 		read: counts(metrics.DashFramesDropped),

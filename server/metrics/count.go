@@ -80,10 +80,12 @@ const (
 	SpectatorsShed      // spectators kicked by overload; also counted in Disconnected
 	SpectateRefused     // requests of spectators for a view that they may not have
 	RecordingsTruncated // recordings that ended before their round because writing failed
-	DashFramesDropped   // frames of the live page that a reader was too slow for
-	DashSlowKicked      // readers of the live page that took nothing for too long
-	DashRefused         // requests for the live page that were refused
-	NumCounts           // how many there are
+	// seconds of a recording that were dropped because earlier ones were not encoded in time
+	RecordingChunksDropped
+	DashFramesDropped // frames of the live page that a reader was too slow for
+	DashSlowKicked    // readers of the live page that took nothing for too long
+	DashRefused       // requests for the live page that were refused
+	NumCounts         // how many there are
 )
 
 var countNames = [NumCounts]string{
@@ -109,7 +111,7 @@ var countNames = [NumCounts]string{
 	IdleWarned: "idle_warned", IdleKicked: "idle_kicked", MapChanges: "map_changes",
 	MapChangesFailed: "map_changes_failed", StaleMapEpoch: "stale_map_epoch", TicksSlept: "ticks_slept",
 	RejectedFull: "rejected_full", SpectatorsShed: "spectators_shed", SpectateRefused: "spectate_refused",
-	RecordingsTruncated: "recordings_truncated", DashFramesDropped: "dash_frames_dropped",
+	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped", DashFramesDropped: "dash_frames_dropped",
 	DashSlowKicked: "dash_slow_kicked", DashRefused: "dash_refused",
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
+	"strings"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -18,8 +20,8 @@ var (
 	ErrRules  = errors.New("replay: recorded with something else than what is here")
 )
 
-// Version is that of the format.
-const Version = 3
+// Version is that of the format. Recordings of other versions are refused.
+const Version = 4
 
 // magic begins a recording.
 const magic = "TKRP"
@@ -30,7 +32,7 @@ const MaxSlots = 4096
 // Head says what was played, and with which build of the rules.
 //
 //	4   "TKRP"
-//	1   version 3
+//	1   version 4
 //	2   bytes that follow, without the checksum
 //	8   layout         of states, of the build that recorded
 //	8   seed
@@ -44,6 +46,8 @@ const MaxSlots = 4096
 //	32  pack           Shared of the content pack, 0: none
 //	32  arena          hash of the map
 //	1+n its name, 1+n the mode's name
+//	1   types of a state, each:
+//	    1+n name, 4 fingerprint of its fields
 //	4   CRC-32C of all before
 type Head struct {
 	Layout, Seed                uint64
@@ -54,6 +58,7 @@ type Head struct {
 	Mix                         bool
 	Game, Pack, Arena           [32]byte
 	ArenaName, Mode             string // at most 255 bytes
+	Types                       []sim.TypeLayout
 }
 
 // HeadOf describes a match that has just begun.
@@ -64,7 +69,7 @@ func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 		RespawnMillis: r.RespawnMillis,
 		ChunkTicks:    chunkTicks, Rate: r.Rate, Mix: r.Mix,
 		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName,
-		Mode: r.Game.Mode.Name,
+		Mode: r.Game.Mode.Name, Types: m.TypeLayouts(),
 	}
 }
 
@@ -95,12 +100,44 @@ func (h *Head) Append(dst []byte) []byte {
 		dst[len(dst)-1] = 1
 	}
 	dst = append(append(append(dst, h.Game[:]...), h.Pack[:]...), h.Arena[:]...)
-	for _, name := range []string{h.ArenaName, h.Mode} {
-		name = name[:min(len(name), 255)]
-		dst = append(append(dst, byte(len(name))), name...)
+	dst = appendName(appendName(dst, h.ArenaName), h.Mode)
+	types := h.Types[:min(len(h.Types), 255)]
+	dst = append(dst, byte(len(types)))
+	for i := range types {
+		dst = le.AppendUint32(appendName(dst, types[i].Name), types[i].Sum)
 	}
 	le.PutUint16(dst[body-2:], uint16(len(dst)-body))
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// appendName appends the length of a name and its first 255 bytes; parseName reads them.
+func appendName(dst []byte, name string) []byte {
+	name = name[:min(len(name), 255)]
+	return append(append(dst, byte(len(name))), name...)
+}
+
+func parseName(src []byte) (name string, rest []byte, ok bool) {
+	if len(src) == 0 || len(src) < 1+int(src[0]) {
+		return "", nil, false
+	}
+	return string(src[1 : 1+src[0]]), src[1+src[0]:], true
+}
+
+// parseTypes reads the layouts of types.
+func parseTypes(src []byte) (types []sim.TypeLayout, rest []byte, ok bool) {
+	if len(src) == 0 {
+		return nil, nil, false
+	}
+	n, src := int(src[0]), src[1:]
+	for range n {
+		var t sim.TypeLayout
+		if t.Name, src, ok = parseName(src); !ok || len(src) < 4 {
+			return nil, nil, false
+		}
+		t.Sum, src = binary.LittleEndian.Uint32(src), src[4:]
+		types = append(types, t)
+	}
+	return types, src, true
 }
 
 // headFixed is the length of a head before its names.
@@ -122,11 +159,14 @@ func (h *Head) parse(b []byte) error {
 	copy(h.Pack[:], b[64:])
 	copy(h.Arena[:], b[96:])
 	b = b[headFixed:]
+	ok := false
 	for _, name := range []*string{&h.ArenaName, &h.Mode} {
-		if len(b) == 0 || len(b) < 1+int(b[0]) {
+		if *name, b, ok = parseName(b); !ok {
 			return fmt.Errorf("%w: head without names", ErrFormat)
 		}
-		*name, b = string(b[1:1+b[0]]), b[1+b[0]:]
+	}
+	if h.Types, b, ok = parseTypes(b); !ok {
+		return fmt.Errorf("%w: head without the types of a state", ErrFormat)
 	}
 	switch {
 	case len(b) > 0:
@@ -160,4 +200,33 @@ func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 		return r, fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	return r, nil
+}
+
+// CheckTypes reports the first type by which the recording's states differ from those of this
+// build, which are here: one that is unknown, of other fields, or missing. The error wraps ErrRules.
+func (h *Head) CheckTypes(here []sim.TypeLayout) error {
+	names := func(all []sim.TypeLayout) (list []string) {
+		for i := range all {
+			list = append(list, all[i].Name)
+		}
+		return list
+	}
+	recorded, known := names(h.Types), names(here)
+	for i := range h.Types {
+		t := &h.Types[i]
+		switch at := slices.Index(known, t.Name); {
+		case at < 0:
+			return fmt.Errorf("%w: column %s is unknown, expected one of %s", ErrRules, t.Name,
+				strings.Join(known, ", "))
+		case here[at].Sum != t.Sum:
+			return fmt.Errorf("%w: column %s has fields %08x, expected %08x", ErrRules, t.Name, t.Sum,
+				here[at].Sum)
+		}
+	}
+	for _, name := range known {
+		if !slices.Contains(recorded, name) {
+			return fmt.Errorf("%w: column %s is missing", ErrRules, name)
+		}
+	}
+	return nil
 }
