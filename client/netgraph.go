@@ -57,7 +57,8 @@ type Grapher struct {
 func (g *Grapher) Take(c *Client) Netgraph {
 	s, was := c.Stats(), &g.last
 	n := Netgraph{
-		Over: c.clock.Now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss, Buffer: s.Lead, BufferWanted: s.LeadWanted,
+		Over: c.clock.Now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss,
+		Buffer: s.Lead, BufferWanted: s.LeadWanted,
 		InterpDelay: s.InterpDelay, SnapshotAge: s.SnapshotAge,
 		Snapshots:      s.Snapshots - was.Snapshots,
 		Mispredictions: s.Prediction.Mispredictions - was.Prediction.Mispredictions,
@@ -80,7 +81,8 @@ func (n Netgraph) String() string {
 		"interp %.0f ms  age %.0f ms  "+
 		"mispredicted %d  replayed %d  inputs missing %d  "+
 		"down %.1f kbit/s (rows %.1f, objects %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
-		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge),
+		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted),
+		ms(n.InterpDelay), ms(n.SnapshotAge),
 		n.Mispredictions, n.Replayed, n.InputsMissing,
 		kbps(down.Total()), kbps(down.Rows), kbps(down.Objects), kbps(down.Owner), kbps(down.Messages),
 		kbps(headers), kbps(n.Up))
