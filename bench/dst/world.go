@@ -119,7 +119,7 @@ func newWorld(c Case, as checks) (*world, error) {
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
 	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
-		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance, Codec: c.Codec,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Netcode:    netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch, HandshakesPerSecond: 5000},
 		EnterStage: w.onStage, Record: w.onChunk}

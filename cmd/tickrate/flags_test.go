@@ -66,7 +66,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 // Shells complete what takes one word of a few.
 func TestFlagsComplete(t *testing.T) {
 	for i, c := range []struct{ line, want string }{
-		{"serve --codec ", "huffman\nrange\nstored"}, {"serve --relevance ", "auto\noff\nall\ngrid"}, {"plan --socket ", "gnet\nmmsg"},
+		{"serve --codec ", "huffman\nrange\nstored\nzstd\nhuffman-zstd"}, {"serve --relevance ", "auto\noff\nall\ngrid"}, {"plan --socket ", "gnet\nmmsg"},
 		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"}, {"plan --scenario ", "duels"}, {"inspect w", "why\t"},
 	} {
 		words := strings.Split(c.line, " ")

@@ -10,12 +10,13 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 
 	"github.com/tickrate/tickrate/bench/dst"
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // newDST returns the command that plays simulated lobbies with attackers and faults.
 func newDST() *cobra.Command {
 	var c dst.Case
-	var seeds, without string
+	var seeds, without, codec string
 	var forTime time.Duration
 	var shrink int
 	var list bool
@@ -44,6 +45,10 @@ runs of one seed print the same hash.
 				}
 				c.Without = set
 			}
+			var err error
+			if c.Codec, err = schema.ParseCodec(codec); err != nil {
+				return usage.Error(err)
+			}
 			flags := cmd.Flags()
 			many, timed := flags.Changed("seeds"), flags.Changed("for")
 			if one := flags.Changed("seed"); one && (many || timed) || many && timed {
@@ -61,7 +66,7 @@ runs of one seed print the same hash.
 			if timed {
 				from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
 			}
-			return playMany(cmd, from, to, forTime, shrink)
+			return playMany(cmd, c, [2]uint64{from, to}, forTime, shrink)
 		},
 	}
 	f := cmd.Flags()
@@ -72,6 +77,7 @@ runs of one seed print the same hash.
 	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
 	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
 	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
+	f.StringVar(&codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve")
 	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
 	return cmd
 }
@@ -118,11 +124,14 @@ func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
-// playMany plays the seeds from..to, until most has passed, and prints each violation.
-func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
+// playMany plays the case c with each of the seeds, first to last, until most has passed, and prints
+// each violation.
+func playMany(cmd *cobra.Command, c dst.Case, seeds [2]uint64, most time.Duration, shrink int) error {
 	began, said, n, broken := time.Now(), time.Now(), 0, 0
+	from, to := seeds[0], seeds[1]
 	for seed := from; ; seed++ {
-		r, err := dst.Run(dst.Case{Seed: seed})
+		c.Seed = seed
+		r, err := dst.Run(c)
 		if err != nil {
 			return err
 		}
