@@ -38,6 +38,7 @@ type rowScratch struct {
 	teleports   []object.TeleportRequest          // that begin in this tick
 	actions     []playerAction                    // of the tick, in the order of rows
 	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
+	moveBatches [parallel.MaxParts]*move.Batch    // by part of a loop
 }
 
 // shotScratch is the memory of systems fire and combat.
@@ -88,7 +89,7 @@ func newScratch(slots int) *scratch {
 			Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots),
 		},
 	}
-	s.actionParts[0] = make([]playerAction, 0, slots)
+	s.actionParts[0], s.moveBatches[0] = make([]playerAction, 0, slots), new(move.Batch)
 	return s
 }
 

@@ -192,9 +192,7 @@ func movePlayersOf(c *columns, p parallel.Part) {
 		Columns: move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]},
 		In:      c.scratch.input[from:to], Who: c.scratch.bodyTeams[from:to],
 	}
-	move.StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
-	for range 3 {
-	}
+	c.scratch.moveBatches[p.Index].StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 }
 
 // record adds the poses of the tick to the history. Empty slots and spectators have none.

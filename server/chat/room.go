@@ -69,7 +69,8 @@ func (r *Room) server(now time.Duration, text string) Message {
 
 // Post takes the line of the player in slot from. It returns the message and appends the slots that
 // get it: none if the slot is empty, or if the player says too much and has been told so.
-func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, to []int32) (Message, []int32) {
+func (r *Room) Post(now time.Duration, players []Player, from int, line []byte,
+	to []int32) (Message, []int32) {
 	if from < 0 || from >= len(players) || from >= len(r.speakers) || players[from].ID == 0 {
 		return Message{}, to
 	}
@@ -133,7 +134,7 @@ func (r *Room) route(m *Message, players []Player, from int, line []byte) (targe
 	case RefusedCommand:
 		return tell(why, "no such command: expected /all, /team, /whisper or /reply")
 	case RefusedName:
-		return tell(why, `whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
+		return tell(why, `name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
 	}
 	m.Kind = s.kind
 	if s.kind == Whisper {
