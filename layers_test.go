@@ -132,7 +132,8 @@ var layers = []layer{
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
-	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick", shell: "*"},
+	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick",
+		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm",
 		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +

@@ -33,7 +33,7 @@ type roster struct {
 	message  [packet.MaxMessageSize]byte
 }
 
-// rosterViewer is what the roster knows of one connection that is ready.
+// rosterViewer is the state of the roster for one connection that is ready.
 type rosterViewer struct {
 	ready    bool
 	revision uint64        // the roster's when it got ready

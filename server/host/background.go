@@ -31,8 +31,8 @@ func (b *background) start() {
 // add is server.Config.Background: the tick calls it.
 func (b *background) add(run func()) { b.waiting = append(b.waiting, run) }
 
-// flush begins what the tick has added. It is called behind the tick, since waking a goroutine takes
-// a system call, and what it runs takes cache and memory from the tick that is still sending.
+// flush begins what the tick has added. It is called behind the tick, since waking a goroutine
+// takes a system call, and what it runs takes cache and memory from the tick that is still sending.
 func (b *background) flush() {
 	for _, run := range b.waiting {
 		b.queue <- run

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It
-// knows of the lobby what the tick published last.
+// queryPort answers server browsers on a UDP port of its own, so that they never delay a player.
+// It sees only what the tick published last.
 type queryPort struct {
 	conn  *net.UDPConn
 	score atomic.Pointer[scoreboard] // read-only once it is here
@@ -110,7 +110,7 @@ func (q *queryPort) answer(report *query.Report) {
 	}
 }
 
-// counters returns what became of datagrams so far, by name; nil without a port.
+// counters returns the results of all datagrams so far, by name; nil without a port.
 func (q *queryPort) counters() map[string]uint64 {
 	if q == nil {
 		return nil
@@ -163,8 +163,8 @@ func (h *Host) openQuery(cfg *Config) error {
 	return nil
 }
 
-// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made
-// in one go.
+// scoreboard is what the tick publishes for server browsers, once a second: some bytes for each
+// player.
 type scoreboard struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server
