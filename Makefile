@@ -77,7 +77,9 @@ bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 # The first lines are file configuration in Go's benchmark format: the results carry their own machine and commit.
-bench-report: ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
+# Stages of the running server come from a plan of each scenario in LIVE, whose knee is measured six times.
+LIVE ?= one-lobby wide mobile duels
+bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	@mkdir -p report
 	@{ echo "commit: $(VERSION)"; \
 	   echo "date: $$(date -u +%Y-%m-%d)"; \
@@ -89,6 +91,8 @@ bench-report: ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	 } > report/bench-go.txt
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
 		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
+	for s in $(LIVE); do bin/tickrate plan --scenario $$s --repeat 5 --limit 3m --out report/$$s >/dev/null && \
+		grep -v '^BenchmarkPlan' report/$$s/bench.txt >> report/bench-go.txt || exit 1; done
 	$(GO) run ./bench/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 
 # Two builds on one machine, a round of each at a time, so that both meet the same disturbances. Builds from before

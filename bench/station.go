@@ -9,6 +9,7 @@ import (
 // benchmarks. A benchmark belongs to the first station that names it (package:Name,Name), its
 // package or, with a trailing slash, a directory above.
 var stations = []struct{ name, takes string }{
+	{"The running server at its knee", "bench:Live"},
 	{"Movement", "sim/move"},
 	{"ECS access", "ecs ecs/parallel"},
 	{"Ray kernels", "lagcomp/internal/kernel"},
@@ -24,21 +25,36 @@ var stations = []struct{ name, takes string }{
 }
 
 // headlines are the lines of the first page, at most twelve: each is a function that the server or
-// the client runs for players, in the size that a full lobby has. A benchmark that the input lacks
-// is left out.
-var headlines = []struct{ what, pkg, name string }{
-	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000"},
-	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid"},
-	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim", "Lobbies/players=10/32-together"},
-	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
-	{"movement alone", "sim/move", "Step/columns"},
-	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},
-	{"visibility and priority of a player for a connection", "ecs/interest", "Snapshot/seen=179/look+pick"},
-	{"a player encoded for a connection", "ecs/snapshot", "Pair/baselines=4/shared"},
-	{"receive a datagram", "netio", "Receive/gnet-drain"},
-	{"send a datagram of 400 bytes", "netio", "Send/gnet-sendmmsg-gso-of-4"},
-	{"open and authenticate a command", "netio/netcode", "Receive/64B/players=1000"},
-	{"tick of a client that sees 64 players", "client", "Tick/full"},
+// the client runs for players, in the size that a full lobby has. A stage of the running server
+// stands beside the benchmark of the same function alone. A benchmark that the input lacks is left
+// out.
+var headlines = []headline{
+	{"a player's datagram received by the running server", "bench", "Live/one-lobby/receive",
+		"netio", "Receive/gnet-drain"},
+	{"a command opened and authenticated by the running server", "bench", "Live/one-lobby/open",
+		"netio/netcode", "Receive/64B/players=1000"},
+	{"a player in a snapshot to a connection, by the running server", "bench",
+		"Live/one-lobby/snapshot", "ecs/snapshot", "Pair/baselines=4/shared"},
+	{"a datagram sent by the running server", "bench", "Live/one-lobby/send",
+		"netio", "Send/gnet-sendmmsg"},
+	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000", "", ""},
+	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid", "", ""},
+	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim",
+		"Lobbies/players=10/32-together", "", ""},
+	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true", "", ""},
+	{"a shot among 1000 players, at the shooter's own view", "lagcomp",
+		"Cast/distinct-views-40-pairs", "", ""},
+	{"visibility and priority of a player for a connection", "ecs/interest",
+		"Snapshot/seen=179/look+pick", "", ""},
+	{"a datagram of 400 bytes sent, four to each client", "netio", "Send/gnet-sendmmsg-gso-of-4", "", ""},
+	{"tick of a client that sees 64 players", "client", "Tick/full", "", ""},
+}
+
+// headline names a line of the first page and its benchmark.
+type headline struct {
+	what, pkg, name string
+	// alonePkg and alone name the benchmark of the same work without the rest of the server.
+	alonePkg, alone string
 }
 
 // place returns the table of a benchmark and its rank in the table.
@@ -71,12 +87,21 @@ func order(all []*series) {
 	})
 }
 
-// repeat is the command that runs the benchmarks of a table again. That of the last table runs all.
+// repeat is the command that runs the benchmarks of a table again: that of the last table runs all,
+// and stages of the running server come from plans.
 func repeat(station int, of []*series) string {
 	if station == len(stations)-1 {
 		return "go test -run '^$' -bench . -benchmem ./..."
 	}
 	var packages, names []string
+	if of[0].base == "Live" {
+		for _, s := range of {
+			if scenario := s.parts[0]; !slices.Contains(names, scenario) {
+				names = append(names, scenario)
+			}
+		}
+		return "tickrate plan --scenario " + strings.Join(names, "|") + " --repeat 5"
+	}
 	for _, s := range of {
 		if at := "./" + s.pkg; !slices.Contains(packages, at) {
 			packages = append(packages, at)

@@ -162,6 +162,16 @@ func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 	return f.rows[slot], true
 }
 
+// Poses returns what was recorded at tick t, by slot up to the last that is in use; nil if the tick
+// is not held. It is read-only, and valid until the next Record.
+func (h *History) Poses(t tick.Tick) []rig.Pose {
+	f := h.frame(t)
+	if f == nil {
+		return nil
+	}
+	return f.rows[:f.rowCount]
+}
+
 // At returns what a viewer at v saw in a slot: rig.Lerp of the poses at both ticks. It is false if
 // v is not valid, either tick is not held, or the slot was empty at the first.
 func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {

@@ -84,8 +84,13 @@ type Config struct {
 	SpectateAll bool    // spectators are sent all players and may use a free camera
 	Killcam     Killcam // default KillcamAuto
 
-	// Record gets the recording, a chunk a second. It must not block.
+	// Record gets the recording, a chunk a second, from what Background runs. It must not block.
 	Record func(RecordingChunk)
+
+	// Background runs what encodes recordings and killcams: all functions in the order in which it
+	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
+	// wait. Default: a function runs at once, in the tick.
+	Background func(run func())
 
 	// Measuring.
 
@@ -151,6 +156,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.EnterStage == nil {
 		c.EnterStage = func(metrics.Stage) {}
+	}
+	if c.Background == nil {
+		c.Background = func(run func()) { run() }
 	}
 	if err := c.checkObjects(); err != nil {
 		return c, err

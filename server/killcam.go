@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -10,13 +11,14 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, for connections that
-// have asked for it and whose player has died. It ends with the tick in which it is made, and
-// arrives later. One is made each killcamEvery at most, the same for all that died since the last.
-// It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link,
-// and all together from the bucket for content: snapshots do not wait for it.
+// have asked for it and whose player has died. It ends with the tick that asks Config.Background
+// for it, and arrives later. One is made each killcamEvery at most, the same for all that died
+// since the last. It goes as a transfer, a fragment a tick and no faster than killcamKbps or a
+// quarter of the link, and all together from the bucket for content: snapshots do not wait for it.
 const (
 	killcamEvery   = time.Second
 	killcamKbps    = 512
@@ -53,21 +55,45 @@ func (c *Config) givesKillcams() bool {
 	return c.Killcam == KillcamOn
 }
 
-// killcams are what a lobby knows of its killcams.
+// killcams is the state of a lobby's killcams.
 type killcams struct {
 	viewers int       // connections that want killcams
 	made    tick.Tick // when the last was made
 	next    int       // index in live of the last one served
 }
 
-// killcamViewer is what a connection is to be shown.
+// killcamViewer is the killcam state of a connection.
 type killcamViewer struct {
-	asked  bool
-	died   bool // and has not been sent a killcam of it
-	bucket ratelimit.Bucket
+	asked   bool
+	died    bool // and no killcam of it was asked of Config.Background
+	waiting bool // for the killcam that is being made
+	bucket  ratelimit.Bucket
 }
 
-// request takes a connection's wish for killcams, once in a session.
+// killcamJob makes one killcam. The tick fills it in and sets busy; done gives it back.
+type killcamJob struct {
+	cam     *replay.Killcam
+	pending replay.Chunk // in progress when the killcam was asked for
+	busy    bool         // belongs to the tick, as all does while it is false
+	done    atomic.Bool
+
+	transfer []byte // empty: there is none
+	tooLong  bool
+	run      func() // encode, bound once
+}
+
+// encode runs outside the tick.
+func (j *killcamJob) encode() {
+	recorded := j.cam.Append(nil, &j.pending, packet.MaxTransferSize-protocol.ContentTransferHead)
+	j.transfer, j.tooLong = nil, len(recorded) == 0 && j.cam.Memory() > 0
+	if size := uint32(len(recorded)); size > 0 {
+		t := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: size, Compressed: recorded}
+		j.transfer = t.Append(make([]byte, 0, protocol.ContentTransferHead+len(recorded)))
+	}
+	j.done.Store(true)
+}
+
+// request handles a connection's request for killcams, once in a session.
 func (r *recording) request(now time.Duration, c *conn) {
 	if !r.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
 		r.Stats.Count[metrics.ContentRefused].Inc()
@@ -96,47 +122,58 @@ func (r *recording) markDeath(e *sim.Event) {
 	}
 }
 
-// sendKillcams makes a killcam if one is due, and sends fragments of those on their way, as far as
-// the bucket of t goes.
+// sendKillcams asks for a killcam if one is due, begins to send one that is made, and sends
+// fragments of those on their way, as far as the bucket of t goes.
 func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	if r.killcams.viewers == 0 || r.rec == nil {
 		return
 	}
-	var packed []byte
-	for _, slot := range r.live {
-		c := &r.conns[slot]
-		if !c.transfer.killcam.died || c.session.peer.Transfers().Pending > 0 {
-			continue
-		}
-		if packed == nil {
-			if packed = r.encode(); packed == nil {
-				break
-			}
-		}
-		c.transfer.killcam.died = false
-		if c.session.peer.SendTransfer(packed) == nil {
-			r.Stats.Count[metrics.Killcams].Inc()
-		}
+	j := &r.jobs.killcam
+	if !j.busy && r.makeKillcam() {
+		j.busy, j.cam, j.pending = true, r.last, r.rec.Pending(j.pending.Log)
+		r.cfg.Background(j.run)
+	}
+	if j.busy && j.done.Load() {
+		r.beginTransfers(j)
+		j.busy = false
+		j.done.Store(false)
 	}
 	r.sendFragments(now, t)
 }
 
-// encode makes the transfer of a killcam that ends now; nil if the last one is too recent or this
-// one too long.
-func (r *recording) encode() []byte {
+// makeKillcam reports whether a killcam is to be made now, and makes all that it is for wait.
+func (r *recording) makeKillcam() (due bool) {
 	k, t := &r.killcams, r.match.Tick()
 	if k.made != 0 && t < k.made+r.millis(int(killcamEvery/time.Millisecond)) && t >= k.made {
-		return nil
+		return false
 	}
-	k.made = t
-	recorded := r.last.Append(nil, r.rec, packet.MaxTransferSize-protocol.ContentTransferHead)
-	if len(recorded) == 0 {
+	for _, slot := range r.live {
+		c := &r.conns[slot]
+		if viewer := &c.transfer.killcam; viewer.died && c.session.peer.Transfers().Pending == 0 {
+			viewer.died, viewer.waiting, due = false, true, true
+		}
+	}
+	if due {
+		k.made = t
+	}
+	return due
+}
+
+// beginTransfers begins to send a killcam to each connection that waits for it.
+func (r *recording) beginTransfers(j *killcamJob) {
+	if j.tooLong {
 		r.Stats.Count[metrics.KillcamsTooLong].Inc()
-		return nil
 	}
-	size := uint32(len(recorded))
-	transfer := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: size, Compressed: recorded}
-	return transfer.Append(nil)
+	for _, slot := range r.live {
+		c := &r.conns[slot]
+		if viewer := &c.transfer.killcam; viewer.waiting {
+			viewer.waiting = false
+			if len(j.transfer) > 0 && c.session.peer.SendTransfer(j.transfer) == nil {
+				r.Stats.Count[metrics.Killcams].Inc()
+			}
+		}
+	}
+	j.transfer = nil // the connections hold it while they send
 }
 
 // sendFragments sends the next fragment to each connection, as far as the bucket goes.

@@ -14,6 +14,7 @@ func (l *Lobby) Reserve() {
 		c.repl.reserve(&l.cfg)
 	}
 	l.replication.reserve()
+	l.recording.reserve()
 	_, _ = l.egress.out.Next(), l.egress.packets.next()
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/sim/move"
 )
 
 // rowGrain is the least number of rows of a part of a system's loop. A row takes a system 30 to
@@ -26,6 +27,9 @@ func (m *Match) SetWorkers(r parallel.Runner) {
 	for i := range s.actionParts {
 		if r != nil && s.actionParts[i] == nil {
 			s.actionParts[i] = make([]playerAction, 0, parallel.PartSize(len(s.input), s.grain))
+		}
+		if r != nil && s.moveBatches[i] == nil {
+			s.moveBatches[i] = new(move.Batch)
 		}
 	}
 }

@@ -30,17 +30,15 @@ const (
 
 // saveHistory writes slot by slot, since the ticks of a slot resemble each other: the oldest tick,
 // then a byte a tick and slot, followed by what its flags announce.
-func saveHistory(m *Match, c *columns, dst []byte) []byte {
-	newest := m.Tick()
-	oldest := newest - min(newest, m.reach()) + 1
-	dst = binary.AppendUvarint(dst, uint64(oldest))
-	for slot := range m.World.Slots() {
-		var s track
-		for t := oldest; t <= newest; t++ {
-			if p, ok := c.history.Pose(t, slot); ok {
-				dst = s.append(dst, &p)
+func saveHistory(s *State, dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(s.poses.first))
+	for slot := range s.slots {
+		var predicted track
+		for at := slot; at < len(s.poses.rows); at += s.slots {
+			if p := &s.poses.rows[at]; p.ID != 0 {
+				dst = predicted.append(dst, p)
 			} else {
-				dst = s.appendNone(dst)
+				dst = predicted.appendNone(dst)
 			}
 		}
 	}

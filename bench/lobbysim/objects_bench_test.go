@@ -38,45 +38,64 @@ func (b *gunner) Decide(s *swarm.Observation) client.Intent {
 func BenchmarkObjects(b *testing.B) {
 	const players = 1000
 	for _, live := range []int{0, 200} {
+		var lobby *firingLobby // all runs of the benchmark share it
 		b.Run(fmt.Sprintf("clients=%d/projectiles=%d", players, live), func(b *testing.B) {
-			benchObjects(b, players, live, server.RelevanceGrid)
+			if lobby == nil {
+				lobby = newFiringLobby(b, players, live)
+			}
+			lobby.bench(b)
 		})
 	}
 }
 
-func benchObjects(b *testing.B, n, live int, r server.Relevance) {
-	var spent time.Duration
+// firingLobby is a lobby with a number of projectiles in flight, and the CPU time of its ticks.
+type firingLobby struct {
+	*Sim
+	spent time.Duration
+}
+
+// newFiringLobby plays until as many projectiles land as leave.
+func newFiringLobby(b *testing.B, n, live int) *firingLobby {
+	var l firingLobby
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n,
+		Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU,
+		Relevance: server.RelevanceGrid, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
-	y, err := New(Config{
-		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+	var err error
+	l.Sim, err = New(Config{
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Lobby: cfg,
+		Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Brain: func(i int) swarm.Brain {
 			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
 		WrapTick: func(tick func() error) error {
 			from := clock.ThreadCPU()
 			err := tick()
-			spent += clock.ThreadCPU() - from
+			l.spent += clock.ThreadCPU() - from
 			return err
 		},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	account := client.NewMeter()
-	for range 600 { // until as many land as leave
-		if err := y.Step(); err != nil {
+	for range 600 {
+		if err := l.Step(); err != nil {
 			b.Fatal(err)
 		}
 	}
+	return &l
+}
+
+func (y *firingLobby) bench(b *testing.B) {
+	account := client.NewMeter()
 	y.Clients[0].Meter = account
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats
 	s.Stage[metrics.StageSnapshot].Reset()
 	s.Stage[metrics.StageCapture].Reset()
-	spent = 0
+	y.spent = 0
 	from, flying := y.Now(), 0
 	b.ResetTimer()
 	for range b.N {
@@ -86,18 +105,18 @@ func benchObjects(b *testing.B, n, live int, r server.Relevance) {
 		flying += len(y.Lobby.Match().Objects().Projectiles)
 	}
 	b.StopTimer()
-	things, all := uint64(0), account.Total()
+	objectBits, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
 		if c.Component == "object" || c.Field == "objects" {
-			things += c.Bits
+			objectBits += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
-	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
+	b.ReportMetric(float64(y.spent)/float64(b.N), "cpu-ns/tick")
 	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
 	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
-	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
+	b.ReportMetric(float64(objectBits)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")
 	b.ReportMetric(0, "ns/op")
 }

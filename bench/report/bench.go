@@ -15,6 +15,11 @@ import (
 //
 //	BenchmarkPlan/players=100 240 412000 ns/tick 390000 p50-ns/tick ... 12500 B/client/s ...
 //
+// Each step at the knee is followed by one line per stage of its live tick, with the CPU time that
+// the server paid for one unit of the stage's work (measure.Step.Units):
+//
+//	BenchmarkLive/one-lobby/receive 240 2020 ns/datagram 750 datagrams/tick 750 players
+//
 // The count is the number of ticks measured; values have six significant digits. File configuration
 // names the machine and the commit; to compare two commits: benchstat -ignore commit old/bench.txt
 // new/bench.txt
@@ -33,18 +38,51 @@ func WriteBench(w io.Writer, p Plan) error {
 		if s.Void {
 			continue
 		}
-		ticks := s.Duration.Seconds() * float64(p.SLO.TickHz)
-		err := out.Write(&benchfmt.Result{
+		ticks := max(1, int(s.Duration.Seconds()*float64(p.SLO.TickHz)+0.5))
+		lines := []benchfmt.Result{{
 			Config: config,
 			Name:   benchfmt.Name(fmt.Sprintf("Plan/players=%d", s.Players)),
-			Iters:  max(1, int(ticks+0.5)),
+			Iters:  ticks,
 			Values: benchValues(s),
-		})
-		if err != nil {
-			return err
+		}}
+		if s.Pass && s.Players == p.Knee.Players {
+			for _, u := range s.Units() {
+				lines = append(lines, benchfmt.Result{
+					Config: config,
+					Name:   benchfmt.Name("Live/" + p.Scenario + "/" + u.Stage),
+					Iters:  ticks,
+					Values: unitValues(s, u),
+				})
+			}
+		}
+		for i := range lines {
+			if err := out.Write(&lines[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// unitValues are the values of one stage at the knee, rounded to six significant digits.
+func unitValues(s measure.Step, u measure.UnitCost) []benchfmt.Value {
+	unit := strings.Fields(u.Unit)[0]
+	if u.Stage == measure.StageSnapshot {
+		unit = "pair"
+	}
+	return rounded([]benchfmt.Value{
+		{Value: u.Nanos, Unit: "ns/" + unit},
+		{Value: u.Units, Unit: unit + "s/tick"},
+		{Value: float64(s.Players), Unit: "players"},
+	})
+}
+
+// rounded rounds values to six significant digits.
+func rounded(values []benchfmt.Value) []benchfmt.Value {
+	for i := range values {
+		values[i].Value, _ = strconv.ParseFloat(strconv.FormatFloat(values[i].Value, 'g', 6, 64), 64)
+	}
+	return values
 }
 
 // benchConfig is the file configuration of the benchmark lines: machine, commit, seed and rate.
@@ -71,7 +109,7 @@ func benchConfig(p Plan) []benchfmt.Config {
 // benchValues are the values of one step, rounded to six significant digits.
 func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
-	values := []benchfmt.Value{
+	return rounded([]benchfmt.Value{
 		{Value: s.TickCPUMillis.Mean * msToNs, Unit: "ns/tick"},
 		{Value: s.TickCPUMillis.P50 * msToNs, Unit: "p50-ns/tick"},
 		{Value: s.TickCPUMillis.P99 * msToNs, Unit: "p99-ns/tick"},
@@ -81,9 +119,5 @@ func benchValues(s measure.Step) []benchfmt.Value {
 		{Value: s.KbpsUpPerClient * kbitToBytes, Unit: "up-B/client/s"},
 		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
 		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
-	}
-	for i := range values {
-		values[i].Value, _ = strconv.ParseFloat(strconv.FormatFloat(values[i].Value, 'g', 6, 64), 64)
-	}
-	return values
+	})
 }

@@ -147,10 +147,17 @@ func TestBenchReadsBack(t *testing.T) {
 	if err := WriteBench(&out, p); err != nil {
 		t.Fatal(err)
 	}
-	reader, n := benchfmt.NewReader(&out, BenchFile), 0
+	reader, n, live := benchfmt.NewReader(&out, BenchFile), 0, 0
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
 		case *benchfmt.Result:
+			if strings.HasPrefix(string(rec.Name), "Live/") {
+				live++
+				if unit := rec.Values[0].Unit; !strings.HasPrefix(unit, "sec/") {
+					t.Fatalf("%s: unit %s, want a time", rec.Name, unit)
+				}
+				continue
+			}
 			n++
 			if rec.GetConfig("commit") != p.Commit || rec.GetConfig("cpu") != p.Machine.CPU ||
 				rec.GetConfig("goos") != "linux" {
@@ -171,6 +178,9 @@ func TestBenchReadsBack(t *testing.T) {
 	}
 	if want := len(p.Steps) - p.Voids(); reader.Err() != nil || n != want || p.Voids() == 0 {
 		t.Fatalf("%d lines (%v), want %d of %d steps", n, reader.Err(), want, len(p.Steps))
+	}
+	if knee, ok := p.AtKnee(); !ok || live == 0 || live%len(knee.Units()) != 0 {
+		t.Fatalf("%d lines of stages at the knee, want %d for each step there", live, len(knee.Units()))
 	}
 }
 
@@ -195,7 +205,8 @@ func TestNumbersReadWell(t *testing.T) {
 			t.Errorf("number(%v) = %q, want %q", x, got, want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", 0.00213: "0.00213", 0.0996: "0.10", 12.34: "12.3", 1e-9: "0.000000"} {
+	for x, want := range map[float64]string{0: "0", 0.00213: "0.00213", 0.0996: "0.10", 12.34: "12.3",
+		1e-9: "0.000000"} {
 		if got := significant(x); got != want {
 			t.Errorf("significant(%v) = %q, want %q", x, got, want)
 		}
@@ -203,7 +214,8 @@ func TestNumbersReadWell(t *testing.T) {
 	if got := count(uint64(12345678)); got != "12,345,678" {
 		t.Errorf("count: %q", got)
 	}
-	for d, want := range map[time.Duration]string{0: "unknown", 2500 * time.Millisecond: "2.50 s", 192 * time.Second: "3 min 12 s"} {
+	for d, want := range map[time.Duration]string{0: "unknown", 2500 * time.Millisecond: "2.50 s",
+		192 * time.Second: "3 min 12 s"} {
 		if got := span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}

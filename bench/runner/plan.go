@@ -17,7 +17,7 @@ import (
 // PlanConfig is how a plan searches.
 type PlanConfig struct {
 	Start, Max int // players in a lobby, or lobbies; Start 0: estimated by a simulation
-	// No step of the search begins that would end later; repeats have a quarter more.
+	// No step of the search begins that would end later. Repeats may take a quarter more.
 	Limit     time.Duration
 	Tolerance float64 // wanted gap above the knee, as a part of it; 0: the default
 	Commit    string  // of this build, for the report
@@ -43,7 +43,7 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	sc := r.cfg.Scenario
 	p := planRun{Runner: r, cfg: cfg, plan: report.Plan{
 		Machine: r.cfg.Description, Commit: cfg.Commit, Seed: sc.Play.Seed, Started: time.Now(),
-		Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
+		Scenario: sc.Name, Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
 		Command: cfg.Command, Config: r.Settings(),
 	}}
 	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,

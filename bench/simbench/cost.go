@@ -95,16 +95,15 @@ func (p Prediction) Usage() Usage {
 
 // Verdict is one predicted number beside the measured one.
 type Verdict struct {
-	Of        string  `json:"of"`
-	Unit      string  `json:"unit"`
-	Predicted float64 `json:"predicted"`
-	StdErr    float64 `json:"stderr"` // of Predicted; 0: not known
-	Measured  float64 `json:"measured"`
-	Wanted    float64 `json:"wanted"` // largest error, as a part of Measured
+	Of        string           `json:"of"`
+	Unit      string           `json:"unit"`
+	Predicted measure.Estimate `json:"predicted"` // standard error 0: not known
+	Measured  measure.Estimate `json:"measured"`
+	Wanted    float64          `json:"wanted"` // largest error, as a part of Measured
 }
 
 // Error is the error of the prediction, as a part of what was measured.
-func (v Verdict) Error() float64 { return v.Predicted/v.Measured - 1 }
+func (v Verdict) Error() float64 { return v.Predicted.Mean/v.Measured.Mean - 1 }
 
 // Within reports whether the error is as small as wanted.
 func (v Verdict) Within() bool { return math.Abs(v.Error()) <= v.Wanted }
@@ -115,18 +114,22 @@ const (
 	WantedBytes = 0.03
 )
 
-// Judge compares the opening of a prediction with a live step of the same scenario.
-func (p Prediction) Judge(s measure.Step) []Verdict {
-	c := p.Windows[0]
-	stages := 0.0
-	for _, st := range s.StageCPUMicros {
-		stages += st.Mean
+// Judge compares the opening of a prediction with live steps of the same scenario.
+func (p Prediction) Judge(live []measure.Step) []Verdict {
+	mean := func(of func(measure.Step) float64) measure.Estimate {
+		var values []float64
+		for _, s := range live {
+			values = append(values, of(s))
+		}
+		return measure.EstimateOf(values)
 	}
+	c := p.Windows[0]
 	return []Verdict{
-		{"CPU time of a tick", "µs", c.TickMicros.Mean, c.TickMicros.StdErr, 1000 * s.TickCPUMillis.Mean,
-			WantedCPU},
-		{"cores of the server, system calls included", "cores", c.ServerCores, 0, s.ServerCores, WantedCPU},
-		{"bytes to a client", "B/s", c.BytesDown.Mean, c.BytesDown.StdErr, 125 * s.KbpsDownPerClient,
-			WantedBytes},
+		{"CPU time of a tick", "µs", c.TickMicros,
+			mean(func(s measure.Step) float64 { return 1000 * s.TickCPUMillis.Mean }), WantedCPU},
+		{"server with system calls", "cores", measure.Estimate{Mean: c.ServerCores},
+			mean(func(s measure.Step) float64 { return s.ServerCores }), WantedCPU},
+		{"payload to a client", "B/s", c.BytesDown,
+			mean(func(s measure.Step) float64 { return 125 * s.KbpsDownPerClient }), WantedBytes},
 	}
 }

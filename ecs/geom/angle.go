@@ -76,3 +76,27 @@ func Forward(yaw, pitch Angle) Vec3 {
 	sp, cp := pitch.SinCos()
 	return Vec3{float32(sy * cp), sp, float32(cy * cp)}
 }
+
+// octant is sine and cosine of 0 to 0x2000, an eighth of a turn: 64 KB.
+var octant = func() (t [0x2001][2]float32) {
+	for a := range t {
+		t[a][0], t[a][1] = Angle(a).SinCos()
+	}
+	return t
+}()
+
+// SinCosAll is SinCos of many angles, by a table: twice as fast for more than a few. The slices
+// have one length.
+func SinCosAll(sin, cos []float32, angles []Angle) {
+	sin, cos = sin[:len(angles)], cos[:len(angles)]
+	for i, a := range angles {
+		quarter := (uint32(a) + 0x2000) >> 14 // nearest quarter turn
+		off := int32(uint32(a) - quarter<<14)
+		sign := off >> 31
+		at := &octant[min(uint32((off^sign)-sign), 0x2000)]
+		s, c := math.Float32bits(at[0])^uint32(sign)&(1<<31), math.Float32bits(at[1])
+		swap := (s ^ c) & -(quarter & 1) // as in SinCos
+		sin[i] = math.Float32frombits(s ^ swap ^ quarter>>1&1<<31)
+		cos[i] = math.Float32frombits(c ^ swap ^ (quarter+1)>>1&1<<31)
+	}
+}

@@ -30,6 +30,7 @@ type Host struct {
 	query    *queryPort // nil: none
 	console  terminal
 	recorder *recorder // nil: nothing is recorded
+	encoder  *background
 	dash     *httpapi.DashFeed
 	labels   *httpapi.StageLabels
 	schedule *metrics.Schedule
@@ -90,6 +91,8 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 	c := &cfg.Lobby
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, h.labels.Enter
 	c.Netcode, c.Name, c.Console = h.sessions, cfg.Name, filesIn(cfg.Console.Dir)
+	h.encoder = newBackground()
+	c.Background = h.encoder.add
 	if cfg.Files.Recordings != "" {
 		if h.recorder, err = newRecorder(cfg.Files.Recordings, h.log); err != nil {
 			return err
@@ -123,7 +126,8 @@ func (h *Host) source(cfg *Config) httpapi.Source {
 	return httpapi.Source{
 		Lobby: h.lobby, Schedule: h.schedule, Status: func() server.Status { return *h.status.Load() },
 		Rate: h.rates.Simulation, Interval: h.lobby.Config().SendInterval, Workers: h.pool.Workers(),
-		Socket: h.sock.Stats, Query: func() map[string]uint64 { return h.query.counters() }, Hiccup: cfg.Hiccup,
+		Socket: h.sock.Stats, Hiccup: cfg.Hiccup,
+		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: h.console.ended, Stages: h.labels, Dash: h.dash, Do: h.console.do,
 	}
 }
@@ -139,6 +143,7 @@ func (h *Host) PVS() string { return h.pvs }
 // goroutine to a thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
+	h.encoder.start()
 	if h.recorder != nil {
 		h.recorder.run(h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc)
 	}
@@ -148,6 +153,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.dash.Close()
 	bye := h.disconnectAll(pacer, err)
 	h.lobby.FinishRecording()
+	h.encoder.close()
 	h.recorder.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -211,7 +217,9 @@ func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 		}
 	}()
 	h.runConsole(now)
-	return h.lobby.Ticks(now, unix, h.sock, n)
+	err = h.lobby.Ticks(now, unix, h.sock, n)
+	h.encoder.flush()
+	return err
 }
 
 // disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is
@@ -269,6 +277,7 @@ func (h *Host) logStall(period, late time.Duration, skipped uint64) {
 type loggedCounts struct {
 	drops      [packet.NumDrops]uint64
 	unbalanced uint64
+	chunks     uint64 // of recordings, dropped
 }
 
 // log writes what has grown since the last call.
@@ -281,6 +290,10 @@ func (c *loggedCounts) log(to *rateLog, now time.Duration, s *metrics.Stats) {
 	if n := s.Count[metrics.UnbalancedTicks].Load(); n != c.unbalanced {
 		to.event(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		c.unbalanced = n
+	}
+	if n := s.Count[metrics.RecordingChunksDropped].Load(); n != c.chunks {
+		to.event(now, "recording", "RECORDING: not encoded in time: %d seconds of it are missing by now", n)
+		c.chunks = n
 	}
 }
 

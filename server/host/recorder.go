@@ -18,15 +18,15 @@ import (
 const recorderQueue = 32
 
 // recorder writes a lobby's recording into files of a folder, one a round, on a goroutine of its
-// own. The tick hands chunks over and never waits. A chunk that finds the queue full is left out
-// and logged; the recording goes on in another file with the next chunk that can begin one.
+// own. The background hands chunks over and never waits. A chunk that finds the queue full is left
+// out and logged; the recording goes on in another file with the next chunk that can begin one.
 type recorder struct {
 	dir   string
 	log   io.Writer
 	queue chan server.RecordingChunk
 	done  chan struct{}
 	file  replay.FileWriter
-	gap   bool // a chunk was left out since the last that can begin a file; belongs to the tick
+	gap   bool // a chunk was left out since the last that can begin a file; belongs to take
 }
 
 // newRecorder makes the folder if need be.
@@ -37,8 +37,7 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
 		done: make(chan struct{})}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
-		fmt.Fprintf(log,
-			"RECORDING: %s\n", text)
+		fmt.Fprintf(log, "RECORDING: %s\n", text)
 	}}
 	return r, nil
 }
@@ -61,7 +60,7 @@ func (r *recorder) run(truncated func()) {
 	}()
 }
 
-// take is server.Config.Record: the tick calls it.
+// take is server.Config.Record: the lobby's background calls it.
 func (r *recorder) take(f server.RecordingChunk) {
 	if r.gap && len(f.Chunk.Key) == 0 {
 		return

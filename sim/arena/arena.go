@@ -37,12 +37,13 @@ type Arena struct {
 	Solids []Solid   // boxes first, then ramps, then team areas, each in the order of the file
 	Spawns []Spawn   // sorted by team
 
-	first [Teams + 1]int // where each team's spawns begin
-	hash  [32]byte
-	near  grid
-	rays  grid
-	pass  uint8   // of all solids together
-	large []Solid // solids too wide for the ray grid, tested by every ray
+	first  [Teams + 1]int // where each team's spawns begin
+	hash   [32]byte
+	near   grid
+	rays   grid
+	ground Ground
+	pass   uint8   // of all solids together
+	large  []Solid // solids too wide for the ray grid, tested by every ray
 }
 
 // New checks the parts of a map and builds the indexes. It keeps the slices, and sorts them. The
@@ -62,6 +63,7 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 	if err := a.index(); err != nil {
 		return nil, err
 	}
+	a.ground = newGround(a)
 	a.hash = a.computeHash()
 	return a, nil
 }

@@ -9,9 +9,11 @@ import (
 // Implementation constants of the indexes.
 const (
 	Reach = 1.25 // Near finds everything within this many metres of the point asked for
-	// so much wider does the ray grid take each solid, to forgive rounding at cell borders
+	// metres by which the ray grid grows each solid, to cover rounding at cell borders
 	rayMargin = 1. / 16
 	cellSize  = 4 // metres; doubled until the grid has at most maxCells
+	// metres; doubled until the grid of what is near fits: the smaller, the shorter its lists
+	nearSize  = 2
 	maxCells  = 1 << 16
 	maxItems  = 1 << 20 // 32 MB of copies
 	wideCells = 64      // a solid over more cells than this is kept out of the ray grid
@@ -31,12 +33,7 @@ type grid struct {
 
 // index builds both grids.
 func (a *Arena) index() error {
-	size := float32(cellSize)
-	wide, deep := a.Bounds.Max.X-a.Bounds.Min.X, a.Bounds.Max.Z-a.Bounds.Min.Z
-	for float64(wide/size+1)*float64(deep/size+1) > maxCells {
-		size *= 2
-	}
-	a.near = newGrid(a.Bounds, size)
+	size := gridSize(a.Bounds, cellSize, maxCells)
 	a.rays = newGrid(a.Bounds, size)
 	var narrow []Solid
 	for i := range a.Solids {
@@ -50,13 +47,29 @@ func (a *Arena) index() error {
 			narrow = append(narrow, a.Solids[i])
 		}
 	}
-	if !a.near.fill(a.Solids, Reach) || !a.rays.fill(narrow, rayMargin) {
+	near := gridSize(a.Bounds, nearSize, maxCells)
+	for a.near = newGrid(a.Bounds, near); !a.near.fill(a.Solids, Reach); a.near = newGrid(a.Bounds, near) {
+		if near *= 2; near > size {
+			return ErrTooLarge
+		}
+	}
+	if !a.rays.fill(narrow, rayMargin) {
 		return ErrTooLarge
 	}
 	if a.near.densest > MaxNear {
 		return ErrTooDense
 	}
 	return nil
+}
+
+// gridSize is the size of square cells over the ground of b, in metres: size, or twice that, and so
+// on, until there are at most cells of them.
+func gridSize(b geom.AABB, size float32, cells float64) float32 {
+	wide, deep := b.Max.X-b.Min.X, b.Max.Z-b.Min.Z
+	for float64(wide/size+1)*float64(deep/size+1) > cells {
+		size *= 2
+	}
+	return size
 }
 
 // newGrid returns an empty grid of square cells over the ground of b. size is in metres, a power of
@@ -130,6 +143,19 @@ func (g *grid) at(cx, cz int) []Solid {
 func (a *Arena) Near(x, z float32) []Solid {
 	return a.near.at(a.near.cell(x, z))
 }
+
+// Cell is a cell of Near: its list, in a form that columns may hold.
+type Cell struct{ first, end uint32 }
+
+// Cell returns the cell whose list Near returns, for List.
+func (a *Arena) Cell(x, z float32) Cell {
+	cx, cz := a.near.cell(x, z)
+	c := cz*a.near.nx + cx
+	return Cell{a.near.start[c], a.near.start[c+1]}
+}
+
+// List is the list of a cell, as Near returns it.
+func (a *Arena) List(c Cell) []Solid { return a.near.items[c.first:c.end] }
 
 // Overlaps reports whether any solid's bounding box shares more than a face with b. It is exact for
 // boxes; a ramp counts as its whole box. It is for placing things, and takes time with the size of

@@ -5,19 +5,9 @@ import "github.com/tickrate/tickrate/ecs/geom"
 // drive is the first half of a tick: from the input to the state of locomotion and the velocity
 // wanted.
 func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
-	if m.Loco >= locos {
-		m.Loco = Dead
-	}
-	if m.Loco == Dead {
-		in = Input{}
-	}
-	next := b.next(m, in, rate)
-	if next != m.Loco {
-		m.Loco, m.Since = next, 0
-	}
-	if m.Held = in.Buttons&Jump | m.Held&heading; m.Loco != Launched {
-		m.Held &= Jump
-	}
+	s := State{m.Loco, m.Jumps, m.Since, m.Held}
+	in = *b.advance(&s, &in, rate)
+	m.Loco, m.Jumps, m.Since, m.Held = s.Loco, s.Jumps, s.Since, s.Held
 	speed := b.walk
 	if in.Sprints() {
 		speed = b.run
@@ -40,35 +30,53 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 	}
 }
 
+// advance is the state machine: the state of locomotion that the input leads to. It returns the input
+// that counts: the dead have none.
+func (b *Body) advance(s *State, in *Input, rate uint16) *Input {
+	if s.Loco >= locos {
+		s.Loco = Dead
+	}
+	if s.Loco == Dead {
+		in = &noInput
+	}
+	if next := b.next(s, in, rate); next != s.Loco {
+		s.Loco, s.Since = next, 0
+	}
+	if s.Held = in.Buttons&Jump | s.Held&heading; s.Loco != Launched {
+		s.Held &= Jump
+	}
+	return in
+}
+
+// noInput is nobody's to change.
+var noInput Input
+
 // next is the state of locomotion that the input leads to, and counts the jumps.
-func (b *Body) next(m *Motion, in Input, rate uint16) Loco {
-	fresh := in.Buttons&^m.Held&Jump != 0
-	switch m.Loco {
+func (b *Body) next(s *State, in *Input, rate uint16) Loco {
+	fresh := in.Buttons&^s.Held&Jump != 0
+	switch s.Loco {
 	case Stand, GroundMove:
-		m.Jumps = 0
+		s.Jumps = 0
 		if fresh && b.jumps > 0 {
-			m.Jumps = 1
+			s.Jumps = 1
 			return Jumping
 		}
-		if in.MoveMag > 0 {
-			return GroundMove
-		}
-		return Stand
+		return Loco(one(in.MoveMag > 0)) // Stand or GroundMove
 	case Jumping, DoubleJump:
-		if passed(m.Since, rate, b.jumpMillis) {
+		if passed(s.Since, rate, b.jumpMillis) {
 			return InAir
 		}
 	case InAir:
-		if fresh && m.Jumps < b.jumps && b.jumps > 1 {
-			m.Jumps = max(m.Jumps, 1) + 1 // also after walking off a ledge: that was the first
+		if fresh && s.Jumps < b.jumps && b.jumps > 1 {
+			s.Jumps = max(s.Jumps, 1) + 1 // also after walking off a ledge: that was the first
 			return DoubleJump
 		}
 	case Launched:
-		if passed(m.Since, rate, b.arcMillis) {
+		if passed(s.Since, rate, b.arcMillis) {
 			return InAir
 		}
 	}
-	return m.Loco
+	return s.Loco
 }
 
 func (b *Body) fall(y, dt float32) float32 {
@@ -108,9 +116,9 @@ func accelerate(v geom.Vec3, in Input, g grip, speed, dt float32) geom.Vec3 {
 	if in.MoveMag == 0 {
 		return v
 	}
-	sin, cos := (in.Yaw + geom.Angle(in.MoveYaw)<<8).SinCos()
+	sin, cos := in.wishYaw().SinCos()
 	along := float32(v.X*sin) + float32(v.Z*cos)
-	add := float32(speed*float32(in.MoveMag)*(1./255)) - along
+	add := in.wishSpeed(speed) - along
 	if add > 0 {
 		if most := dt * g.accel * speed; add > most {
 			add = most
@@ -119,4 +127,12 @@ func accelerate(v geom.Vec3, in Input, g grip, speed, dt float32) geom.Vec3 {
 		v.Z += float32(add * cos)
 	}
 	return v
+}
+
+// wishYaw is where an input moves to.
+func (in *Input) wishYaw() geom.Angle { return in.Yaw + geom.Angle(in.MoveYaw)<<8 }
+
+// wishSpeed is how fast an input moves, of a full speed.
+func (in *Input) wishSpeed(full float32) float32 {
+	return float32(full * float32(in.MoveMag) * (1. / 255))
 }

@@ -7,7 +7,10 @@ import "github.com/tickrate/tickrate/ecs/geom"
 func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	n, part := m.body.parts(delta)
 	free = true
-	for range n {
+	for i := range n {
+		if i > 0 {
+			m.look(p)
+		}
 		m.gather(p, part)
 		var ok bool
 		if ground { // walk the rest

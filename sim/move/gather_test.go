@@ -38,6 +38,7 @@ func TestGatherAgainstAllSolids(t *testing.T) {
 		for i := range c.Pos {
 			m := mover{arena: a, body: standard, origin: c.Pos[i]}
 			_, part := standard.parts(c.Vel[i].Scale(1. / 60))
+			m.look(geom.Vec3{})
 			m.gather(geom.Vec3{}, part)
 			var got []arena.Solid
 			for _, n := range m.near[:m.count] {

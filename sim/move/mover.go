@@ -19,19 +19,26 @@ type mover struct {
 	body   *Body
 	pass   uint8 // bit of the body's team
 	origin geom.Vec3
-	lo, hi geom.Vec3 // the arena's bounds
-	cell   []arena.Solid
+	lo, hi geom.Vec3            // the arena's bounds
+	cell   []arena.Solid        // near where this part of the way begins
 	near   [arena.MaxNear]uint8 // of cell, those within reach of this part of the way
 	count  int
 }
 
+// look takes the solids near p.
+func (m *mover) look(p geom.Vec3) {
+	at := m.origin.Add(p)
+	m.cell = m.arena.Near(at.X, at.Z)
+}
+
 // resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity
-// that this amounts to, and the state of locomotion it ends in.
+// that this amounts to, and the state of locomotion it ends in. m.cell is what is near b.Pos.
 func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	bounds := &m.arena.Bounds
 	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X ||
 		p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
 		b.Pos = p.Max(bounds.Min).Min(bounds.Max)
+		m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
 	}
 	m.origin = b.Pos
 	m.lo, m.hi = bounds.Min.Sub(b.Pos), bounds.Max.Sub(b.Pos)
@@ -66,12 +73,11 @@ func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	}
 }
 
-// gather lists the solids that a body may meet on the way from p by delta.
+// gather lists the solids of m.cell, the cell of p, that a body may meet on the way from p by delta.
 func (m *mover) gather(p, delta geom.Vec3) {
 	b := m.body
 	wide := b.wide
 	at := m.origin.Add(p)
-	m.cell = m.arena.Near(at.X, at.Z)
 	x0, x1 := at.X+min(delta.X, 0)-wide, at.X+max(delta.X, 0)+wide
 	z0, z1 := at.Z+min(delta.Z, 0)-wide, at.Z+max(delta.Z, 0)+wide
 	y0, y1 := at.Y-b.below, at.Y+b.above

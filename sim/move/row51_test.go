@@ -276,7 +276,7 @@ func TestRow51KnockBackPredicts(t *testing.T) {
 			in := randomInput(r)
 			server = b.Step(server, in, 0, a, 60)
 			client = b.Step(client, in, 0, a, 60)
-			StepBodies(Rows{c, []Input{in}, []BodyTeam{{}}}, []*Body{b}, a, 60)
+			batch.StepBodies(Rows{c, []Input{in}, []BodyTeam{{}}}, []*Body{b}, a, 60)
 			if tick%10 == 0 {
 				blows := make([]geom.Vec3, r.IntN(5))
 				for i := range blows {
@@ -407,7 +407,7 @@ func TestRow51Bodies(t *testing.T) {
 				in[i].Buttons = uint16(r.IntN(4))
 				want[i] = all[who[i].Body].Step(want[i], in[i], who[i].Team, a, rate)
 			}
-			StepBodies(Rows{c, in, who}, all, a, rate)
+			batch.StepBodies(Rows{c, in, who}, all, a, rate)
 			for i := range want {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("round %d tick %d row %d: columns %+v, Step %+v", round, tick, i, got, want[i])

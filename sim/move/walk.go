@@ -15,7 +15,10 @@ func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	// Downhill a floor is looked for as deep as the steepest may lie, at any tick rate.
 	reach := max(drop, float32(geom.Sqrt(part.LenSq())*m.body.tanLimit)+skin)
 	free = true
-	for range n {
+	for i := range n {
+		if i > 0 {
+			m.look(p)
+		}
 		m.gather(p, part)
 		q, ok, floor := m.walkPart(p, part, drop, reach)
 		free = free && ok
@@ -60,7 +63,11 @@ func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	highest, firm = -noFloor, -noFloor
 	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
-		r, ok := b.support(&cell[i], m.origin, q.X, q.Z)
+		s := &cell[i]
+		if s.Shape == arena.Box && s.Max.Y-m.origin.Y > top {
+			continue // a wall, as below, but sooner
+		}
+		r, ok := b.support(s, m.origin, q.X, q.Z)
 		if !ok || r.wall || r.at > top {
 			continue
 		}

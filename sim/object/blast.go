@@ -50,6 +50,13 @@ type Blasts struct {
 // Add queues a blast.
 func (b *Blasts) Add(x Blast) { b.list = append(b.list, x) }
 
+// Copy makes b wait for the same blasts as from, with its counts.
+func (b *Blasts) Copy(from *Blasts) {
+	list := append(b.list[:0], from.list...)
+	*b = *from
+	b.list = list
+}
+
 // Len is the number of blasts that wait, with duplicates.
 func (b *Blasts) Len() int { return len(b.list) }
 

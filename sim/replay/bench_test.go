@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the tick itself, and
-// what it keeps: share is of the tick; most is the tick that has a state in it.
+// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the match itself: share is
+// of both; most is the worst tick. encode and pack are per chunk, with a state each, and in no tick.
 func BenchmarkRecorder(b *testing.B) {
 	p := newPlay(b, 64, 3)
 	for range 300 {
@@ -17,17 +17,25 @@ func BenchmarkRecorder(b *testing.B) {
 		b.Fatal(err)
 	}
 	cam := NewKillcam(HeadOf(p.m, "arena-16", 240))
-	var step, record, most time.Duration
+	var step, record, most, encode, pack time.Duration
+	chunks := 0
 	for b.Loop() {
 		t0 := time.Now()
 		p.step()
 		t1 := time.Now()
-		if done := rec.Tick(); done != nil {
-			cam.Add(done)
-		}
+		raw := rec.Tick()
 		took := time.Since(t1)
 		step, record, most = step+t1.Sub(t0), record+took, max(most, took)
+		if raw != nil {
+			t2 := time.Now()
+			done := raw.Encode()
+			t3 := time.Now()
+			cam.Add(done)
+			encode, pack, chunks = encode+t3.Sub(t2), pack+time.Since(t3), chunks+1
+		}
 	}
+	b.ReportMetric(float64(encode.Microseconds())/float64(max(1, chunks)), "us/encode")
+	b.ReportMetric(float64(pack.Microseconds())/float64(max(1, chunks)), "us/pack")
 	b.ReportMetric(float64(record.Nanoseconds())/float64(b.N), "ns/record")
 	b.ReportMetric(100*float64(record)/float64(step+record), "%share")
 	b.ReportMetric(float64(most.Microseconds()), "us/most")
@@ -59,13 +67,14 @@ func BenchmarkKillcam(b *testing.B) {
 	cam := NewKillcam(h)
 	for range 960 {
 		p.step()
-		if done := rec.Tick(); done != nil {
-			cam.Add(done)
+		if raw := rec.Tick(); raw != nil {
+			cam.Add(raw.Encode())
 		}
 	}
-	n := 0
+	n, pending := 0, Chunk{}
 	for b.Loop() {
-		n = len(cam.Append(nil, rec, 1<<20))
+		pending = rec.Pending(pending.Log)
+		n = len(cam.Append(nil, &pending, 1<<20))
 	}
 	b.ReportMetric(float64(n), "B")
 }

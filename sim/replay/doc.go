@@ -3,7 +3,8 @@
 // of a sim.Match go in, and chunks come out; chunks go in, and a second match comes out that
 // equals the first, tick by tick, or the tick and the number where it differs.
 //
-//	Recorder   a match     -> chunks
+//	Recorder   a match     -> raw chunks, in the tick
+//	RawChunk   copies      -> a chunk, on any goroutine
 //	Chunk      a piece     <-> bytes of a recording
 //	Reader     a recording -> its head and chunks
 //	Player     chunks      -> a match

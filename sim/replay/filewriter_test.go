@@ -74,7 +74,7 @@ func pieces(t testing.TB, n int) (h Head, all []*Chunk) {
 	for len(all) < n {
 		p.step()
 		if c := rec.Tick(); c != nil {
-			all = append(all, c)
+			all = append(all, c.Encode())
 		}
 	}
 	return h, all

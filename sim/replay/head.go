@@ -18,8 +18,8 @@ var (
 	ErrRules  = errors.New("replay: recorded with something else than what is here")
 )
 
-// Version is that of the format.
-const Version = 3
+// Version is that of the format. Recordings of other versions are refused.
+const Version = 4
 
 // magic begins a recording.
 const magic = "TKRP"
@@ -30,7 +30,7 @@ const MaxSlots = 4096
 // Head says what was played, and with which build of the rules.
 //
 //	4   "TKRP"
-//	1   version 3
+//	1   version 4
 //	2   bytes that follow, without the checksum
 //	8   layout         of states, of the build that recorded
 //	8   seed
@@ -44,6 +44,7 @@ const MaxSlots = 4096
 //	32  pack           Shared of the content pack, 0: none
 //	32  arena          hash of the map
 //	1+n its name, 1+n the mode's name
+//	2+n schema         of states, see sim.Schema
 //	4   CRC-32C of all before
 type Head struct {
 	Layout, Seed                uint64
@@ -54,6 +55,7 @@ type Head struct {
 	Mix                         bool
 	Game, Pack, Arena           [32]byte
 	ArenaName, Mode             string // at most 255 bytes
+	Schema                      string // less than 60,000 bytes
 }
 
 // HeadOf describes a match that has just begun.
@@ -64,7 +66,7 @@ func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 		RespawnMillis: r.RespawnMillis,
 		ChunkTicks:    chunkTicks, Rate: r.Rate, Mix: r.Mix,
 		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName,
-		Mode: r.Game.Mode.Name,
+		Mode: r.Game.Mode.Name, Schema: sim.Schema(),
 	}
 }
 
@@ -95,13 +97,28 @@ func (h *Head) Append(dst []byte) []byte {
 		dst[len(dst)-1] = 1
 	}
 	dst = append(append(append(dst, h.Game[:]...), h.Pack[:]...), h.Arena[:]...)
-	for _, name := range []string{h.ArenaName, h.Mode} {
-		name = name[:min(len(name), 255)]
-		dst = append(append(dst, byte(len(name))), name...)
-	}
+	dst = appendName(appendName(dst, h.ArenaName), h.Mode)
+	schema := h.Schema[:min(len(h.Schema), maxSchema)]
+	dst = append(le.AppendUint16(dst, uint16(len(schema))), schema...)
 	le.PutUint16(dst[body-2:], uint16(len(dst)-body))
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
+
+// appendName appends the length of a name and its first 255 bytes; parseName reads them.
+func appendName(dst []byte, name string) []byte {
+	name = name[:min(len(name), 255)]
+	return append(append(dst, byte(len(name))), name...)
+}
+
+func parseName(src []byte) (name string, rest []byte, ok bool) {
+	if len(src) == 0 || len(src) < 1+int(src[0]) {
+		return "", nil, false
+	}
+	return string(src[1 : 1+src[0]]), src[1+src[0]:], true
+}
+
+// maxSchema is the most bytes of a schema: a head has two bytes for its length.
+const maxSchema = 60000
 
 // headFixed is the length of a head before its names.
 const headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
@@ -122,12 +139,16 @@ func (h *Head) parse(b []byte) error {
 	copy(h.Pack[:], b[64:])
 	copy(h.Arena[:], b[96:])
 	b = b[headFixed:]
+	ok := false
 	for _, name := range []*string{&h.ArenaName, &h.Mode} {
-		if len(b) == 0 || len(b) < 1+int(b[0]) {
+		if *name, b, ok = parseName(b); !ok {
 			return fmt.Errorf("%w: head without names", ErrFormat)
 		}
-		*name, b = string(b[1:1+b[0]]), b[1+b[0]:]
 	}
+	if len(b) < 2 || len(b) < 2+int(le.Uint16(b)) {
+		return fmt.Errorf("%w: head without the schema of a state", ErrFormat)
+	}
+	h.Schema, b = string(b[2:2+le.Uint16(b)]), b[2+le.Uint16(b):]
 	switch {
 	case len(b) > 0:
 		return fmt.Errorf("%w: head with %d bytes too many", ErrFormat, len(b))
@@ -160,4 +181,13 @@ func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 		return r, fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	return r, nil
+}
+
+// CheckSchema reports the first kind, component or column by which the recording's states differ
+// from those of this build. The error wraps ErrRules.
+func (h *Head) CheckSchema() error {
+	if err := sim.CheckSchema(h.Schema); err != nil {
+		return fmt.Errorf("%w: %w", ErrRules, err)
+	}
+	return nil
 }

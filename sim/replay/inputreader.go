@@ -46,7 +46,7 @@ func (p *InputReader) Next() (*RecordedTick, error) {
 	now := p.next
 	err := p.log.tick(&p.current.Inputs, now)
 	p.current.Checksums, p.current.Hash = p.current.Checksums[:0], 0
-	if n := int(now-p.first) + 1; err == nil && p.log.hasChecksum(n, int(p.last-p.first)+1) {
+	if nth := int(now-p.first) + 1; err == nil && p.log.hasChecksum(nth) {
 		p.current.Checksums = p.current.Checksums[:cap(p.current.Checksums)]
 		p.current.Hash, err = p.log.checksums(p.current.Checksums)
 	}

@@ -1,14 +1,18 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
 
 // Killcam keeps the last seconds of a match that is being recorded. Its memory is bounded by
 // KillcamChunks compressed chunks and the one in progress. A chunk is compressed once, when it is
 // complete.
 type Killcam struct {
 	head   Head
-	pack   *Packer
-	chunks []packed // oldest first
+	pack   *Packer  // made with the first chunk
+	chunks []packed // oldest first, without a gap
 }
 
 // A killcam shows eight to twelve seconds.
@@ -17,15 +21,31 @@ const (
 	leastCamSeconds = 8
 )
 
-// NewKillcam makes an empty killcam of a match. It takes some megabytes for compression.
-func NewKillcam(h Head) *Killcam { return &Killcam{head: h, pack: NewFastPacker()} }
+// NewKillcam makes an empty killcam of a match. The first chunk takes some megabytes for compression.
+func NewKillcam(h Head) *Killcam { return &Killcam{head: h} }
 
-// Add compresses a complete chunk; it keeps no reference to it.
+// Add compresses a complete chunk; it keeps no reference to it. A chunk that does not follow the
+// last one makes the killcam begin anew.
 func (c *Killcam) Add(done *Chunk) {
-	if len(c.chunks) == KillcamChunks {
-		c.chunks = slices.Delete(c.chunks, 0, 1)
+	if c.pack == nil {
+		c.pack = NewFastPacker()
+	}
+	switch {
+	case !c.precedes(done):
+		c.chunks = c.chunks[:0]
+	case len(c.chunks) == KillcamChunks:
+		c.chunks = c.chunks[:copy(c.chunks, c.chunks[1:])]
 	}
 	c.chunks = append(c.chunks, c.pack.pack(done))
+}
+
+// precedes reports whether a chunk begins where the last one ends.
+func (c *Killcam) precedes(next *Chunk) bool {
+	if len(c.chunks) == 0 {
+		return false
+	}
+	last := &c.chunks[len(c.chunks)-1]
+	return last.first+tick.Tick(last.ticks) == next.First
 }
 
 // Memory is the size of all chunks, in bytes.
@@ -36,14 +56,18 @@ func (c *Killcam) Memory() (n int) {
 	return n
 }
 
-// Append appends a recording of the last eight to twelve seconds, up to the tick that was played
-// last, in at most limit bytes: it may begin later, and is empty if even the chunk in progress
-// does not fit. It has one state, at its beginning, and the inputs since.
-func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
+// Append appends a recording of the last eight to twelve seconds, up to the last tick of pending, in
+// at most limit bytes: it may begin later, and is empty if no chunk with a state is complete, or the
+// newest of them does not fit. pending is Recorder.Pending after the chunks that were added. The
+// recording has one state, at its beginning, and the inputs since.
+func (c *Killcam) Append(dst []byte, pending *Chunk, limit int) []byte {
 	start := len(dst)
 	all := slices.Clone(c.chunks)
-	if so := rec.Pending(); so != nil {
-		all = append(all, c.pack.pack(so))
+	if pending.Ticks > 0 {
+		if !c.precedes(pending) {
+			return dst
+		}
+		all = append(all, c.pack.pack(pending))
 	}
 	for ; len(all) > 0; all = all[firstKeyed(all[1:])+1:] {
 		n := 0

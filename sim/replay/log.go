@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -28,7 +29,8 @@ const (
 	sLimits  // a tick: count; each: id, what changed, and the changes
 	// a tick: count; each: shooter, victim. Then the count of target views; each: see targetViews
 	sHidden
-	sChecksums // a checkpoint: hash, and 16 bits of each checksum
+	// a checkpoint: after which tick of the chunk, from 1; hash, and 16 bits of each checksum
+	sChecksums
 	streams
 )
 
@@ -64,6 +66,15 @@ func (w *writer) reset(slots int) {
 	clear(w.slots)
 	for i := range w.out {
 		w.out[i] = w.out[i][:0]
+	}
+}
+
+// reserve makes room for the commands of that many ticks, as long as commands are at most.
+func (w *writer) reserve(slots, ticks int) {
+	w.reset(slots)
+	commands := slots * ticks
+	for s, bytes := range [streams]int{sFlags: 1, sYaw: 3, sPitch: 3, sMove: 2, sButtons: 2, sView: 5} {
+		w.out[s] = slices.Grow(w.out[s], commands*bytes+16*ticks)
 	}
 }
 
@@ -231,8 +242,9 @@ func before(n uint32, now tick.Tick) int64 {
 	return int64(now)<<8 - int64(int32(n))
 }
 
-// checksums appends a checkpoint.
-func (w *writer) checksums(hash uint64, prints []sim.Checksum) {
+// checksums appends the checkpoint after the nth tick.
+func (w *writer) checksums(nth int, hash uint64, prints []sim.Checksum) {
+	w.uvarint(sChecksums, uint64(nth))
 	w.out[sChecksums] = binary.LittleEndian.AppendUint64(w.out[sChecksums], hash)
 	for _, p := range prints {
 		w.out[sChecksums] = binary.LittleEndian.AppendUint16(w.out[sChecksums], uint16(p.Sum))
@@ -451,14 +463,15 @@ func (r *reader) limits(d *sim.TickInputs, now tick.Tick) {
 	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: limitsOf(n, now)})
 }
 
-// hasChecksum reports whether the nth tick of a chunk of ticks, counted from 1, has a checkpoint:
-// every ChecksumEvery-th, and the last if one is left.
-func (r *reader) hasChecksum(n, ticks int) bool {
-	return n%ChecksumEvery == 0 || n == ticks && len(r.in[sChecksums].left()) > 0
+// hasChecksum reports whether the next checkpoint is that of the nth tick, counted from 1.
+func (r *reader) hasChecksum(nth int) bool {
+	v, n := binary.Uvarint(r.in[sChecksums].left())
+	return n > 0 && v == uint64(nth)
 }
 
 // checksums reads a checkpoint of len(prints) checksums.
 func (r *reader) checksums(prints []uint16) (hash uint64, err error) {
+	r.uvarint(sChecksums, MaxChunkTicks)
 	b := r.in[sChecksums].left()
 	if len(b) < 8+2*len(prints) {
 		r.fail(sChecksums)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -28,6 +29,7 @@ func (d *Divergence) Error() string {
 type Player struct {
 	Match *sim.Match // nil before the first chunk; read-only
 
+	head      Head
 	slots     int
 	rules     sim.Rules
 	ground    *arena.Arena
@@ -49,12 +51,12 @@ func NewPlayer(h *Head, game *sim.Game, a *arena.Arena) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Player{slots: h.Slots, rules: rules, ground: a}, nil
+	return &Player{head: *h, slots: h.Slots, rules: rules, ground: a}, nil
 }
 
 // Load takes the next chunk, or any chunk with a key. If it follows the last one, its key is
 // compared with the match: a *Divergence says which number differs, and the match stays as it was
-// played. Other errors wrap ErrFormat, ErrGap or sim.ErrState.
+// played. Other errors wrap ErrFormat, ErrGap, ErrRules or sim.ErrState.
 func (p *Player) Load(c *Chunk) error {
 	log, err := newReader(c.Log, p.slots)
 	if err != nil {
@@ -74,7 +76,7 @@ func (p *Player) Load(c *Chunk) error {
 	case len(c.Key) > 0:
 		m, err := sim.Load(p.slots, p.rules, p.ground, c.Key)
 		if err != nil {
-			return err
+			return cmp.Or(p.head.CheckSchema(), err)
 		}
 		if m.Tick()+1 != c.First {
 			return fmt.Errorf("%w: a state of tick %d before tick %d", ErrFormat, m.Tick(), c.First)
@@ -121,7 +123,7 @@ func (p *Player) Step() (err error) {
 		err = p.Match.Replay(&p.inputs)
 	}
 	p.ticks++
-	if err == nil && p.log.hasChecksum(p.ticks, p.ticks+int(p.last-now)) {
+	if err == nil && p.log.hasChecksum(p.ticks) {
 		err = p.compare()
 	}
 	if err == nil && now == p.last && !p.log.done() {

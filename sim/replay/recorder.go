@@ -1,6 +1,9 @@
 package replay
 
 import (
+	"errors"
+
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -15,84 +18,130 @@ const (
 	KeyEvery    = 4
 )
 
-// Recorder records one match, for the owner of that match.
+// RawChunks is how many chunks a Recorder has memory for: the one in progress, the next, and two
+// that wait for Encode.
+const RawChunks = 4
+
+// ErrBusy says that all memory of a Recorder waits for Encode.
+var ErrBusy = errors.New("replay: the chunks of the recording before are not encoded yet")
+
+// Recorder records one match, for the owner of that match. In a tick it copies: the inputs into
+// streams, and columns into States. RawChunk.Encode does the rest, wherever the owner runs it.
 type Recorder struct {
-	match     *sim.Match
-	ticks     int // of a chunk
-	every     int // chunks from one state to the next
-	count     int // chunks begun
-	size      int // of the last state
-	inputs    sim.TickInputs
-	log       writer
-	checksums []sim.Checksum
-	chunk     Chunk // in progress, without Log
+	match   *sim.Match
+	ticks   int // of a chunk
+	every   int // chunks from one state to the next
+	count   int // chunks begun since one began with a state
+	inputs  sim.TickInputs
+	now     *RawChunk
+	next    *RawChunk      // for the chunk after now; nil: all memory is in use
+	free    chan *RawChunk // encoded, or never used
+	dropped uint64
 }
 
 // NewRecorder begins to record a match, right after a Step or before the first, in chunks of 1 to
-// MaxChunkTicks ticks; the first chunk and each every-th after it has a state. It uses the match's
-// SetInputLog. The error is that of Save.
+// MaxChunkTicks ticks; the first chunk and each every-th after it has a state. It allocates all
+// memory, and uses the match's SetInputLog. The error is sim.ErrPending.
 func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
-	r := &Recorder{match: m, ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1)}
-	if err := r.begin(); err != nil {
-		return nil, err
+	r := &Recorder{ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1), free: make(chan *RawChunk, RawChunks)}
+	for range RawChunks {
+		r.free <- newRawChunk(m, r.ticks, r.free)
 	}
-	m.SetInputLog(&r.inputs)
-	return r, nil
+	return r, r.Start(m)
 }
 
-// begin begins a chunk with the match as it stands.
-func (r *Recorder) begin() error {
-	var key []byte
-	if r.count%r.every == 0 {
-		var err error
-		if key, err = r.match.Save(make([]byte, 0, r.size+r.size/8)); err != nil {
+// Start begins a recording of m with the memory of an earlier one, which is over. m must have the
+// slots and the map of the match that NewRecorder was given. Errors are sim.ErrPending and ErrBusy.
+func (r *Recorder) Start(m *sim.Match) error {
+	r.match, r.count = m, 0
+	if r.prepare(); r.now == nil {
+		r.now, r.next = r.next, nil
+	}
+	if r.now == nil {
+		return ErrBusy
+	}
+	if err := r.begin(r.now); err != nil {
+		return err
+	}
+	m.SetInputLog(&r.inputs)
+	return nil
+}
+
+// prepare takes memory for the next chunk, and copies of its state the poses that are due.
+func (r *Recorder) prepare() {
+	if r.next == nil {
+		select {
+		case r.next = <-r.free:
+		default:
+			return
+		}
+	}
+	if r.now != nil && r.count >= r.every {
+		r.next.key.CopyPoses(r.match, r.now.first+tick.Tick(r.ticks)-1)
+	}
+}
+
+// begin begins a chunk with the match as it stands. On an error nothing has changed.
+func (r *Recorder) begin(c *RawChunk) error {
+	keyed := r.count == 0 || r.count >= r.every
+	if keyed {
+		if err := c.key.CopyAll(r.match); err != nil {
 			return err
 		}
-		r.size = len(key)
+		r.count = 0
 	}
 	r.count++
-	r.chunk = Chunk{First: r.match.Tick() + 1, Key: key}
-	r.log.reset(r.match.World.Slots())
+	c.begin(r.match, keyed)
+	r.now = c
 	return nil
 }
 
 // Tick records the tick that was just played: right after Step, before anything is done to the
-// match. It returns the chunk that it completes, or nil; the caller owns that chunk. Steady state
-// allocates only the chunks.
-func (r *Recorder) Tick() *Chunk {
-	r.log.tick(&r.inputs)
-	r.chunk.Ticks++
-	full := r.chunk.Ticks >= r.ticks
-	if full || r.chunk.Ticks%ChecksumEvery == 0 {
-		r.checksums = r.match.Checksums(r.checksums[:0])
-		r.log.checksums(r.match.Hash(), r.checksums)
+// match. It returns the chunk that it completes, or nil. The caller must call Encode of it, or that
+// memory is lost. A chunk without memory for the next is dropped: the next one begins with a state.
+func (r *Recorder) Tick() *RawChunk {
+	c := r.now
+	c.log.tick(&r.inputs)
+	c.ticks++
+	full := c.ticks >= r.ticks
+	if full || c.ticks%ChecksumEvery == 0 {
+		c.copyCheckpoint(r.match)
 	}
-	if !full {
+	r.prepare()
+	switch {
+	case !full:
 		return nil
-	}
-	done := r.Pending()
-	if r.begin() != nil { // the match was changed first: this chunk goes on, as long as it may
-		if r.chunk.Ticks < MaxChunkTicks {
+	case r.next == nil:
+		if r.count = 0; r.begin(c) == nil {
+			r.dropped++
 			return nil
 		}
-		panic("replay: Recorder.Tick was not called right after Step")
+	case r.begin(r.next) == nil:
+		r.next = nil
+		return c
 	}
-	return done
-}
-
-// Pending is the chunk in progress; nil if no tick was played since the last. The recording goes
-// on. Its last tick need not have a checksum.
-func (r *Recorder) Pending() *Chunk {
-	if r.chunk.Ticks == 0 {
+	if c.ticks < MaxChunkTicks { // the match was changed first: this chunk goes on, as long as it may
 		return nil
 	}
-	c := r.chunk
-	c.Log = r.log.append(make([]byte, 0, r.log.size()+3*streams))
-	return &c
+	panic("replay: Recorder.Tick was not called right after Step")
 }
 
-// Close ends recording and returns the last chunk, as Pending.
-func (r *Recorder) Close() *Chunk {
+// Dropped is how many chunks were dropped, as earlier ones were not encoded in time.
+func (r *Recorder) Dropped() uint64 { return r.dropped }
+
+// Pending is the chunk in progress without state and checksums, its log in the memory of log; no
+// ticks if none was played since the last. The recording goes on.
+func (r *Recorder) Pending(log []byte) Chunk {
+	return Chunk{First: r.now.first, Ticks: r.now.ticks, Log: r.now.log.append(log[:0])}
+}
+
+// Close ends recording and returns the last chunk; nil if no tick was played since the last.
+func (r *Recorder) Close() *RawChunk {
 	r.match.SetInputLog(nil)
-	return r.Pending()
+	c := r.now
+	if c.ticks == 0 {
+		return nil
+	}
+	r.now = nil
+	return c
 }

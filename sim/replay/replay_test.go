@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -106,11 +107,11 @@ func record(t testing.TB, p *play, ticks, chunk int) (file []byte, hashes []uint
 		p.step()
 		hashes = append(hashes, p.m.Hash())
 		if c := rec.Tick(); c != nil {
-			file = pack.Append(file, c)
+			file = pack.Append(file, c.Encode())
 		}
 	}
 	if c := rec.Close(); c != nil {
-		file = pack.Append(file, c)
+		file = pack.Append(file, c.Encode())
 	}
 	return file, hashes
 }
@@ -174,7 +175,7 @@ func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 			p.m.Join()
 		}
 		if c := rec.Tick(); c != nil {
-			ticks = append(ticks, c.Ticks)
+			ticks = append(ticks, c.Encode().Ticks)
 		}
 	}
 	if want := []int{11, 10, 10, 10}; !slices.Equal(ticks, want) {
@@ -301,7 +302,7 @@ func TestForgottenCommandDiverges(t *testing.T) {
 			rec.inputs.Commands = rec.inputs.Commands[1:]
 		}
 		if c := rec.Tick(); c != nil {
-			file = NewPacker().Append(file, c)
+			file = NewPacker().Append(file, c.Encode())
 		}
 	}
 	_, _, err = again(t, file)
@@ -356,21 +357,112 @@ func TestRecordingOfOtherRules(t *testing.T) {
 	}
 }
 
-func TestRecorderAllocates(t *testing.T) {
-	p := newPlay(t, 8, 4)
-	rec, err := NewRecorder(p.m, MaxChunkTicks, 1)
+// No tick allocates for its recording: not one with a state, nor with checksums, nor the first of a
+// chunk; and none copies more than the columns of the match.
+func TestRecorderAllocatesNothing(t *testing.T) {
+	p := newPlay(t, 16, 4)
+	for range 300 {
+		p.step()
+	}
+	rec, err := NewRecorder(p.m, 60, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 600 {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var before, after runtime.MemStats
+	chunks, copied, state := 0, 0, 0
+	for i := range 900 {
 		p.step()
-		rec.Tick()
+		runtime.ReadMemStats(&before)
+		raw := rec.Tick()
+		runtime.ReadMemStats(&after)
+		if n := after.Mallocs - before.Mallocs; n > 0 && i > 300 { // lists of inputs have grown
+			t.Errorf("tick %d: %d allocations", i, n)
+		}
+		if raw != nil {
+			chunks++
+			copied = max(copied, raw.CopiedBytes())
+			state = max(state, len(raw.Encode().Key))
+		}
 	}
-	for i := range rec.log.out {
-		rec.log.out[i] = slices.Grow(rec.log.out[i], 1<<16)
+	if chunks != 15 || copied == 0 || copied > 16*1024 {
+		t.Errorf("%d chunks; a tick copied up to %d bytes", chunks, copied)
 	}
-	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.inputs) }); n > 0 {
-		t.Errorf("%v allocations a tick", n)
+	t.Logf("a tick copies up to %d bytes for a state of %d", copied, state)
+}
+
+// A chunk that cannot be encoded in time is dropped and counted; the recording goes on with a state,
+// and what is there plays.
+func TestRecorderDropsWhatIsNotEncoded(t *testing.T) {
+	p := newPlay(t, 6, 3)
+	rec, err := NewRecorder(p.m, 20, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := HeadOf(p.m, "arena-16", 20)
+	var waiting []*RawChunk
+	var firsts []int
+	file := h.Append(nil)
+	for i := range 300 {
+		p.step()
+		if raw := rec.Tick(); raw != nil {
+			waiting = append(waiting, raw)
+		}
+		if i < 100 { // nothing is encoded for five chunks
+			continue
+		}
+		for _, raw := range waiting {
+			keyed, c := raw.HasKey(), raw.Encode()
+			if (len(firsts) == 0 || firsts[len(firsts)-1]+20 != int(c.First)) && !keyed {
+				t.Errorf("tick %d begins after a gap without a state", c.First)
+			}
+			firsts = append(firsts, int(c.First))
+			file = NewPacker().Append(file, c)
+		}
+		waiting = waiting[:0]
+	}
+	if n := len(firsts); int(rec.Dropped()) == 0 || n+int(rec.Dropped()) != 15 {
+		t.Errorf("%d chunks, %d dropped: %v", n, rec.Dropped(), firsts)
+	}
+	if hashes, _, err := again(t, file); err != nil || len(hashes) != 20*len(firsts) {
+		t.Errorf("%d ticks played: %v", len(hashes), err)
+	}
+}
+
+// A recording by a build with other components is refused, and the error names the component.
+func TestRecordingOfOtherComponents(t *testing.T) {
+	p := newPlay(t, 4, 1)
+	file, _ := record(t, p, 10, 50)
+	schema := sim.Schema()
+	for i, c := range []struct{ schema, want string }{
+		{schema + "turret|sim.Turret Next uint32\n", `unknown kind or part "turret", expected one of: player, `},
+		{strings.Replace(schema, "|sim.Vital Health int16", "|sim.Vital Health int32", 1),
+			`kind player: component sim.Vital: unknown column "Health int32", expected "Health int16"`},
+		{schema[strings.Index(schema, "\n")+1:], `no kind or part "player"`},
+	} {
+		r, player, err := open(t, file)
+		if err != nil || r.Head.Schema != schema {
+			t.Fatalf("%v: %v", err, r.Head.Schema)
+		}
+		chunk, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		player.head.Schema = c.schema
+		chunk.Key[1]++ // another layout
+		if err := player.Load(chunk); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v, expected %q", i, err, c.want)
+		}
+	}
+}
+
+// A recording of an earlier version is refused with its version and the one that is read.
+func TestRecordingOfOtherVersion(t *testing.T) {
+	file, _ := record(t, newPlay(t, 4, 1), 10, 50)
+	file[4] = 3
+	if _, _, err := open(t, file); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), "version 3, expected 4") {
+		t.Error(err)
 	}
 }
 
@@ -383,11 +475,12 @@ func FuzzRecording(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var chunk *Chunk
-	for chunk == nil {
+	var raw *RawChunk
+	for raw == nil {
 		rec.step()
-		chunk = r.Tick()
+		raw = r.Tick()
 	}
+	chunk := raw.Encode()
 	f.Add(uint16(1), byte(2), uint16(3), byte(4), true)
 	f.Add(uint16(30), byte(200), uint16(300), byte(255), false)
 	f.Fuzz(func(t *testing.T, at uint16, to byte, and uint16, too byte, key bool) {

@@ -1,0 +1,205 @@
+package arena
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// Implementation constants of Ground.
+const (
+	Beside     = 33. / 64 // metres around a square within which its obstacles lie
+	squareSize = 1        // metres; doubled until there are at most maxSquares
+	maxSquares = 1 << 20
+	squareEdge = 1. / 64         // forgives rounding at the edges of squares
+	noFloor    = math.MaxFloat32 // of squares without one, and beside the bounds
+	laneAside  = 1               // metres that a lane begins before its square
+	LaneUnit   = 1. / 4096       // metres, of lanes of x and z
+	MaxLane    = 1<<15 - 1       // largest value of a lane
+	EachLane   = 0x0001_0001_0001_0001
+	LaneGuard  = 0x8000_8000_80008000 // the highest bit of each lane
+)
+
+// Ground finds bodies with no solid in their way: squares of the ground, each with the floor that
+// covers all of it and the few solids that rise above that.
+//
+// A solid is two words of four lanes of 16 bits, made so that one subtraction compares all four: it
+// overlaps a body if each lane of the body's words, with LaneGuard set, less the lane of its own
+// leaves the guard.
+type Ground struct {
+	x0, z0, y0 float32
+	size, inv  float32
+	nx, nz     int
+	squares    []square // 0 is the one outside, the last only ends the list of the one before
+	obstacles  []Obstacle
+}
+
+// square is a square's floor and where its obstacles begin.
+type square struct {
+	floor float32
+	first uint32
+}
+
+// Obstacle is a solid near a square, from the lowest lane up:
+//
+//	Plan    least x, MaxLane less the largest, least z, MaxLane less the largest; in LaneUnit
+//	Height  least y, MaxLane less the largest, the least that a body can rest on, all in Unit;
+//	        1 for ramps and team areas, which are no floors
+//
+// What does not fit is cut to the nearest lane that does.
+type Obstacle struct{ Plan, Height uint64 }
+
+// Square returns the square of a point, 0 for one beside the bounds or beyond them, and for NaN.
+func (g *Ground) Square(x, z float32) int {
+	cx, cz := int((x-g.x0)*g.inv), int((z-g.z0)*g.inv)
+	if uint(cx) >= uint(g.nx) || uint(cz) >= uint(g.nz) {
+		return 0
+	}
+	return cz*g.nx + cx + 1
+}
+
+// Floor returns the height of the highest box that fills a square, team areas aside: no floor
+// within the square is higher, but for those of its obstacles. It is above everything if there is
+// none.
+func (g *Ground) Floor(square int) float32 { return g.squares[square].floor }
+
+// Count returns the number of a square's obstacles.
+func (g *Ground) Count(square int) int {
+	return int(g.squares[square+1].first - g.squares[square].first)
+}
+
+// Obstacles returns the solids within Beside of a square that rise above its floor.
+func (g *Ground) Obstacles(square int) []Obstacle {
+	return g.obstacles[g.squares[square].first:g.squares[square+1].first]
+}
+
+// PlanLanes returns where from plus way is in the plans of its square's obstacles: a word that
+// overlaps those that the point is in or at, and with n*EachLane added those less than n+1 LaneUnit
+// away along both axes.
+func (g *Ground) PlanLanes(from, way geom.Vec3) uint64 {
+	cx, cz := int((from.X+way.X-g.x0)*g.inv), int((from.Z+way.Z-g.z0)*g.inv) // as Square has it
+	fx, fz := (from.X-g.left(cx)+way.X)*(1/LaneUnit), (from.Z-g.near(cz)+way.Z)*(1/LaneUnit)
+	x, z := int(fx), int(fz)
+	return Lanes(x+part(fx, x), MaxLane-x, z+part(fz, z), MaxLane-z) | LaneGuard
+}
+
+// part is 1 if x is more than whole.
+func part(x float32, whole int) int {
+	if float32(whole) < x {
+		return 1
+	}
+	return 0
+}
+
+// left and near are where the lanes of a column and of a row of squares begin.
+func (g *Ground) left(cx int) float32 { return g.x0 + float32(float32(cx)*g.size) - laneAside }
+func (g *Ground) near(cz int) float32 { return g.z0 + float32(float32(cz)*g.size) - laneAside }
+
+// HeightLane returns a height in the lanes of obstacles' heights, in Unit.
+func (g *Ground) HeightLane(y float32) float32 { return (y - g.y0) * (1 / Unit) }
+
+// Ground returns the arena's squares.
+func (a *Arena) Ground() *Ground { return &a.ground }
+
+// newGround makes the squares of an arena.
+func newGround(a *Arena) Ground {
+	size := gridSize(a.Bounds, squareSize, maxSquares)
+	cells := newGrid(a.Bounds, size)
+	g := Ground{x0: cells.x0, z0: cells.z0, y0: a.Bounds.Min.Y, size: size, inv: cells.inv,
+		nx: cells.nx, nz: cells.nz}
+	g.squares = make([]square, g.nx*g.nz+2)
+	for i := range g.squares {
+		g.squares[i].floor = -noFloor
+	}
+	for i := range a.Solids {
+		if s := &a.Solids[i]; s.Shape == Box && s.Pass == 0 {
+			inset := size + squareEdge // what the rest touches, the solid fills
+			in := geom.Vec3{X: inset, Z: inset}
+			g.each(&cells, s.Min.Add(in), s.Max.Sub(in), func(q *square, cx, cz int) {
+				q.floor = max(q.floor, s.Max.Y)
+			})
+		}
+	}
+	g.closeEdges(a.Bounds)
+	g.list(a.Solids, &cells)
+	return g
+}
+
+// each calls do for the squares that touch a rectangle; for none if it is empty.
+func (g *Ground) each(cells *grid, lo, hi geom.Vec3, do func(q *square, cx, cz int)) {
+	if lo.X > hi.X || lo.Z > hi.Z {
+		return
+	}
+	x0, z0 := cells.cell(lo.X, lo.Z)
+	x1, z1 := cells.cell(hi.X, hi.Z)
+	for cz := z0; cz <= z1; cz++ {
+		for cx := x0; cx <= x1; cx++ {
+			do(&g.squares[int(cz*g.nx)+cx+1], cx, cz)
+		}
+	}
+}
+
+// closeEdges takes the floor from squares beside the bounds, and from those that have none.
+func (g *Ground) closeEdges(b geom.AABB) {
+	g.squares[0].floor = noFloor
+	for cz := range g.nz {
+		for cx := range g.nx {
+			floor := &g.squares[int(cz*g.nx)+cx+1].floor
+			x, z := g.left(cx)+laneAside, g.near(cz)+laneAside
+			if *floor == -noFloor || x < b.Min.X+Beside || x+g.size > b.Max.X-Beside ||
+				z < b.Min.Z+Beside || z+g.size > b.Max.Z-Beside {
+				*floor = noFloor
+			}
+		}
+	}
+}
+
+// list counts the obstacles of each square, then places them.
+func (g *Ground) list(solids []Solid, cells *grid) {
+	around := geom.Vec3{X: Beside, Z: Beside}
+	for i := range solids {
+		s := &solids[i]
+		g.each(cells, s.Min.Sub(around), s.Max.Add(around), func(q *square, cx, cz int) {
+			if s.Max.Y > q.floor {
+				q.first++
+			}
+		})
+	}
+	sum := uint32(0)
+	for i := range g.squares {
+		sum += g.squares[i].first
+		g.squares[i].first = sum // the end of its list; placing moves it to its beginning
+	}
+	g.obstacles = make([]Obstacle, sum)
+	for i := range solids {
+		s := &solids[i]
+		g.each(cells, s.Min.Sub(around), s.Max.Add(around), func(q *square, cx, cz int) {
+			if s.Max.Y > q.floor {
+				q.first--
+				g.obstacles[q.first] = g.pack(s, cx, cz)
+			}
+		})
+	}
+}
+
+// pack is a solid in the lanes of a square.
+func (g *Ground) pack(s *Solid, cx, cz int) Obstacle {
+	lane := func(x float32) int { return int(min(max(x, 0), MaxLane)) }
+	x, z := g.left(cx), g.near(cz)
+	x0, x1 := lane((s.Min.X-x)*(1/LaneUnit)), lane((s.Max.X-x)*(1/LaneUnit))
+	z0, z1 := lane((s.Min.Z-z)*(1/LaneUnit)), lane((s.Max.Z-z)*(1/LaneUnit))
+	y0, y1 := lane(g.HeightLane(s.Min.Y)), lane(g.HeightLane(s.Max.Y))
+	rest, other := y1, 0
+	if s.Shape != Box {
+		rest = y0
+	}
+	if s.Shape != Box || s.Pass != 0 {
+		other = 1
+	}
+	return Obstacle{Plan: Lanes(x0, MaxLane-x1, z0, MaxLane-z1), Height: Lanes(y0, MaxLane-y1, rest, other)}
+}
+
+// Lanes puts four numbers from 0 to MaxLane into a word.
+func Lanes(a, b, c, d int) uint64 {
+	return uint64(a) | uint64(b)<<16 | uint64(c)<<32 | uint64(d)<<48
+}

@@ -1,0 +1,70 @@
+package arena
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// TestGround holds the squares to all solids of the maps: a square's floor fills it, its obstacles
+// are all that rises above it within Beside, and their lanes tell what a box overlaps.
+func TestGround(t *testing.T) {
+	r := rand.New(rand.NewPCG(24, 4))
+	floors, overlaps := 0, 0
+	for _, a := range []*Arena{Generate(60, 1), Town(60, 2), Generate(1400, 3)} {
+		g, size := a.Ground(), a.Bounds.Max.Sub(a.Bounds.Min)
+		for range 20000 {
+			p := a.Bounds.Min.Add(geom.Vec3{X: r.Float32() * size.X, Z: r.Float32() * size.Z})
+			square := g.Square(p.X, p.Z)
+			floor := g.Floor(square)
+			if floor == noFloor {
+				continue
+			}
+			floors++
+			// A box of up to Beside around p, somewhere above the floor.
+			reach := r.Float32() * (Beside - squareEdge)
+			low := floor + float32(r.IntN(64))*Unit
+			high := low + 1.8
+			filled, want := false, 0
+			for i := range a.Solids {
+				s := &a.Solids[i]
+				dx, dz := max(s.Min.X-p.X, p.X-s.Max.X), max(s.Min.Z-p.Z, p.Z-s.Max.Z)
+				filled = filled || s.Max.Y == floor && s.Shape == Box && s.Pass == 0 && dx < 0 && dz < 0
+				if dx < reach && dz < reach && s.Max.Y > low && s.Min.Y < high {
+					want++
+				}
+			}
+			if !filled {
+				t.Fatalf("%s at %v: no floor at %v", a.Name, p, floor)
+			}
+			plan := g.PlanLanes(p, geom.Vec3{}) + uint64(reach/LaneUnit)*EachLane
+			y := int(g.HeightLane(low))
+			height := Lanes(int(g.HeightLane(high))+1, MaxLane-y-1, MaxLane, MaxLane) | LaneGuard
+			got := 0
+			if g.Count(square) != len(g.Obstacles(square)) {
+				t.Fatal("the count of obstacles is wrong")
+			}
+			for _, o := range g.Obstacles(square) {
+				if (plan-o.Plan)&(height-o.Height)&LaneGuard == LaneGuard {
+					got++
+				}
+			}
+			if got < want || got > want+1 {
+				t.Fatalf("%s at %v: %d obstacles overlap, want %d", a.Name, p, got, want)
+			}
+			overlaps += want
+		}
+		nan := float32(math.NaN())
+		for _, p := range [][2]float32{{nan, nan}, {1e30, 0}, {-1e30, 0}, {a.Bounds.Min.X - 0.1, 0},
+			{0, a.Bounds.Max.Z - 0.1}, {float32(math.Inf(-1)), 0}} {
+			if floor := g.Floor(g.Square(p[0], p[1])); floor != noFloor {
+				t.Errorf("%s at %v: a floor at %v", a.Name, p, floor)
+			}
+		}
+	}
+	if floors < 40000 || overlaps < 5000 {
+		t.Errorf("only %d floors and %d overlaps", floors, overlaps)
+	}
+}

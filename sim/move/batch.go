@@ -1,0 +1,151 @@
+package move
+
+import (
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Implementation constants of a batch.
+const (
+	batchRows = 256 // rows of a batch: its columns stay in the first cache
+	unroll    = 32  // vek's loops take so many lanes a turn; rows are padded to it
+	fewRows   = 16  // so few rows are stepped one by one: a pass costs as much as for 32
+)
+
+// BodyTeam is the body and the team of a row.
+type BodyTeam struct {
+	Body uint8 // index into the bodies of StepBodies
+	Team uint8 // see Body.Step
+}
+
+// Rows are bodies with what they are to do in a tick; In and Who have an entry for each row.
+type Rows struct {
+	Columns
+	In  []Input
+	Who []BodyTeam
+}
+
+// slice is rows from to to.
+func (r *Rows) slice(from, to int) Rows {
+	return Rows{
+		Columns: Columns{Pos: r.Pos[from:to], Vel: r.Vel[from:to], State: r.State[from:to]},
+		In:      r.In[from:to], Who: r.Who[from:to],
+	}
+}
+
+// Batch is the memory of StepBodies: about 16 KB, for one caller at a time. The zero value is ready.
+// Nothing in it outlives a call but tables that follow from the arguments.
+type Batch struct {
+	columns batchColumns // first: then they begin with a cache line
+	rows    Rows         // at hand
+	bodies  []*Body
+	arena   *arena.Arena
+	rate    uint16
+	dt      float32
+
+	terms   []bodyTerms           // of bodies at rate
+	locos   []locoTerms           // likewise, eight a body
+	collide [batchRows]uint8      // rows that may touch something
+	cells   [batchRows]arena.Cell // by row, of these
+	among   [batchRows]uint8      // rows with obstacles near them
+	fetched uint64                // what was read only to have it near
+	near    float32
+	stepped [batchRows]uint8 // rows that wishes stepped alone
+	mover   mover
+}
+
+// StepBodies takes every row through one tick, as Body.Step would, to the same bits; bodies holds
+// what Who.Body indexes. It panics for an index out of range.
+//
+// It goes through up to 256 rows at a time in phases, each over columns: wishes (the state of
+// locomotion, and the numbers that follow from it), friction and acceleration, gravity, integration;
+// then the broad phase, which finishes every body that nothing stands in the way of; the collisions
+// of the others, one by one; and rounding.
+func (b *Batch) StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) {
+	if rate == 0 {
+		return
+	}
+	b.prepare(bodies, a, rate)
+	for n := len(r.Pos); n > 0; n = len(r.Pos) {
+		b.rows = r.slice(0, min(n, batchRows))
+		if r = r.slice(len(b.rows.Pos), n); len(b.rows.Pos) <= fewRows {
+			b.stepAlone()
+		} else {
+			b.step()
+		}
+	}
+	b.rows = Rows{}
+}
+
+// stepAlone steps the rows at hand one by motion.
+func (b *Batch) stepAlone() {
+	for i := range b.rows.Pos {
+		b.stepRow(i)
+	}
+}
+
+// step steps the rows at hand in phases.
+func (b *Batch) step() {
+	c := &b.columns
+	c.resize(len(b.rows.Pos))
+	stepped := b.wishes()
+	c.sincos()
+	c.accelerate(b.locos, b.dt)
+	c.fall(b.locos)
+	c.integrate(b.dt)
+	b.resolve(b.broadPhase())
+	b.dropStepped(stepped)
+	c.round()
+	b.store()
+}
+
+// stepRow is Body.Step of a row in place.
+func (b *Batch) stepRow(i int) {
+	r, m := &b.rows, &b.mover
+	m.body, m.pass = b.bodies[r.Who[i].Body], arena.PassTeam(r.Who[i].Team)
+	var motion Motion
+	motion.Load(&r.Pos[i], &r.Vel[i], &r.State[i])
+	motion.round()
+	m.step(&motion, &r.In[i], b.rate, b.dt)
+	motion.store(&r.Pos[i], &r.Vel[i], &r.State[i])
+}
+
+// resolve collides the rows that the broad phase left.
+func (b *Batch) resolve(rows []uint8) {
+	b.lookUpCells(rows)
+	c, r, m := &b.columns, &b.rows, &b.mover
+	var motion Motion
+	for _, i := range rows {
+		m.body, m.pass = b.bodies[r.Who[i].Body], arena.PassTeam(r.Who[i].Team)
+		motion.Load(&r.Pos[i], &r.Vel[i], &r.State[i])
+		motion.Vel = c.velocity(i)
+		if motion.Loco.Grounded() {
+			motion.Vel.Y = -m.body.stick * b.dt
+		}
+		m.cell = b.arena.List(b.cells[i])
+		m.resolve(&motion, &r.In[i], motion.Vel.Scale(b.dt), b.rate)
+		r.Pos[i] = m.origin.Add(roundPos(motion.Pos))
+		r.State[i] = State{motion.Loco, motion.Jumps, motion.Since, motion.Held}
+		c.finish(i, roundVel(motion.Vel))
+	}
+}
+
+// dropStepped takes the rows that wishes stepped alone out of the phases.
+func (b *Batch) dropStepped(rows []uint8) {
+	for _, i := range rows {
+		b.columns.finish(i, b.rows.Vel[i])
+	}
+}
+
+// store writes the columns back.
+func (b *Batch) store() {
+	r, c := &b.rows, &b.columns
+	n := len(r.Pos)
+	pos, vel := r.Pos, r.Vel[:n]
+	x, y, z := c.moveX[:n], c.moveY[:n], c.moveZ[:n]
+	vx, vy, vz := c.velX[:n], c.velY[:n], c.velZ[:n]
+	for i := range pos {
+		p, v := &pos[i], &vel[i]
+		p.X, p.Y, p.Z = p.X+x[i], p.Y+y[i], p.Z+z[i]
+		v.X, v.Y, v.Z = vx[i], vy[i], vz[i]
+	}
+}
