@@ -267,7 +267,8 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 // box appends to out the rows whose feet lie in the query's box.
 func (in *index) box(f *frame, q *boxQuery, out []int32) []int32 {
 	for z := q.z0; z < q.z0+q.nz; z++ {
-		for x := q.x0; x < q.x0+q.nx; x++ {
+		for line := in.line(q.x0, z, q.nx); line != 0; line &= line - 1 {
+			x := q.x0 + bits.TrailingZeros64(line)
 			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
 				slot := row - 1
 				x, y, z := f.x[slot], f.y[slot], f.z[slot]
