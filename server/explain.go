@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Reason says what became of an entity in the newest snapshot to a client: sent, or why not. An
+// Reason is the result for an entity in the newest snapshot to a client: sent, or why not. An
 // entity that does not change is still sent, in a bit or two.
 type Reason uint8
 

@@ -1,14 +1,46 @@
 package measure
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
-// Interval is a mean with its 95 % confidence interval (Student's t).
+// Interval is a mean with its 95 % confidence interval (Student's t). A HalfWidth of +Inf is
+// unknown, as that of a single value; JSON says null.
 type Interval struct {
-	Mean      float64 `json:"mean"`
-	HalfWidth float64 `json:"plus_minus"`
+	Mean      float64
+	HalfWidth float64
 }
 
-// IntervalOf returns the interval of a sample. HalfWidth is +Inf for fewer than two values.
+// intervalJSON is an Interval in JSON, which has no infinity.
+type intervalJSON struct {
+	Mean      float64  `json:"mean"`
+	HalfWidth *float64 `json:"plus_minus"` // null: unknown
+}
+
+// MarshalJSON writes an unknown half width as null.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	out := intervalJSON{Mean: i.Mean}
+	if !math.IsInf(i.HalfWidth, 0) && !math.IsNaN(i.HalfWidth) {
+		out.HalfWidth = &i.HalfWidth
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Interval) UnmarshalJSON(raw []byte) error {
+	var in intervalJSON
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	*i = Interval{in.Mean, math.Inf(1)}
+	if in.HalfWidth != nil {
+		i.HalfWidth = *in.HalfWidth
+	}
+	return nil
+}
+
+// IntervalOf returns the interval of a sample; of fewer than two values HalfWidth is unknown.
 func IntervalOf(values []float64) Interval {
 	e := EstimateOf(values)
 	if len(values) < 2 {

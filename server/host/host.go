@@ -50,7 +50,6 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{endpoint: e, console: newTerminal(), labels: httpapi.NewStageLabels(httpapi.LobbyName),
 		schedule: metrics.NewSchedule()}
 	if err := h.open(&cfg); err != nil {
-		h.encoder.close()
 		h.pool.Close()
 		return nil, errors.Join(err, h.query.close(), e.close())
 	}
@@ -93,7 +92,7 @@ func (h *Host) openLobby(cfg *Config) (err error) {
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, h.labels.Enter
 	c.Netcode, c.Name, c.Console = h.sessions, cfg.Name, filesIn(cfg.Console.Dir)
 	h.encoder = newBackground()
-	c.Background = h.encoder.run
+	c.Background = h.encoder.add
 	if cfg.Files.Recordings != "" {
 		if h.recorder, err = newRecorder(cfg.Files.Recordings, h.log); err != nil {
 			return err
@@ -127,7 +126,8 @@ func (h *Host) source(cfg *Config) httpapi.Source {
 	return httpapi.Source{
 		Lobby: h.lobby, Schedule: h.schedule, Status: func() server.Status { return *h.status.Load() },
 		Rate: h.rates.Simulation, Interval: h.lobby.Config().SendInterval, Workers: h.pool.Workers(),
-		Socket: h.sock.Stats, Query: func() map[string]uint64 { return h.query.counters() }, Hiccup: cfg.Hiccup,
+		Socket: h.sock.Stats, Hiccup: cfg.Hiccup,
+		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: h.console.ended, Stages: h.labels, Dash: h.dash, Do: h.console.do,
 	}
 }
@@ -143,6 +143,7 @@ func (h *Host) PVS() string { return h.pvs }
 // goroutine to a thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
+	h.encoder.start()
 	if h.recorder != nil {
 		h.recorder.run(h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc)
 	}
@@ -216,7 +217,9 @@ func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 		}
 	}()
 	h.runConsole(now)
-	return h.lobby.Ticks(now, unix, h.sock, n)
+	err = h.lobby.Ticks(now, unix, h.sock, n)
+	h.encoder.flush()
+	return err
 }
 
 // disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is

@@ -486,7 +486,8 @@ var inputCounts = []metrics.Count{
 
 // sessionCounts are the events of sessions.
 var sessionCounts = []metrics.Count{
-	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
+	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected,
+	metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
 	metrics.FloodKicked, metrics.IdleWarned, metrics.IdleKicked, metrics.RejectedFull, metrics.SpectatorsShed,
 }
 

@@ -15,7 +15,8 @@ func TestSystems(t *testing.T) {
 	}
 	lines := strings.Split(out.String(), "\n")
 	for i, s := range sim.Systems() {
-		if f := strings.Fields(lines[i+1]); len(f) < 4 || f[1] != s.Name || f[2] != s.Side.String() || !strings.Contains(lines[i+1], s.Purpose) {
+		if f := strings.Fields(lines[i+1]); len(f) < 4 || f[1] != s.Name ||
+			f[2] != s.Side.String() || !strings.Contains(lines[i+1], s.Purpose) {
 			t.Errorf("line %d is %q, want %s", i+1, lines[i+1], s.Name)
 		}
 	}
@@ -23,7 +24,8 @@ func TestSystems(t *testing.T) {
 		t.Errorf("it ends %q", lines[len(lines)-2])
 	}
 	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"actions"}}}
-	if err := Systems(&out, broken); err == nil || err.Error() != "conflicts: a reads actions before it is written" {
+	if err := Systems(&out, broken); err == nil ||
+		err.Error() != "conflicts: a reads actions before it is written" {
 		t.Errorf("a broken table: %v", err)
 	}
 }

@@ -1,0 +1,171 @@
+package lobbysim
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// playFile plays a recording of b's match and calls each after every tick.
+func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
+	t.Helper()
+	r, err := replay.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	match := b.Lobby.Match()
+	p, err := replay.NewPlayer(&r.Head, match.Rules().Game, match.Scene().Arena)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		c, err := r.Next()
+		if err == io.EOF {
+			return
+		} else if err == nil {
+			err = p.Load(c)
+		}
+		for err == nil && !p.Done() {
+			if err = p.Step(); err == nil {
+				each(p)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a goroutine encodes while the match goes on is the match, bit for bit: the recording up to
+// its last tick, and killcams.
+func TestRecordingOnAGoroutine(t *testing.T) {
+	var file []byte
+	packer := replay.NewPacker()
+	background := newAfterTick(true)
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
+		if f.First {
+			file = f.Head.Append(nil)
+		}
+		file = packer.Append(file, f.Chunk)
+	}}, impair.Profile{}, withKillcams)
+	cams, steps := map[tick.Tick]uint64{}, 0 // the last tick of each and its hash
+	live := hashes(t, b, 30, func() {
+		background.flush()
+		if steps++; steps%60 == 40 { // virtual time runs faster than life: wait for the chunk
+			idle := make(chan struct{})
+			background.add(func() { close(idle) })
+			background.flush()
+			<-idle
+		}
+		for _, c := range b.Clients {
+			k, err := c.Killcam()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k == nil {
+				continue
+			}
+			for err == nil {
+				err = k.Step()
+			}
+			if err != io.EOF {
+				t.Fatal(err)
+			}
+			cams[k.To] = k.Match().Hash()
+		}
+	})
+	b.Lobby.FinishRecording()
+	background.close()
+	for at, hash := range cams {
+		if live[at] != hash {
+			t.Errorf("a killcam is another match at tick %d", at)
+		}
+	}
+	ticks := 0
+	playFile(t, b, file, func(p *replay.Player) {
+		ticks++
+		if at := p.Match.Tick(); p.Match.Hash() != live[at] {
+			t.Fatalf("tick %d was recorded as another", at)
+		}
+	})
+	if n := b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load(); ticks != int(b.Lobby.Match().Tick()) || len(cams) < 3 || n != 0 {
+		t.Errorf("%d ticks of %d, %d killcams, %d chunks dropped", ticks, b.Lobby.Match().Tick(), len(cams), n)
+	}
+}
+
+// A goroutine that hangs costs the recording its seconds and nobody else anything: they are counted,
+// and the recording goes on in another file that plays.
+func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
+	type file struct {
+		first tick.Tick
+		data  []byte
+	}
+	var files []file
+	packer := replay.NewPacker()
+	background := newAfterTick(false)
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
+		if f.First {
+			files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
+		}
+		last := &files[len(files)-1]
+		last.data = packer.Append(last.data, f.Chunk)
+	}}, impair.Profile{}, withKillcams)
+	live := hashes(t, b, 20, func() {
+		if at := b.Lobby.Match().Tick(); at < 300 || at > 840 { // nine seconds
+			background.flush()
+		}
+	})
+	b.Lobby.FinishRecording()
+	background.flush()
+	ticks := 0
+	for _, f := range files {
+		playFile(t, b, f.data, func(p *replay.Player) {
+			ticks++
+			if at := p.Match.Tick(); p.Match.Hash() != live[at] {
+				t.Fatalf("tick %d was recorded as another", at)
+			}
+		})
+	}
+	dropped := int(b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load())
+	if len(files) != 2 || dropped < 5 || dropped > 9 || ticks != int(b.Lobby.Match().Tick())-60*dropped {
+		t.Errorf("%d files, %d chunks dropped, %d of %d ticks", len(files), dropped, ticks, b.Lobby.Match().Tick())
+	}
+}
+
+// No tick of a full lobby allocates for its recording or for killcams, be it one that saves a state.
+func TestRecordedTickAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	background := newAfterTick(false)
+	var before, after runtime.MemStats
+	mallocs, measuring := uint64(0), false
+	cfg := server.Config{Killcam: server.KillcamOn, Background: background.add, Record: func(server.RecordingChunk) {}}
+	b := newFullLobbyWith(t, 32, cfg, func(tick func() error) error {
+		runtime.ReadMemStats(&before)
+		err := tick()
+		runtime.ReadMemStats(&after)
+		if measuring {
+			mallocs += after.Mallocs - before.Mallocs
+		}
+		background.flush()
+		return err
+	})
+	for i := range 9 * 60 {
+		measuring = i >= 5*60 // all memory has been used once
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mallocs != 0 {
+		t.Errorf("%d allocations in 240 ticks", mallocs)
+	}
+}
