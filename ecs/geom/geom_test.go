@@ -49,7 +49,8 @@ func TestSinCosAll(t *testing.T) {
 	SinCosAll(sin, cos, angles)
 	for a := range angles {
 		s, c := Angle(a).SinCos()
-		if math.Float32bits(sin[a]) != math.Float32bits(s) || math.Float32bits(cos[a]) != math.Float32bits(c) {
+		if math.Float32bits(sin[a]) != math.Float32bits(s) ||
+			math.Float32bits(cos[a]) != math.Float32bits(c) {
 			t.Fatalf("%#x: %v, %v, want %v, %v", a, sin[a], cos[a], s, c)
 		}
 	}
