@@ -63,7 +63,8 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
-		may:   "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman compress/rangecoder",
+		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
+			"compress/rangecoder",
 		tests: "klauspost"}, // rivals of its codecs
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
@@ -149,7 +150,8 @@ var layers = []layer{
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
-		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick ecs/snapshot lagcomp " +
+		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
+			"ecs/snapshot lagcomp " +
 			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},
