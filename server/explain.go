@@ -197,7 +197,7 @@ func ParseObjectRef(s string) (r ObjectRef, err error) {
 	name, number, ok := strings.Cut(s, ":")
 	n, err := strconv.ParseUint(number, 10, 32)
 	for k := netstate.Kind(1); ok && err == nil && k < netstate.Kinds; k++ {
-		if k.String() == name {
+		if k.Known() && k.String() == name {
 			return ObjectRef{k, uint32(n)}, nil
 		}
 	}

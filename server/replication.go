@@ -93,6 +93,7 @@ func (r *replication) capture() {
 	}
 	r.objects.capture(r.match)
 	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
+	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
 }
 
 // begin gives the newest frames to the encoders.

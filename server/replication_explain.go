@@ -183,7 +183,7 @@ func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
 func (r *replication) objectVisible(c *connReplication, f *snapshot.Frame, slot int) bool {
 	o, a := r.objects, &c.acks.objects
 	switch k := o.table.slots[slot].kind; {
-	case k == netstate.Teleporter || k == netstate.Zone:
+	case k.Public():
 		return true
 	case k.Flies() && netid.ID(o.objectIn(f, slot).Owner) == c.viewer.player:
 		return true

@@ -57,19 +57,21 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectPlane(&cfg)
+	var flights []object.Projectile
 	next := func() {
 		m.Begin()
 		for i := range sim.Systems() {
 			m.Run(i)
 		}
 		m.End()
+		m.Objects().Projectiles = flights
 		w.capture(m)
 	}
 	next()
 	slots, fixed := netstate.ObjectSlots(1), w.table.static
 	o := m.Objects()
 	for i := range 400 {
-		o.Projectiles = append(o.Projectiles,
+		flights = append(flights,
 			object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
 				Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(),
 				Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
@@ -82,7 +84,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	for i := range w.table.slots {
 		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}
-	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
+	flights = flights[100:]
 	next() // slots are freed at the end of it
 	next()
 	if w.table.dropped != uint64(max(0, fixed+300-slots)) {

@@ -405,7 +405,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m",
 			worst, near, atRest)
 	}
-	for k := netstate.Projectile; k < netstate.Kinds; k++ {
+	for k := netstate.Projectile; k <= netstate.Zone; k++ {
 		if kinds[k] == 0 && k != netstate.Teleporter { // there is none in peace
 			t.Errorf("no %v was seen", k)
 		}
@@ -429,15 +429,15 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
 		c.Lobby.Rules.Game.Mode.Points = 1
+		l := &c.Lobby.Rules.Game.Layout
+		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}})
 	})
 	m := y.Lobby.Match()
 	y.run(4*time.Second, nil)
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[1].ID, Points: 1000})
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[0].ID, Points: 3})
 	m.Scene().Cubes[0].Push(geom.Vec3{X: 3, Y: 2})
-	m.Objects().Ports = append(m.Objects().Ports,
-		object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}},
-			Effect: m.Tick()})
+	m.Objects().Ports[0].Effect = m.Tick()
 	y.run(2*time.Second, nil)
 	if err := y.Connect(5); err != nil { // a new client in a reused slot
 		t.Fatal(err)
@@ -472,7 +472,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		o.Restore(got[:])
 		seen[o.Kind]++
 	}
-	for k := netstate.Projectile; k < netstate.Kinds; k++ {
+	for k := netstate.Projectile; k <= netstate.Zone; k++ {
 		if seen[k] == 0 {
 			t.Errorf("no %v", k)
 		}

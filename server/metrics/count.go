@@ -56,6 +56,7 @@ const (
 	SnapshotsClipped
 	ObjectsOverBudget // snapshots without room for all changed objects
 	ProjectilesNoSlot // projectile ticks without a free slot: no client is told
+	SpawnsRefused     // entities that were not spawned: their kind was at its capacity
 	ContentRequests   // models and maps that clients asked for
 	ContentRefused    // requests for content that came twice or too late
 	ContentBytes      // UDP payload out with content and killcams, which is in BytesOut
@@ -106,8 +107,8 @@ var countNames = [NumCounts]string{
 	ShotsStaleView:     "shots_stale_view", HitsFiltered: "hits_filtered",
 	ChecksumMismatches: "checksum_mismatches", SnapshotsOverBudget: "snapshots_over_budget",
 	SnapshotsClipped: "snapshots_clipped", ObjectsOverBudget: "objects_over_budget",
-	ProjectilesNoSlot: "projectiles_no_slot",
-	ContentRequests:   "content_requests", ContentRefused: "content_refused", ContentBytes: "content_bytes",
+	ProjectilesNoSlot: "projectiles_no_slot", SpawnsRefused: "spawns_refused",
+	ContentRequests: "content_requests", ContentRefused: "content_refused", ContentBytes: "content_bytes",
 	Killcams: "killcams", KillcamsTooLong: "killcams_too_long", RosterMessages: "roster_messages",
 	ChatLines: "chat_lines", ChatRateLimited: "chat_rate_limited", ChatDelivered: "chat_delivered",
 	ChatUndelivered: "chat_undelivered", ConsoleLines: "console_lines", ConsoleFailed: "console_failed",
