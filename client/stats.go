@@ -61,12 +61,14 @@ func (c *Client) Stats() Stats {
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,
-		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(), Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
+		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(),
+		Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
 		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,
-		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets, RenderStalls: c.clock.Render.Stalls,
-		Timescale: c.clock.Timescale.Scale(), Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,
+		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets,
+		RenderStalls: c.clock.Render.Stalls, Timescale: c.clock.Timescale.Scale(),
+		Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,
 	}
 	if c.clock.Rate != 0 { // the client has joined
 		s.LeadWanted = c.clock.Predicted.Want()
@@ -98,7 +100,8 @@ type Pulse struct {
 // Pulse returns the numbers as they are now. It allocates nothing.
 func (c *Client) Pulse() Pulse {
 	return Pulse{
-		Age: c.interp.Age, RTT: c.rtt.Smoothed, Snapshots: c.replica.stats.snapshots, Joined: c.state == Joined,
-		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.ring.Added(), Lead: c.replica.self.Lead,
+		Joined: c.state == Joined, Age: c.interp.Age, RTT: c.rtt.Smoothed, Lead: c.replica.self.Lead,
+		Snapshots: c.replica.stats.snapshots, Mispredictions: c.predict.Stats.Mispredictions,
+		Shots: c.Shots.ring.Added(),
 	}
 }

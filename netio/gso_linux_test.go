@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the lengths and peers of a batch, each peer gets its datagrams whole and in order,
-// coupled or not.
-func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
+// For any lengths and peers of a batch, each peer gets its datagrams whole and in order, with GSO
+// or without.
+func TestGSOBatchesDeliverTheSame(t *testing.T) {
 	const peers = 3
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), peers)
@@ -73,9 +73,9 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	}
 }
 
-// A refusal of a train turns trains off, and all its datagrams count as failed; those that follow
-// go alone.
-func TestTrainsGiveUpOnRefusal(t *testing.T) {
+// A refused GSO batch turns batches off, and all its datagrams count as failed. Later datagrams go
+// alone.
+func TestGSOBatchesGiveUpOnRefusal(t *testing.T) {
 	m := newMmsg(2)
 	m.gso.supported = true
 	slots := make([]slot, 4)

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// golden says what the golden packets of PROTOCOL.md mean; their bytes are read from there.
+// golden has the values of the golden packets of PROTOCOL.md, whose bytes are read from there.
 var golden = []struct {
 	name  string
 	value interface{ Append([]byte) []byte }
@@ -81,7 +81,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// rewrite parses what stands under a name in the document and writes it again.
+// rewrite parses the bytes under a name of the document and writes them again.
 func rewrite(name string, src []byte) ([]byte, error) {
 	switch {
 	case name == "header":
@@ -129,8 +129,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A decoder that was written from the drawings of the document alone, offset by offset, finds the
-// fields that the table above names.
+// A decoder by the offsets of the document alone finds the values of the table above.
 func TestGoldenByHand(t *testing.T) {
 	doc := document(t)
 	number := func(b []byte, at, size int) (n uint64) {
@@ -191,8 +190,7 @@ func TestGoldenByHand(t *testing.T) {
 	}
 }
 
-// Every length but the right one is refused, and so is every other tag; a header takes any
-// sections that fit.
+// Every wrong length and tag is refused. A header accepts any sections that fit.
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
@@ -247,7 +245,7 @@ func TestLengthsAndTags(t *testing.T) {
 	}
 }
 
-// A Welcome carries arenas' names of every length that fits, and no other.
+// A Welcome holds arena names of every valid length, and no other.
 func TestWelcomeOfEveryLength(t *testing.T) {
 	for n := range MaxArenaName + 1 {
 		w := *goldenWelcome(strings.Repeat("x", n))
@@ -279,8 +277,8 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 	}
 }
 
-// Another version is told apart from garbage, whatever follows the version. A server reads a Ready
-// of any version, because its answer names the version it wants.
+// Another version is told apart from garbage by the version alone. A server reads a Ready of any
+// version, because its answer names its own.
 func TestOtherVersions(t *testing.T) {
 	doc := document(t)
 	for v := range 256 {
@@ -358,7 +356,8 @@ func TestBadFields(t *testing.T) {
 
 // Names that are unusual and valid.
 func TestGoodText(t *testing.T) {
-	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxArenaName)} {
+	longest := strings.Repeat("x", MaxArenaName)
+	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", longest} {
 		if got, err := ParseWelcome(goldenWelcome(s).Append(nil)); err != nil || got.ArenaName != s {
 			t.Errorf("name %q: %q, %v", s, got.ArenaName, err)
 		}
@@ -387,7 +386,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// parseSink reads b with every parser of an reliable message.
+// parseSink reads b with every parser of a reliable message.
 func parseSink(b []byte) (n int) {
 	_, welcome := ParseWelcome(b)
 	_, ready := ParseReady(b)
@@ -402,7 +401,7 @@ func parseSink(b []byte) (n int) {
 	return n
 }
 
-// What is no content, says it has no size or has no bytes, is no Fetch and no ContentTransfer.
+// Unknown content, a missing size and missing bytes are no Fetch and no ContentTransfer.
 func TestContentTransfers(t *testing.T) {
 	whole := document(t)["parcel"]
 	for n := range len(whole) + 20 {
@@ -429,15 +428,15 @@ func TestContentTransfers(t *testing.T) {
 	}
 }
 
-// checked fails unless an error is a reason that can be counted.
+// checked fails unless an error is a Drop.
 func checked(t *testing.T, src []byte, err error) {
 	if d, ok := err.(packet.Drop); err != nil && (!ok || d == packet.DropNone || d >= packet.NumDrops) {
 		t.Fatalf("%x: %v is no reason", src, err)
 	}
 }
 
-// fuzzed tries any bytes as what the document calls name: what parses, writes back to the same
-// bytes, is nothing else at the same time, and nothing panics.
+// fuzzed tries any bytes as a message of the document: what parses writes back to the same bytes,
+// is no other message, and nothing panics.
 func fuzzed(f *testing.F, name string) {
 	for _, b := range document(f) {
 		f.Add(b)

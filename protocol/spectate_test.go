@@ -52,7 +52,7 @@ func TestBadSpectate(t *testing.T) {
 	}
 }
 
-// The worlds of a session are numbered from 1, and never 0 again.
+// Map epochs count from 1 and skip 0.
 func TestMapChange(t *testing.T) {
 	w := goldenContent("arena-64")
 	world := uint8(0)

@@ -16,7 +16,7 @@ import (
 // are sent all rows, none asks. Under RelevanceOff it is empty and has no grid.
 type interestSet struct {
 	grid    *interest.Grid
-	walls   *pvs.Crowd // nil: walls hide nothing
+	walls   *pvs.Occupancy // nil: walls hide nothing
 	views   viewPool
 	filled  tick.Tick // tick that the grid has
 	ids     []netid.ID
@@ -34,9 +34,9 @@ type interestSet struct {
 func newInterestSet(c *Config, slots int) interestSet {
 	cfg := c.interestConfig()
 	cfg.Slots = slots
-	var walls *pvs.Crowd
+	var walls *pvs.Occupancy
 	if c.PVS != nil && c.Relevance == RelevanceGrid {
-		walls = pvs.NewCrowd(c.PVS)
+		walls = pvs.NewOccupancy(c.PVS)
 		cfg.VisibleFrom = walls.Seen
 	}
 	g := interest.NewGrid(cfg)

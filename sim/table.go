@@ -77,19 +77,16 @@ const (
 )
 
 // Data lists what systems share: name, lifetime, and what it is.
-func Data() []struct {
+func Data() []DatumRow { return data }
+
+// DatumRow is one line of Data.
+type DatumRow struct {
 	Name Datum
 	Sort Lifetime
 	Is   string
-} {
-	return data
 }
 
-var data = []struct {
-	Name Datum
-	Sort Lifetime
-	Is   string
-}{
+var data = []DatumRow{
 	{dCommandBuffers, External, "waiting commands, by slot"},
 	{dClampLimits, External, "measurements of connections, and the last view judged"},
 	{dCommand, Persistent, "each player's command of the tick"},
@@ -106,12 +103,12 @@ var data = []struct {
 	{dShots, Output, "shots and punches, and their hits"},
 	{dProjectiles, Persistent, "projectiles"},
 	{dGrenades, Persistent, "grenades"},
-	{dAreas, Persistent, "next hits of damage areas"},
+	{dAreas, Persistent, "damage areas, and their next hits"},
 	{dBarrels, Persistent, "barrels"},
 	{dCubes, Persistent, "movable cubes"},
 	{dTeleporters, Persistent, "teleporters"},
 	{dTeleports, Persistent, "teleports that are due"},
-	{dZones, PerTick, "players in each capture zone"},
+	{dZones, PerTick, "capture points, with the players in each"},
 	{dBlasts, Persistent, "explosions that wait"},
 	{dDamage, PerTick, "damage of the tick"},
 	{dDeaths, PerTick, "kills of the tick"},

@@ -1,13 +1,9 @@
-// Package codeceval compares snapshot codecs on recorded entity states. Traces to train on and a
-// trace to judge by go in; bytes, time and verified snapshots of each codec come out. No player
-// gets these codecs: the ones that a lobby sends are in ecs/schema and ecs/snapshot. It is for
-// `tickrate codec eval` and for experiments.
+// Package codeceval measures the codecs of lobbies on recorded entity states. Traces to train on
+// and a trace to judge by go in; bytes, time and verified snapshots of each codec come out. Schemas
+// come from the head of a trace at run time; coder, training and choice of baselines are those of
+// ecs/schema and ecs/snapshot, which players get. It is for `tickrate codec eval`.
 //
 // Every snapshot is coded against snapshots that are old enough to be acknowledged, decoded from
-// the decoder's own memory of earlier ones, and compared with what was sent.
-//
-//	stored   changed fields of changed rows as plain numbers: the reference
-//	huffman  static prefix codes chosen by context: fast
-//	range    decisions with mixed contexts, range-coded: smallest
-//	zstd     stored, packed with a trained dictionary: what a general compressor reaches
+// the decoder's own memory of earlier ones, and compared with what was sent. Bytes are those of
+// blocks; the headers of runs, 4 or 5 bytes for 256 groups, are not counted.
 package codeceval

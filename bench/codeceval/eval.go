@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/codeceval/rows"
 	"github.com/tickrate/tickrate/bench/itr"
-	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // Score is what one codec reached.
@@ -28,14 +30,8 @@ func DefaultDelay(t *itr.Trace) int {
 	return max(1, int(0.1*float64(t.TickRate)/float64(t.TicksPerSnapshot)+0.5))
 }
 
-// SchemaOf is the schema of a trace's rows.
-func SchemaOf(t *itr.Trace) rows.Schema {
-	s := rows.Schema{Interval: int32(t.TicksPerSnapshot)}
-	for _, f := range t.Fields {
-		s.Fields = append(s.Fields, rows.Field{Name: f.Name, Kind: rows.Kind(f.Kind), Mod: f.Mod})
-	}
-	return s
-}
+// MaxDelay is the greatest age of an acknowledgement, in snapshots: a lobby keeps no older baseline.
+const MaxDelay = snapshot.MaxAge
 
 // Comparable reports why a model trained on a says nothing about b: other fields or another rate.
 func Comparable(a, b *itr.Trace) error {
@@ -54,93 +50,128 @@ func Comparable(a, b *itr.Trace) error {
 	return nil
 }
 
-// Train makes the model and the dictionary that the codecs share.
-func Train(train []*itr.Trace, delay, rowsAtMost int) (*rows.Model, []byte, error) {
-	var recs []rows.Recording
+// Model is the trained models of the parts of a trace's rows.
+type Model struct {
+	parts  []Part
+	models []*schema.Model
+}
+
+// Bytes is the size of the models as files: what a client without them fetches when it joins.
+func (m *Model) Bytes() (n int) {
+	for _, part := range m.models {
+		n += len(part.Append(nil))
+	}
+	return n
+}
+
+// Of makes a model of one schema whose fields are those of a trace, such as a lobby's own.
+func Of(m *schema.Model) *Model {
+	p := Part{Schema: m.Schema()}
+	for f := range p.Schema.Fields {
+		p.Fields = append(p.Fields, f)
+	}
+	return &Model{parts: []Part{p}, models: []*schema.Model{m}}
+}
+
+// Train makes the model for traces of one kind: a coder without training codes them, and counts.
+func Train(train []*itr.Trace, delay int) (*Model, error) {
 	for _, t := range train {
 		if err := Comparable(train[0], t); err != nil {
-			return nil, nil, err
-		}
-		recs = append(recs, rows.Recording{Frames: t.Snapshots, Live: t.Live})
-	}
-	m, err := rows.Train(SchemaOf(train[0]), recs, rows.Training{Delay: delay, Rows: rowsAtMost})
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, trainDictionary(train, recs, delay), nil
-}
-
-// trainDictionary samples what Stored makes of the training traces.
-func trainDictionary(train []*itr.Trace, recs []rows.Recording, delay int) []byte {
-	const samples, size = 400, 110 << 10
-	var blobs [][]byte
-	var past rows.Past
-	for i, t := range train {
-		c := NewStored(len(t.Fields))
-		from := Warmup(delay)
-		for k := range samples / len(train) {
-			s := from + k*(len(t.Snapshots)-from)*len(train)/samples
-			if s >= len(t.Snapshots) {
-				break
-			}
-			recs[i].PastAt(s, delay, int32(t.TicksPerSnapshot), &past)
-			if b := c.Append(nil, t.Snapshots[s], &past, liveAt(t, s)); len(b) >= 8 {
-				blobs = append(blobs, b)
-			}
+			return nil, err
 		}
 	}
-	return dict.Train(blobs, size)
-}
-
-func liveAt(t *itr.Trace, s int) []bool {
-	if t.Live == nil {
-		return nil
+	m := &Model{parts: layout(train, delay)}
+	for _, p := range m.parts {
+		counts := schema.NewCounts(p.Schema)
+		for _, t := range train {
+			l, a := newLane(p, schema.DefaultModel(p.Schema), t), newAcks(t.Entities, delay)
+			l.encoder.Count(counts)
+			for s := range t.Snapshots {
+				a.advance()
+				l.capture(t, s)
+				if s >= Warmup(delay) {
+					l.encode(a)
+				}
+			}
+		}
+		m.models = append(m.models, schema.Train(p.Schema, counts))
 	}
-	return t.Live[s]
+	return m, nil
 }
 
-// Trial is what codecs are compared on. Step is 1 for every snapshot; only then the decoder's past
-// is what it decoded itself. A larger Step codes every Step-th snapshot, for a quick look.
+// Trial is what codecs are compared on.
 type Trial struct {
-	Model       *rows.Model
-	Dictionary  []byte // of zstd; nil for none
-	Trace       *itr.Trace
-	Delay, Step int // in snapshots
+	Model *Model
+	Trace *itr.Trace
+	Delay int // in snapshots, 1 to MaxDelay
 }
 
-// Run codes the trace with the codec of that name, decodes it, and compares the two.
-func (tr *Trial) Run(name string) (Score, error) {
-	enc, err := New(name, tr.Model, tr.Dictionary)
-	if err != nil {
-		return Score{}, err
-	}
-	dec, err := New(name, tr.Model, tr.Dictionary)
-	if err != nil {
-		return Score{}, err
-	}
+// Run codes the trace with a codec, decodes it, and compares the two.
+func (tr *Trial) Run(codec schema.Codec) (Score, error) {
 	t := tr.Trace
-	r := run{Trial: tr, enc: enc, dec: dec, scratch: make([]int32, len(t.Snapshots[0]))}
-	r.sent.Frames, r.got.Frames = t.Snapshots, t.Snapshots
-	start := Warmup(tr.Delay)
-	if tr.Step == 1 {
-		start, r.got.Frames = 0, make([][]int32, len(t.Snapshots))
+	r := run{Trial: tr, acks: newAcks(t.Entities, tr.Delay)}
+	for i, p := range tr.Model.parts {
+		r.lanes = append(r.lanes, newLane(p, tr.Model.models[i].With(codec), t))
 	}
-	for s := start; s < len(t.Snapshots); s += tr.Step {
+	for s := range t.Snapshots {
 		if err := r.snapshot(s); err != nil {
-			return r.score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
+			return r.score, fmt.Errorf("codeceval: %s: %v: snapshot %d: %w", t.Name, codec, s, err)
 		}
 	}
 	return r.average()
 }
 
+// lane is the two ends of one part.
+type lane struct {
+	Part
+	ring    *snapshot.Ring
+	encoder *snapshot.Encoder
+	decoder *snapshot.Decoder
+	stored  bool // rows have no baselines
+	row     []int32
+	section []byte
+}
+
+func newLane(p Part, m *schema.Model, t *itr.Trace) *lane {
+	return &lane{Part: p, ring: snapshot.NewRing(p.Schema, t.Entities, snapshot.Window, 1),
+		encoder: snapshot.NewEncoder(m, t.Entities), decoder: snapshot.NewDecoder(m, t.Entities, 1),
+		stored: m.Codec() == schema.Stored, row: make([]int32, len(p.Fields))}
+}
+
+// capture fills the frame of snapshot s. Rows that do not count stand still in a trace.
+func (l *lane) capture(t *itr.Trace, s int) {
+	frame := l.ring.Begin(tick.Tick(s + 1))
+	for e := range t.Entities {
+		row := t.Row(s, e)
+		for i, f := range l.Fields {
+			l.row[i] = row[f]
+		}
+		frame.Set(e, netid.Make(e, 1), l.row)
+	}
+}
+
+// encode writes the section of the snapshot in hand and returns the bytes of its blocks.
+func (l *lane) encode(a *acks) (bytes int) {
+	base := a.baselines()
+	if l.stored {
+		base = snapshot.Baselines{}
+	}
+	l.encoder.Begin(l.ring.At(a.now), l.ring)
+	l.section = l.section[:0]
+	for first := 0; first < a.groups; first += snapshot.MaxRun {
+		run := snapshot.Run{First: first, Count: min(snapshot.MaxRun, a.groups-first), Baselines: base}
+		blocks := l.encoder.Run(run.First, run.Count, base)
+		l.section = append(snapshot.AppendRun(l.section, run, a.now, 1), blocks...)
+		bytes += len(blocks)
+	}
+	return bytes
+}
+
 // run is a trial of one codec under way. Totals begin after the warm-up.
 type run struct {
 	*Trial
-	enc, dec        Codec
-	sent, got       rows.Recording
-	past, held      rows.Past
-	message         []byte
-	scratch         []int32
+	lanes           []*lane
+	acks            *acks
 	score           Score
 	encode, decode  time.Duration
 	bytes, entities int
@@ -148,27 +179,23 @@ type run struct {
 
 // snapshot codes, decodes and compares snapshot s.
 func (r *run) snapshot(s int) error {
-	t := r.Trace
-	r.sent.PastAt(s, r.Delay, int32(t.TicksPerSnapshot), &r.past)
-	r.got.PastAt(s, r.Delay, int32(t.TicksPerSnapshot), &r.held)
-	live := liveAt(t, s)
-	frame := r.scratch
-	if r.Step == 1 { // rows that do not count stand still
-		frame = make([]int32, len(t.Snapshots[s]))
-		if s > 0 {
-			copy(frame, r.got.Frames[s-1])
-		}
-		r.got.Frames[s] = frame
+	r.acks.advance()
+	for _, l := range r.lanes {
+		l.capture(r.Trace, s)
 	}
+	bytes := 0
 	t0 := time.Now()
-	r.message = r.enc.Append(r.message[:0], t.Snapshots[s], &r.past, live)
-	t1 := time.Now()
-	err := r.dec.Decode(r.message, frame, &r.held, live)
-	t2 := time.Now()
-	if err != nil {
-		return err
+	for _, l := range r.lanes {
+		bytes += l.encode(r.acks)
 	}
-	n, err := compare(t, s, frame, live)
+	t1 := time.Now()
+	for _, l := range r.lanes {
+		if err := l.decoder.Section(r.acks.now, l.section); err != nil {
+			return err
+		}
+	}
+	t2 := time.Now()
+	n, err := r.compare(s)
 	if err != nil {
 		return err
 	}
@@ -176,7 +203,7 @@ func (r *run) snapshot(s int) error {
 		return nil
 	}
 	r.score.Snapshots++
-	r.bytes += len(r.message)
+	r.bytes += bytes
 	r.entities += n
 	r.encode += t1.Sub(t0)
 	r.decode += t2.Sub(t1)
@@ -197,19 +224,23 @@ func (r *run) average() (Score, error) {
 	return s, nil
 }
 
-// compare holds a decoded frame against the truth and counts its live rows.
-func compare(t *itr.Trace, s int, frame []int32, live []bool) (n int, err error) {
-	k := len(t.Fields)
+// compare holds the decoded snapshot s against the trace and counts its live rows.
+func (r *run) compare(s int) (live int, err error) {
+	t := r.Trace
 	for e := range t.Entities {
-		if live != nil && !live[e] {
+		if t.Live != nil && !t.Live[s][e] {
 			continue
 		}
-		n++
-		for f, want := range t.Row(s, e) {
-			if got := frame[e*k+f]; got != want {
-				return n, fmt.Errorf("entity %d, field %s is %d, sent was %d", e, t.Fields[f].Name, got, want)
+		live++
+		want := t.Row(s, e)
+		for _, l := range r.lanes {
+			l.decoder.At(r.acks.now).Row(e, l.row)
+			for i, f := range l.Fields {
+				if l.row[i] != want[f] {
+					return live, fmt.Errorf("entity %d, field %s is %d, sent was %d", e, t.Fields[f].Name, l.row[i], want[f])
+				}
 			}
 		}
 	}
-	return n, nil
+	return live, nil
 }

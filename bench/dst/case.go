@@ -68,7 +68,8 @@ func (c Case) Check() error {
 	case c.Until < 0 || c.Until > Length:
 		return fmt.Errorf("until %v: expected 0 to %v", c.Until, Length)
 	case c.Clients < 0 || c.Clients > p.Clients:
-		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all", c.Clients, p.Clients)
+		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all",
+			c.Clients, p.Clients)
 	}
 	for _, n := range c.Without {
 		if n < 0 || n >= len(p.Faults) {

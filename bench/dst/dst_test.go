@@ -37,12 +37,14 @@ func TestSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := min(uint64(runtime.GOMAXPROCS(0)), n)
+	processes := min(uint64(runtime.GOMAXPROCS(0)), n)
 	var all sync.WaitGroup
-	for part := range side {
+	for part := range processes {
 		all.Go(func() {
-			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0", "-test.paniconexit0", fmt.Sprint("-dst.first=", *first+part),
-				fmt.Sprint("-dst.count=", n-part), fmt.Sprint("-dst.every=", side)}
+			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0",
+				"-test.paniconexit0",
+				fmt.Sprint("-dst.first=", *first+part), fmt.Sprint("-dst.count=", n-part),
+				fmt.Sprint("-dst.every=", processes)}
 			if out, err := exec.CommandContext(t.Context(), self, args...).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -1,18 +1,20 @@
+// The command codec dict: simulated matches go in, the zstd dictionary of match recordings comes
+// out.
+
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/tickrate/tickrate/client"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
 	"github.com/tickrate/tickrate/bench/lobbysim"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -20,16 +22,16 @@ import (
 	"github.com/tickrate/tickrate/sim/content"
 )
 
-// replayDictBytes is the size of the dictionary of replays.
+// replayDictBytes is the size of the dictionary of recordings, in bytes.
 const replayDictBytes = 32 << 10
 
 // dictFlags are the flags of codec dict.
 type dictFlags struct {
-	out      string
-	players  int
-	duration time.Duration
-	seed     uint64
-	traces   []string
+	out      string        // file of the dictionary
+	players  int           // in the largest lobby
+	duration time.Duration // virtual, of all lobbies together
+	seed     uint64        // of maps, matches and bots
+	traces   []string      // recorded play that the bots follow; none for seeded bots
 }
 
 // newCodecDict returns the command that trains the dictionary of recordings.
@@ -52,7 +54,8 @@ that packs such recordings best. The same flags give the same file.`,
 	return c
 }
 
-// trainDict simulates matches as f says and writes a dictionary for their recordings to its file.
+// trainDict records lobbies of four sizes, so that the dictionary suits small and large matches,
+// and trains it on the keyframes and input logs of their chunks.
 func trainDict(c *cobra.Command, f dictFlags) error {
 	if err := checkTraining(f.out, f.players, f.duration); err != nil {
 		return err
@@ -74,26 +77,29 @@ func trainDict(c *cobra.Command, f dictFlags) error {
 	}
 	d := dict.Train(samples, replayDictBytes)
 	if d == nil {
-		return errors.New("train the dictionary of replays: too little was recorded; give a longer --duration")
+		return errors.New(
+			"train the dictionary of recordings: too little was recorded; give a longer --duration")
 	}
 	if err := os.WriteFile(f.out, d, 0o644); err != nil {
 		return fmt.Errorf("write the dictionary: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
+	fmt.Fprintf(c.OutOrStdout(),
+		"%s: %d bytes, trained on %d parts of recordings of %d to %d players moving by %s\n",
 		f.out, len(d), len(samples), max(2, f.players/8), f.players, move.Name)
 	return nil
 }
 
 // simulatedMatch is a match to record in virtual time.
 type simulatedMatch struct {
-	arena   string
-	players int
-	seed    uint64
-	length  time.Duration
-	bots    assets.BotSource
+	arena   string           // name of a generated map
+	players int              // clients, which is also the size of the lobby
+	seed    uint64           // of the match and the links
+	length  time.Duration    // virtual
+	bots    assets.BotSource // the players' input
 }
 
-// record plays the match and passes each part of its recording to keep.
+// record plays the match over a link of 1 % loss and 25 to 35 ms, and passes each chunk of its
+// recording to keep. It ends early with the error of ctx.
 func (m simulatedMatch) record(ctx context.Context, keep func(server.RecordingChunk)) error {
 	a, err := assets.Map(m.arena)
 	if err != nil {

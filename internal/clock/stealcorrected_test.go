@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// played is a slot of made-up times: what it waited for beyond its instant, its work in two parts,
-// and what the machine took in each of the three.
+// played is a slot with invented times: its delay at the instant, its work in two parts, and the
+// time that the machine took in each of the three.
 type played struct{ wake, send, rest, tookWake, tookSend, tookRest int }
 
-// slowOwn plays the slots microsecond by microsecond, once on a machine that takes what it takes
-// and once on one that takes nothing, and tells by how much each had sent too late in both. Slot i
-// is due after i+1 periods; one that did not sleep has no wake-up to be late with.
+// slowOwn plays the slots microsecond by microsecond, on a machine that takes time and on one that
+// does not, and returns the lateness of each in both. Slot i is due after i+1 periods; one that
+// did not sleep has no late wake-up.
 func slowOwn(slots []played, period int) (raw, own []int) {
 	clock := func(taking bool, slept []bool) (late []int, sleeps []bool) {
 		now := 0
@@ -52,7 +52,7 @@ func slowOwn(slots []played, period int) (raw, own []int) {
 	return raw, own
 }
 
-// quickOwn tells StealCorrected the same, as a thread would see it.
+// quickOwn reports the same slots to StealCorrected, as a thread sees them.
 func quickOwn(slots []played, period int) (raw, own []int) {
 	const us = time.Microsecond
 	var o StealCorrected
@@ -115,8 +115,8 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 	}
 }
 
-// Whatever a thread is told, own lateness is never more than the lateness that was, slots left out
-// among them, and the same where nothing was taken.
+// For any times, the corrected lateness is at most the lateness, skipped slots included, and equal
+// where no time was taken.
 func TestOwnIsNeverLater(t *testing.T) {
 	dice := rand.New(rand.NewPCG(35, 8))
 	upTo := func(most int) time.Duration { return time.Duration(dice.IntN(most+1)) * time.Microsecond }
@@ -158,7 +158,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 	}
 }
 
-// A slot that is left out is charged with the work of the one before it.
+// A skipped slot is charged with the work of the one before it.
 func TestOwnSkip(t *testing.T) {
 	const ms = time.Millisecond
 	var o StealCorrected

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes
-// on at once. Reliable messages queued meanwhile arrive.
+// When acks stall, only a probe each 0.3 s is sent. When the peer is heard again, sending goes on
+// at once, and reliable messages queued meanwhile arrive.
 func TestRow28AckStallAndRecovery(t *testing.T) {
 	server, client := pair()
 	const tick = 10 * time.Millisecond
@@ -66,8 +66,7 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 	}
 }
 
-// A choke by number comes before one by time when a peer sends fast, and by time when it sends
-// slowly.
+// A fast sender stalls by the number of packets, a slow one by their time.
 func TestAckStallLimits(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration

@@ -95,8 +95,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them
-// together again.
+// TestPageByHand reads the same sections by the offsets of the page alone, and writes them again.
 func TestPageByHand(t *testing.T) {
 	doc := page(t)
 	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)

@@ -22,8 +22,8 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// transferLink lets both ends talk at 60 Hz over links, with fragments on their way down, until
-// quit says so.
+// transferLink runs both ends at 60 Hz over links, with fragments on the way down, until quit
+// returns true.
 type transferLink struct {
 	t              *testing.T
 	server, client *Peer
@@ -34,12 +34,13 @@ type transferLink struct {
 	mute           bool // nothing comes back
 }
 
-func newTransferLink(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
-	jitter time.Duration) *transferLink {
+// newTransferLink returns a pair whose client takes transfers of up to limit bytes. Its links have
+// the profile of path and seeds of their own.
+func newTransferLink(t *testing.T, limit int, seed uint64, path link) *transferLink {
 	c := &transferLink{t: t, down: newLink(seed), up: newLink(seed + 1000)}
 	c.server, c.client = transferPair(limit)
 	for _, l := range []*link{c.down, c.up} {
-		l.loss, l.dup, l.delay, l.jitter = loss, dup, delay, jitter
+		l.loss, l.dup, l.delay, l.jitter = path.loss, path.dup, path.delay, path.jitter
 	}
 	return c
 }
@@ -80,23 +81,22 @@ func (c *transferLink) step() {
 	}
 }
 
-// Transfers of every awkward size arrive whole, once and in order, whatever the link loses,
-// repeats or reorders; only what was lost or late is sent again.
+// Transfers of all critical sizes arrive whole, once and in order over any link. Only fragments
+// that were lost or late are sent again.
 func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
-		name          string
-		loss, dup     float64
-		delay, jitter time.Duration
-		most          float64 // fragments sent for each that there is
+		name string
+		path link
+		most float64 // fragments sent for each of the transfer
 	}{
-		0: {"clean", 0, 0, 20e6, 0, 1},
-		1: {"30 % loss", .3, .1, 40e6, 10e6, 1.75},
-		2: {"reordered and doubled", 0, .5, 100e6, 100e6, 1.5},
-		3: {"all at once", .2, .3, 80e6, 80e6, 2},
+		0: {"clean", link{delay: ms(20)}, 1},
+		1: {"30 % loss", link{loss: .3, dup: .1, delay: ms(40), jitter: ms(10)}, 1.75},
+		2: {"reordered and doubled", link{dup: .5, delay: ms(100), jitter: ms(100)}, 1.5},
+		3: {"all at once", link{loss: .2, dup: .3, delay: ms(80), jitter: ms(80)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newTransferLink(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
+			l := newTransferLink(t, MaxTransferSize, uint64(i), c.path)
 			var want [][]byte
 			need := 0
 			for len(l.got) < len(sizes) {
@@ -131,11 +131,11 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	}
 }
 
-// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops
-// what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
-// and late fragments do not bring it back to life.
+// A transfer whose receiver is silent is given up after 10 s, and the next one drops its
+// fragments. A receiver whose sender is silent frees the memory after 20 s, and late fragments do
+// not restore it.
 func TestRow24TransfersTimeOut(t *testing.T) {
-	l := newTransferLink(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
+	l := newTransferLink(t, MaxTransferSize, 1, link{delay: ms(10)})
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
 		if err := l.server.SendTransfer(b); err != nil {
@@ -203,8 +203,7 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 	}
 }
 
-// Whatever fragments say, they are refused whole or take no more memory than the receiver allows;
-// one that allows none has none.
+// Any fragments are refused or stay within the memory limit of the receiver.
 func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	const limit = 5000
 	piece := func(id uint16, i byte, size uint32, n int) []byte {
@@ -270,7 +269,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 // model that the other end does not have, is a transfer: it is sent until it is acked, again when
 // it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
-	l := newTransferLink(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
+	l := newTransferLink(t, 1000, 1, link{delay: ms(20)})
 	schema := noise(3, 700)
 	if err := l.server.SendTransfer(schema); err != nil {
 		t.Fatal(err)
@@ -420,13 +419,13 @@ func TestTakeTransfers(t *testing.T) {
 		t.Fatal("due without a transfer, or not with one")
 	}
 	now := time.Duration(0)
-	send := func() (pack []byte) {
+	send := func() (pkt []byte) {
 		now += 16 * time.Millisecond
-		pack, _ = server.Append(now, nil)
-		return server.AppendFragment(pack, FragmentSectionSize)
+		pkt, _ = server.Append(now, nil)
+		return server.AppendFragment(pkt, FragmentSectionSize)
 	}
-	hear := func(pack []byte) error {
-		sections, err := client.Receive(now, pack)
+	hear := func(pkt []byte) error {
+		sections, err := client.Receive(now, pkt)
 		if err == nil {
 			_, err = client.Sections(sections)
 		}
@@ -482,7 +481,7 @@ func TestTakeTransfers(t *testing.T) {
 	}
 }
 
-// slowTransfers is the honest twin of transferReceiver: every fragment ever seen, by transfer.
+// slowTransfers is the slow twin of transferReceiver: all fragments by transfer.
 type slowTransfers struct {
 	limit, id, size int
 	seen            map[int][]byte
@@ -532,9 +531,9 @@ func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
 	return rest, blob, true
 }
 
-// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory
-// within the limit. The first two bytes choose the limit; a fragment's bytes are made up from its
-// head, so that the fuzzer need not find thousands.
+// Any bytes as fragments: result, rest and transfers equal the twin's, within the memory limit.
+// The first two bytes choose the limit; the bytes of a fragment follow from its head, so that the
+// fuzzer need not find thousands.
 func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 3, 0, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})

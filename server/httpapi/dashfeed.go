@@ -119,7 +119,7 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 	}
 	f.followMap()
 	f.finish(now)
-	f.page.Hang()
+	f.page.Publish()
 	f.begin(now)
 }
 
@@ -263,7 +263,8 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	p.Buffer = c.InputLeadTicks
 	missing := c.Inputs.Missing - was.Inputs.Missing
 	p.InputsMissing = percent(missing, missing+c.Inputs.Used-was.Inputs.Used)
-	p.Mispredictions, p.InputsRejected, p.Resyncs = c.Mispredictions, c.Inputs.Clamped+c.Inputs.Conflict, c.Resyncs
+	p.InputsRejected = c.Inputs.Clamped + c.Inputs.Conflict
+	p.Mispredictions, p.Resyncs = c.Mispredictions, c.Resyncs
 }
 
 // mapOf is an arena seen from above.

@@ -253,6 +253,11 @@ var metricTable = []metric{
 		read: counts(metrics.ProjectilesNoSlot),
 	},
 	{
+		name: "tickrate_spawns_refused_total", unit: "entities",
+		help: "Entities that were not spawned, since their kind was at its capacity (inspect world lists kinds).",
+		read: counts(metrics.SpawnsRefused),
+	},
+	{
 		name: "tickrate_snapshot_checksum_mismatches_total", unit: "snapshots",
 		help: "Snapshots that a client decoded to other rows than were sent.",
 		read: counts(metrics.ChecksumMismatches),
@@ -486,7 +491,8 @@ var inputCounts = []metrics.Count{
 
 // sessionCounts are the events of sessions.
 var sessionCounts = []metrics.Count{
-	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
+	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected,
+	metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
 	metrics.FloodKicked, metrics.IdleWarned, metrics.IdleKicked, metrics.RejectedFull, metrics.SpectatorsShed,
 }
 
@@ -521,7 +527,7 @@ func readPlayers(s *sink) {
 }
 
 func readObjects(s *sink) {
-	for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
+	for kind := netstate.Kind(1); kind.Known(); kind++ {
 		for why, n := range s.summary.Replication.Objects[kind] {
 			if n > 0 || server.Reason(why) == server.ReasonSent {
 				s.counter(float64(n), kind.String(), server.Reason(why).String())

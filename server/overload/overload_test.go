@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A lobby whose ticks take too long for a second climbs a rung, and another for another second; ten
-// seconds of peace give one back.
+// A lobby whose ticks are over budget for a second goes up one load level, and another for the
+// next second. Ten seconds below the budget give one level back.
 func TestThreat33Overload(t *testing.T) {
 	var o Controller
 	const period = time.Second / 60
@@ -16,7 +16,8 @@ func TestThreat33Overload(t *testing.T) {
 		for i := range ticks {
 			rung, changed := o.Tick(took[overran], period)
 			if last := i == ticks-1; changed != last || changed && rung != want {
-				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end", i, ticks, rung, changed, want)
+				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end",
+					i, ticks, rung, changed, want)
 			}
 		}
 	}

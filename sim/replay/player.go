@@ -78,8 +78,7 @@ func (p *Player) Load(c *Chunk) error {
 	case len(c.Key) > 0:
 		m, err := sim.Load(p.slots, p.rules, p.ground, c.Key)
 		if err != nil {
-			here := sim.New(p.slots, p.rules, p.ground)
-			return cmp.Or(p.head.CheckTypes(here.TypeLayouts()), err)
+			return cmp.Or(p.head.CheckSchema(), err)
 		}
 		if m.Tick()+1 != c.First {
 			return fmt.Errorf("%w: a state of tick %d before tick %d", ErrFormat, m.Tick(), c.First)

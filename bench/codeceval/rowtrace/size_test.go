@@ -10,10 +10,8 @@ import (
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/bench/trace"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -63,7 +61,7 @@ func lobby(t *testing.T, players int, length time.Duration, seed uint64, names .
 // what an idle one costs.
 func TestOwnLobbySizes(t *testing.T) {
 	train := lobby(t, 16, 60*time.Second, 1, "qw_duel_aerowalk_2p.csv.gz", "qw_duel_povdmm4_2p.csv.gz")
-	m, _, err := codeceval.Train([]*itr.Trace{train}, late, 0)
+	m, err := codeceval.Train([]*itr.Trace{train}, late)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,51 +76,42 @@ func TestOwnLobbySizes(t *testing.T) {
 		{"idle 16", idle, [2]float64{0.1, 0.1}},
 		{"idle 64", crowd, [2]float64{0.1, 0.1}},
 	} {
-		for i, codec := range []string{"huffman", "range"} {
-			s, err := (&codeceval.Trial{Model: m, Trace: c.what, Delay: late, Step: 1}).Run(codec)
+		for i, codec := range []schema.Codec{schema.Huffman, schema.Range} {
+			s, err := (&codeceval.Trial{Model: m, Trace: c.what, Delay: late}).Run(codec)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := s.BitsPerEntity / 8
-			t.Logf("%s, %s: %.3f bytes", c.name, codec, got)
+			t.Logf("%s, %v: %.3f bytes", c.name, codec, got)
 			if got > c.limits[i] {
-				t.Errorf("%s, %s: %.3f bytes a player, want at most %g", c.name, codec, got, c.limits[i])
+				t.Errorf("%s, %v: %.3f bytes a player, want at most %g", c.name, codec, got, c.limits[i])
 			}
 		}
 	}
 }
 
-// liveBytes is what snapshots take in a lobby that plays: blocks of 16 rows against the three
-// newest acknowledged ones.
-func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
-	ring := snapshot.NewRing(m.Schema(), tr.Entities, snapshot.Window, 1)
-	enc := snapshot.NewEncoder(m, tr.Entities)
-	bytes, rows := 0, 0
-	for s := range tr.Snapshots {
-		now := tick.Tick(s + 1)
-		f := ring.Begin(now)
-		for e := range tr.Entities {
-			f.Set(e, netid.Make(e, 1), tr.Row(s, e))
-		}
-		enc.Begin(ring.At(now), ring)
-		if s < codeceval.Warmup(late) {
-			continue
-		}
-		bytes += len(enc.Run(0, ring.Groups(), snapshot.Baselines{now - late, now - late - 1, now - late - 2}))
-		rows += tr.Entities
+// liveBytes is what snapshots take in a lobby that plays, with the models of this build.
+func liveBytes(t *testing.T, codec schema.Codec, tr *itr.Trace) float64 {
+	t.Helper()
+	s, err := (&codeceval.Trial{Model: codeceval.Of(netstate.Trained().Public), Trace: tr, Delay: late}).Run(codec)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return float64(bytes) / float64(rows)
+	return s.BitsPerEntity / 8
 }
 
-// The same rows as lobbies send them now, with the models of this build.
+// The same rows with the models of this build, which were trained on bots and on the two duels.
 func TestLiveSizes(t *testing.T) {
-	if got := liveBytes(netstate.Trained().Public, lobby(t, 64, 5*time.Second, 3)); got > 0.1 {
-		t.Errorf("idle: %.3f bytes a player, want at most 0.1", got)
-	}
-	got := liveBytes(netstate.Trained().Public, lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
-	t.Logf("people: %.3f bytes", got)
-	if got > 5.4 { // asked for: 6
-		t.Errorf("people: %.3f bytes a player, want at most 5.4", got)
+	idle, people := lobby(t, 64, 5*time.Second, 3), lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")
+	for codec, limit := range map[schema.Codec]float64{schema.Huffman: 5.4, schema.Range: 5.4} {
+		if got := liveBytes(t, codec, idle); got > 0.1 {
+			t.Errorf("idle, %v: %.3f bytes a player, want at most 0.1", codec, got)
+		}
+		got := liveBytes(t, codec, people)
+		t.Logf("people, %v: %.3f bytes", codec, got)
+		if got > limit {
+			t.Errorf("people, %v: %.3f bytes a player, want at most %g", codec, got, limit)
+		}
 	}
 }
 
@@ -131,7 +120,7 @@ func TestLiveSizes(t *testing.T) {
 // 100 was asked for.
 func TestRow34HumansBelowTheReference(t *testing.T) {
 	const players = 8
-	perRow := liveBytes(netstate.Trained().Public, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
+	perRow := liveBytes(t, schema.Huffman, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
 	got := snapshot.RunBytes + players*perRow
 	t.Logf("%.1f bytes a snapshot", got)
 	if got > 48 {
