@@ -56,8 +56,9 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		lo, hi := box(r.At(from), r.At(from+float32(2*half)), radius+rayMargin)
 		for i := range items {
 			s := &items[i]
-			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z ||
-				s.Max.Z < lo.Z {
+			// One branch: six in turn would be predicted wrong time and again.
+			if geom.Bit(s.Min.Y > hi.Y)|geom.Bit(s.Max.Y < lo.Y)|geom.Bit(s.Min.X > hi.X)|
+				geom.Bit(s.Max.X < lo.X)|geom.Bit(s.Min.Z > hi.Z)|geom.Bit(s.Max.Z < lo.Z) != 0 {
 				continue
 			}
 			if !made {
