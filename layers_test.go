@@ -58,12 +58,13 @@ var layers = []layer{
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche"},
 	{pkg: "ecs/parallel", shell: "pool.go"},
-	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
+	{pkg: "ecs/schema", may: "compress/bitio compress/dict compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
-		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
+		may:   "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman compress/rangecoder",
+		tests: "klauspost"}, // rivals of its codecs
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -148,7 +149,7 @@ var layers = []layer{
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
-		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot lagcomp " +
+		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick ecs/snapshot lagcomp " +
 			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},

@@ -215,6 +215,13 @@ func (r *replication) countSymbols(n *netstate.Counts) {
 	r.owner.counts = n.Owner
 }
 
+// sampleBlocks keeps samples of all blocks that are coded from now on in s, for
+// netstate.TrainDictionaries.
+func (r *replication) sampleBlocks(s *netstate.Samples) {
+	r.players.encoder.Sample(s.Public)
+	r.objects.encoder.Sample(s.Objects)
+}
+
 // acked takes the ack of a packet. madeWith is the first command that the client can have made with
 // the packet.
 func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) {

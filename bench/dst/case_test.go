@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // A case and its text convert into each other.
@@ -12,6 +14,7 @@ func TestCaseRoundTrip(t *testing.T) {
 		{Seed: 1},
 		{Seed: 1<<64 - 1, Until: 31417 * time.Millisecond},
 		{Seed: 2, Clients: 1, Without: []int{0, 1, 2, 5, 7, 8}},
+		{Seed: 3, Codec: schema.HuffmanZstd},
 	} {
 		got, err := ParseCase(c.String())
 		if err != nil || !reflect.DeepEqual(got, c) {
@@ -19,7 +22,8 @@ func TestCaseRoundTrip(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "--seed", "--seed x", "--seed 1 --until 2h", "--seed 1 --clients 99",
-		"--seed 1 --without 3-1", "--seed 1 --without 0-99999999999", "--seed 1 --without 5000", "--sed 1"} {
+		"--seed 1 --without 3-1", "--seed 1 --without 0-99999999999", "--seed 1 --without 5000", "--sed 1",
+		"--seed 1 --codec lzma"} {
 		if c, err := ParseCase(bad); err == nil {
 			t.Errorf("%q is %+v", bad, c)
 		}

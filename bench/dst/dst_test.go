@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 var (
@@ -51,6 +53,28 @@ func TestSeeds(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The other codecs hold under the same faults: seeds as above, a few for each.
+func TestCodecs(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine")
+	}
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for codec := schema.Huffman + 1; codec < schema.Codecs; codec++ {
+		for seed := range seeds {
+			r, err := Run(Case{Seed: 1 + uint64(codec)*10 + seed, Codec: codec})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation != nil {
+				t.Errorf("%v", r.Violation)
+			}
+		}
+	}
 }
 
 // play plays every n-th seed, n being the flag -dst.every.

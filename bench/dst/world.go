@@ -144,7 +144,7 @@ func newWorld(c Case, as checks) (*world, error) {
 // random seed.
 func (w *world) serverConfig(ground *arena.Arena, name string) server.Config {
 	cfg := server.Config{Arena: ground, ArenaName: name,
-		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance, Codec: w.c.Codec,
 		Rules: sim.Rules{Seed: w.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch,
 			HandshakesPerSecond: 5000}}

@@ -70,6 +70,7 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 		{name: "all", cfg: server.Config{}, link: bad},
 		{name: "range", cfg: server.Config{Codec: schema.Range}, link: bad},
 		{name: "stored", cfg: server.Config{Codec: schema.Stored}},
+		{name: "zstd", cfg: server.Config{Codec: schema.Zstd}, link: bad},
 		{name: "budget", cfg: server.Config{Kbps: 24}, link: bad},
 		{name: "sampled budget", cfg: server.Config{Kbps: 24, SampleEvery: 7}, link: bad},
 		{name: "town", cfg: server.Config{Arena: town, PVS: walls(t, town)}, link: bad, lack: true},
@@ -77,6 +78,10 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 			Codec: schema.Range, Kbps: 48}, link: bad},
 		{name: "objects", link: bad, yard: true},
 		{name: "objects, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
+		{name: "objects, zstd", cfg: server.Config{Codec: schema.Zstd}, link: bad, yard: true, lack: true},
+		{name: "objects, huffman-zstd, budget", cfg: server.Config{Codec: schema.HuffmanZstd, Kbps: 48},
+			link: bad,
+			yard: true},
 		{name: "objects, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad,
 			yard: true},
 	} {
@@ -156,7 +161,7 @@ func TestBandwidthIsTheDatagrams(t *testing.T) {
 // Over a lossless link the bandwidth account of the lobby equals, cell by cell, that of its
 // clients, which decode the same bytes.
 func TestRow60BytesAreTheClientsAccount(t *testing.T) {
-	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
+	for _, codec := range []schema.Codec{schema.Huffman, schema.Range, schema.Zstd, schema.HuffmanZstd} {
 		ground, err := arena.Open("arena-16")
 		if err != nil {
 			t.Fatal(err)

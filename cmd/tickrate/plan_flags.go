@@ -68,7 +68,7 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.socket, "socket", "gnet", "socket `backend` of the server: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the model of this build")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(),
-		"`codec` of snapshots, as of serve: huffman, range or stored")
+		"`codec` of snapshots, as of serve: huffman, range, zstd, huffman-zstd or stored")
 	fl.StringVar(&f.relevance, "relevance", "auto",
 		"interest `management`, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "map", "gen",

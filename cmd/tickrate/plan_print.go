@@ -106,7 +106,7 @@ func printCodecs(w io.Writer, all *measure.Codecs) {
 	fmt.Fprintf(w, "codecs, one simulated lobby of %s:\n", several(all.Players, "player"))
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
-		fmt.Fprintf(w, "  %-9s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
+		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
 			c.BytesPerSecond, bytes, c.TickMicros, time)
 	}
 }

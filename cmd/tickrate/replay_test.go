@@ -22,7 +22,7 @@ func recorded(t *testing.T) (path string, file []byte) {
 		t.Fatal(err)
 	}
 	pack := replay.NewPacker()
-	match := simulatedMatch{"arena-16", 8, 4, 30 * time.Second, move}
+	match := simulatedMatch{arena: "arena-16", players: 8, seed: 4, length: 30 * time.Second, bots: move}
 	if err := match.record(t.Context(), func(f server.RecordingChunk) {
 		if f.First && file == nil {
 			file = f.Head.Append(nil)

@@ -210,7 +210,7 @@ func (n *networkSettings) register(fl *pflag.FlagSet) {
 		"most `kilobits` a second for maps and models, to all clients together; 0 for 8000")
 	fl.StringVar(&n.codec, "codec", schema.Huffman.String(),
 		"`codec` of snapshots, which clients follow: huffman, range (a little smaller, three "+
-			"times the time) or stored")
+			"times the time), zstd, huffman-zstd (smaller joins) or stored")
 	fl.StringVar(&n.model, "model", "",
 		"compression model `file`; default the one of this build. Clients that lack it are sent it")
 	fl.IntVar(&n.checksum, "checksum", 0,

@@ -12,12 +12,14 @@ import (
 
 	"github.com/tickrate/tickrate/bench/dst"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // dstFlags are the flags of sim dst. Those of the case need a single seed.
 type dstFlags struct {
 	dst.Case
 	without string        // faults to leave out, as dst.ParseSet reads them
+	codec   string        // of snapshots, as schema.ParseCodec reads it
 	list    bool          // lists the faults of the seed and stops
 	seeds   string        // range of seeds, A..B
 	forTime time.Duration // plays seed after seed
@@ -57,6 +59,7 @@ runs of one seed print the same hash.
 	fl.StringVar(&f.seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
 	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
 	fl.IntVar(&f.shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve")
 	fl.BoolVar(&f.list, "list", false, "list the faults of the seed and stop")
 	return c
 }
@@ -69,6 +72,10 @@ func (f *dstFlags) run(c *cobra.Command) error {
 			return usage.Errorf("--without: %w", err)
 		}
 		f.Without = set
+	}
+	var err error
+	if f.Codec, err = schema.ParseCodec(f.codec); err != nil {
+		return usage.Error(err)
 	}
 	typed := c.Flags().Changed
 	one, many, timed := typed("seed"), typed("seeds"), typed("for")
@@ -89,7 +96,7 @@ func (f *dstFlags) run(c *cobra.Command) error {
 	if timed { // seeds that earlier runs have not played
 		from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
 	}
-	return playMany(c, from, to, f.forTime, f.shrink)
+	return f.playMany(c, from, to)
 }
 
 // span parses a range of seeds, A..B, both included. An empty text is 0, 0.
@@ -140,22 +147,22 @@ func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
-// playMany plays the seeds from..to, until most has passed (0 for no limit) or the command's
+// playMany plays the seeds from..to, until forTime has passed (0 for no limit) or the command's
 // context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
-func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
+func (f *dstFlags) playMany(cmd *cobra.Command, from, to uint64) error {
 	began, reported, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {
-		r, err := dst.Run(dst.Case{Seed: seed})
+		r, err := dst.Run(dst.Case{Seed: seed, Codec: f.Codec})
 		if err != nil {
 			return err
 		}
 		n++
 		if r.Violation != nil { // go on: other seeds may break other invariants
 			broken++
-			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, shrink).Error())
+			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, f.shrink).Error())
 		}
 		// The last seed of a time limit is played to its end.
-		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
+		over := seed == to || f.forTime > 0 && time.Since(began) >= f.forTime || cmd.Context().Err() != nil
 		if over || time.Since(reported) > 10*time.Second {
 			reported = time.Now()
 			spent := time.Since(began)
