@@ -108,7 +108,7 @@ var layers = []layer{
 	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above, tests: "client bench/trace"},
+	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},

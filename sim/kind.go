@@ -52,6 +52,7 @@ const (
 
 	pageSparse      = 16 // and on: sparse components
 	pageTeleporting = 16
+	pageBurning     = 17
 
 	maxKinds = 32
 )

@@ -145,6 +145,7 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 	}
 	for _, game := range []*Game{rocketeers(), assault(1)} {
 		game.Mode.RoundMillis, game.Mode.PostmatchMillis = 5000, 500
+		game.Layout.Areas[0].Kind.BurnMillis = 800
 		ground, err := arena.Open("arena-16")
 		if err != nil {
 			t.Fatal(err)
